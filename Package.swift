@@ -1,0 +1,81 @@
+// swift-tools-version:6.1
+import PackageDescription
+
+let linux: [Platform] = [.linux]
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "swift-pusher-channels",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "PusherChannels", targets: ["PusherChannels"]),
+        .library(name: "TestSupport", targets: ["TestSupport"]),
+        .executable(name: "pusher-channels", targets: ["pusher-channels"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLibwebsockets",
+            pkgConfig: "libwebsockets",
+            providers: [.apt(["libwebsockets-dev"])]
+        ),
+        .systemLibrary(
+            name: "CSodium",
+            pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"])]
+        ),
+        .target(
+            name: "PusherChannels",
+            dependencies: [
+                .product(name: "Logging", package: "swift-log"),
+                .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
+                .target(name: "CSodium", condition: .when(platforms: linux)),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "PusherChannels",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            path: "TestSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "pusher-channels",
+            dependencies: [
+                "PusherChannels",
+                "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PusherChannelsTests",
+            dependencies: ["PusherChannels", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TestSupportTests",
+            dependencies: ["PusherChannels", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "LoopbackTests",
+            dependencies: ["PusherChannels", "TestSupport"],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,28 @@
+/// The signatures of the Channels protocol: `key:hex`, made with the app's secret.
+///
+/// Servers make them; so do ``AuthMethod/inline(secret:)`` and the local test server.
+package enum Signature {
+    /// For a private channel, or a presence channel with the exact `channel_data` that will be sent.
+    package static func channel(
+        _ channel: String, channelData: String? = nil, socketID: String, key: String, secret: String
+    ) -> String {
+        let suffix = channelData.map { ":\($0)" } ?? ""
+        return "\(key):\(hmacSHA256("\(socketID):\(channel)\(suffix)", key: secret))"
+    }
+
+    /// For signing a user in.
+    package static func user(_ userData: String, socketID: String, key: String, secret: String) -> String {
+        "\(key):\(hmacSHA256("\(socketID)::user::\(userData)", key: secret))"
+    }
+
+    /// For an HTTP API request; `query` is every parameter but `auth_signature`.
+    package static func request(method: String, path: String, query: [String: String], secret: String) -> String {
+        let parameters =
+            query
+            .map { ($0.key.lowercased(), $0.value) }
+            .sorted { $0.0 < $1.0 }
+            .map { "\($0.0)=\($0.1)" }
+            .joined(separator: "&")
+        return hmacSHA256("\(method)\n\(path)\n\(parameters)", key: secret)
+    }
+}

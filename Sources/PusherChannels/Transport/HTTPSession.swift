@@ -1,0 +1,31 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Makes HTTP requests: the seam under authorisation and the HTTP API. `URLSession` is one.
+public protocol HTTPSession: Sendable {
+    /// The task that stands for one request.
+    associatedtype DataTask: HTTPTask
+
+    /// Prepares a request; nothing happens before the task's `resume()`.
+    ///
+    /// `completionHandler` is called exactly once, on any thread, with either a response and its body or an error.
+    func dataTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> DataTask
+}
+
+/// One HTTP request under way.
+public protocol HTTPTask: Sendable {
+    /// Starts the request; a second call does nothing.
+    func resume()
+
+    /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
+    func cancel()
+}
+
+extension URLSession: HTTPSession {}
+extension URLSessionDataTask: HTTPTask {}

@@ -1,0 +1,59 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Everything the SDK takes from the world: time, sockets, HTTP, randomness, JSON coders, tasks.
+///
+/// The only door: nothing else in the SDK reads a clock, draws a random number or starts a task. Replace a part to test
+/// with it, or to bring your own.
+public struct PusherEnvironment: Sendable {
+    /// The clock and the timers.
+    public var scheduler: any Scheduler
+
+    /// Makes the requests to authorisation endpoints and the HTTP API.
+    public var httpSession: any HTTPSession
+
+    /// Makes the socket of a connection; one socket serves all of a connection's attempts.
+    public var makeWebSocket: @Sendable () -> any WebSocket
+
+    /// The wall clock, which signed HTTP API requests carry.
+    public var wallClock: @Sendable () -> Date
+
+    /// Seeds a connection's random generator, from which reconnection takes its jitter.
+    public var randomSeed: @Sendable () -> UInt64
+
+    /// Makes the decoder behind ``PusherEvent/decode(_:)``.
+    public var jsonDecoder: @Sendable () -> JSONDecoder
+
+    /// Makes the encoder for the payload of client events and the bodies of HTTP API requests.
+    public var jsonEncoder: @Sendable () -> JSONEncoder
+
+    /// Runs asynchronous user code, such as ``AuthMethod/customHandler(_:)``.
+    public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+
+    /// Creates an environment; whatever is left out is live.
+    public init(
+        scheduler: any Scheduler = LiveScheduler(),
+        httpSession: any HTTPSession = URLSession.shared,
+        makeWebSocket: @escaping @Sendable () -> any WebSocket = DefaultTransport.makeWebSocket,
+        wallClock: @escaping @Sendable () -> Date = { Date() },
+        randomSeed: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
+        jsonDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+        jsonEncoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },
+        spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
+    ) {
+        self.scheduler = scheduler
+        self.httpSession = httpSession
+        self.makeWebSocket = makeWebSocket
+        self.wallClock = wallClock
+        self.randomSeed = randomSeed
+        self.jsonDecoder = jsonDecoder
+        self.jsonEncoder = jsonEncoder
+        self.spawn = spawn
+    }
+
+    /// The real world.
+    public static let live = PusherEnvironment()
+}

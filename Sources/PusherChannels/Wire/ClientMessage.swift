@@ -1,0 +1,11 @@
+/// What a client says to the server.
+package enum ClientMessage: Equatable, Sendable {
+    case ping
+    case pong
+    /// `auth` and `channelData` are passed on byte for byte as the authorisation gave them.
+    case subscribe(channel: String, auth: String?, channelData: String?)
+    case unsubscribe(channel: String)
+    case signIn(auth: String, userData: String)
+    /// `data` is JSON text, put into the frame as a value, never as a string holding JSON.
+    case clientEvent(name: String, channel: String, data: String)
+}

@@ -1,0 +1,106 @@
+extension JSONScanner {
+    /// The string that a token stands for, its escapes resolved.
+    func string(_ token: StringToken) -> String {
+        let raw = UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end])
+        guard token.hasEscapes else { return String(decoding: raw, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: raw.count) { unescape(raw, into: $0) }
+    }
+
+    /// The text of a value as it was sent.
+    func text(_ range: Range<Int>) -> String {
+        String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+    }
+}
+
+/// Copies a scanned string's bytes, resolving escapes; the result is never longer than the source.
+private func unescape(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var read = 0
+    var written = 0
+    while read < source.count {
+        let byte = source[read]
+        guard byte == UInt8(ascii: "\\") else {
+            target[written] = byte
+            written += 1
+            read += 1
+            continue
+        }
+        let escape = source[read + 1]
+        read += 2
+        guard escape == UInt8(ascii: "u") else {
+            target[written] = resolve(escape)
+            written += 1
+            continue
+        }
+        let scalar = unicodeScalar(source, at: &read)
+        for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+            target[written] = unit
+            written += 1
+        }
+    }
+    return written
+}
+
+private func resolve(_ escape: UInt8) -> UInt8 {
+    switch escape {
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    default: escape
+    }
+}
+
+/// Reads the four digits behind `\u`, and a second escape where the first is half of a pair. A lone half is U+FFFD.
+private func unicodeScalar(_ source: UnsafeRawBufferPointer, at read: inout Int) -> Unicode.Scalar {
+    let high = codeUnit(source, at: read)
+    read += 4
+    if let scalar = Unicode.Scalar(high) { return scalar }
+    if UTF16.isLeadSurrogate(high), read + 6 <= source.count, source[read] == UInt8(ascii: "\\"),
+        source[read + 1] == UInt8(ascii: "u")
+    {
+        let low = codeUnit(source, at: read + 2)
+        if UTF16.isTrailSurrogate(low) {
+            read += 6
+            let value = 0x10000 + (UInt32(high) - 0xD800) << 10 + (UInt32(low) - 0xDC00)
+            return Unicode.Scalar(value) ?? "\u{FFFD}"
+        }
+    }
+    return "\u{FFFD}"
+}
+
+private func codeUnit(_ source: UnsafeRawBufferPointer, at offset: Int) -> UInt16 {
+    var unit: UInt16 = 0
+    for index in 0..<4 {
+        unit = unit << 4 | UInt16(hexDigit(source[offset + index]) ?? 0)
+    }
+    return unit
+}
+
+extension String {
+    /// The string as a JSON string, quotes included. Escapes no more than RFC 8259 asks for.
+    package var quotedJSON: String {
+        var result = ""
+        result.reserveCapacity(utf8.count + 2)
+        result.appendQuotedJSON(self)
+        return result
+    }
+
+    mutating func appendQuotedJSON(_ string: String) {
+        append("\"")
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": append("\\\"")
+            case "\\": append("\\\\")
+            case "\n": append("\\n")
+            case "\r": append("\\r")
+            case "\t": append("\\t")
+            case "\u{00}"..."\u{1F}":
+                let digits = String(scalar.value, radix: 16)
+                append("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+            default: unicodeScalars.append(scalar)
+            }
+        }
+        append("\"")
+    }
+}

@@ -1,0 +1,181 @@
+/// A JSON document as a value, for the parts of the protocol that are not on the hot path.
+package enum JSONValue: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int)
+    /// Any number with a fraction or an exponent, or too large for `Int`.
+    case double(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// Parses a document.
+    package init(parsing text: String) throws(JSONError) {
+        var text = text
+        let parsed: Result<JSONValue, JSONError> = text.withUTF8 { utf8 in
+            var scanner = JSONScanner(UnsafeRawBufferPointer(utf8))
+            do throws(JSONError) {
+                scanner.skipWhitespace()
+                let value = try scanner.parseValue()
+                try scanner.expectEnd()
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        self = try parsed.get()
+    }
+
+    package subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members[key]
+    }
+
+    package var stringValue: String? {
+        guard case .string(let string) = self else { return nil }
+        return string
+    }
+
+    package var integerValue: Int? {
+        switch self {
+        case .integer(let integer): integer
+        case .double(let double): Int(exactly: double)
+        default: nil
+        }
+    }
+
+    package var boolValue: Bool? {
+        guard case .bool(let bool) = self else { return nil }
+        return bool
+    }
+
+    package var arrayValue: [JSONValue]? {
+        guard case .array(let elements) = self else { return nil }
+        return elements
+    }
+
+    package var objectValue: [String: JSONValue]? {
+        guard case .object(let members) = self else { return nil }
+        return members
+    }
+
+    /// A string, or a number written as one: identifiers arrive as either on the wire.
+    package var identifier: String? {
+        switch self {
+        case .string(let string): string
+        case .integer(let integer): String(integer)
+        default: nil
+        }
+    }
+
+    /// Compact JSON text, members in the order of their keys.
+    package var text: String {
+        var result = ""
+        append(to: &result)
+        return result
+    }
+
+    private func append(to result: inout String) {
+        switch self {
+        case .null: result.append("null")
+        case .bool(let bool): result.append(bool ? "true" : "false")
+        case .integer(let integer): result.append(String(integer))
+        case .double(let double): result.append(double.isFinite ? "\(double)" : "null")
+        case .string(let string): result.appendQuotedJSON(string)
+        case .array(let elements):
+            result.append("[")
+            for (index, element) in elements.enumerated() {
+                if index > 0 { result.append(",") }
+                element.append(to: &result)
+            }
+            result.append("]")
+        case .object(let members):
+            result.append("{")
+            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+                if index > 0 { result.append(",") }
+                result.appendQuotedJSON(member.key)
+                result.append(":")
+                member.value.append(to: &result)
+            }
+            result.append("}")
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int) { self = .integer(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
+    }
+    package init(nilLiteral: ()) { self = .null }
+}
+
+extension JSONScanner {
+    /// Reads one value of any kind.
+    fileprivate mutating func parseValue(depth: Int = 0) throws(JSONError) -> JSONValue {
+        switch current {
+        case UInt8(ascii: "\""): return .string(string(try scanString()))
+        case UInt8(ascii: "{"): return .object(try parseObject(depth: depth))
+        case UInt8(ascii: "["): return .array(try parseArray(depth: depth))
+        case UInt8(ascii: "t"):
+            try skipWord("true")
+            return .bool(true)
+        case UInt8(ascii: "f"):
+            try skipWord("false")
+            return .bool(false)
+        case UInt8(ascii: "n"):
+            try skipWord("null")
+            return .null
+        default: return try parseNumber()
+        }
+    }
+
+    private mutating func parseNumber() throws(JSONError) -> JSONValue {
+        let (range, isInteger) = try scanNumber()
+        let digits = text(range)
+        if isInteger, let integer = Int(digits) { return .integer(integer) }
+        guard let double = Double(digits) else { throw fail("unreadable number") }
+        return .double(double)
+    }
+
+    private mutating func parseObject(depth: Int) throws(JSONError) -> [String: JSONValue] {
+        guard depth < Self.maximumDepth else { throw fail("nested too deeply") }
+        var members: [String: JSONValue] = [:]
+        advance()
+        skipWhitespace()
+        while current != UInt8(ascii: "}") {
+            if !members.isEmpty {
+                try expect(UInt8(ascii: ","), "expected a comma")
+                skipWhitespace()
+            }
+            let key = string(try scanString())
+            try skipColon()
+            members[key] = try parseValue(depth: depth + 1)
+            skipWhitespace()
+        }
+        advance()
+        return members
+    }
+
+    private mutating func parseArray(depth: Int) throws(JSONError) -> [JSONValue] {
+        guard depth < Self.maximumDepth else { throw fail("nested too deeply") }
+        var elements: [JSONValue] = []
+        advance()
+        skipWhitespace()
+        while current != UInt8(ascii: "]") {
+            if !elements.isEmpty {
+                try expect(UInt8(ascii: ","), "expected a comma")
+                skipWhitespace()
+            }
+            elements.append(try parseValue(depth: depth + 1))
+            skipWhitespace()
+        }
+        advance()
+        return elements
+    }
+}

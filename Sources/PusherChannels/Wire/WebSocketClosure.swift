@@ -1,0 +1,50 @@
+/// How a socket ended: the one report that follows every `open`.
+public enum WebSocketClosure: Equatable, Sendable {
+    /// The WebSocket was closed with a code and a reason: the peer's close frame, or ours.
+    ///
+    /// 1005 stands for a close frame without a code (RFC 6455, 7.1.5).
+    case closed(code: UInt16, reason: String)
+
+    /// The socket never opened, or ended without a close frame (what RFC 6455 calls 1006).
+    case failed(WebSocketFailure)
+}
+
+/// Why a socket could not be opened or ended without a close frame.
+public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The sort of failure, for code that decides by it.
+    public enum Kind: Equatable, Sendable {
+        /// The host name has no address.
+        case hostNotFound
+        /// The host answered that nothing listens on the port.
+        case connectionRefused
+        /// No answer within the deadline.
+        case timedOut
+        /// TLS could not be agreed on, or the peer's certificate is not trusted.
+        case tlsFailed
+        /// The server answered the upgrade with this HTTP status instead of 101.
+        case upgradeRefused(status: Int)
+        /// The peer broke the WebSocket protocol.
+        case protocolViolation
+        /// An established connection ended without a close frame.
+        case connectionLost
+        /// The socket was closed by its owner before it was open.
+        case cancelled
+        /// This platform or configuration can't do what was asked.
+        case unsupported
+    }
+
+    /// The sort of failure.
+    public let kind: Kind
+
+    /// What happened, for a person.
+    public let message: String
+
+    /// Creates a failure; custom sockets and test doubles report with it.
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}
