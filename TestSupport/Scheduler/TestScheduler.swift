@@ -1,0 +1,150 @@
+import PusherChannels
+
+/// Virtual time: a ``Scheduler`` whose clock moves only when the test says so.
+///
+/// Timers run on the thread that advances the clock, in the order of their deadlines and, where those are equal, in the
+/// order they were made; an action finds ``now`` at its own deadline. No lock is held while an action runs, so it may
+/// schedule, cancel and advance. All members may be called from any thread; with one advancing thread everything is
+/// deterministic.
+public final class TestScheduler: Scheduler {
+    /// A timer that has not run yet.
+    public struct PendingTimer: Equatable, Sendable, CustomStringConvertible {
+        /// What the timer is for, as its maker named it.
+        public let label: String
+        /// When it comes due.
+        public let deadline: MonotonicTime
+
+        /// Creates a description of a timer, to compare with.
+        public init(label: String, deadline: MonotonicTime) {
+            self.label = label
+            self.deadline = deadline
+        }
+
+        /// `reconnect of connection 1 at 12.5 seconds`
+        public var description: String { "\(label) at \(deadline)" }
+    }
+
+    /// Timers went on being made for longer than ``TestScheduler/runUntilIdle(limit:)`` was allowed to run.
+    public struct StillRescheduling: Error, Equatable, Sendable, CustomStringConvertible {
+        /// How many timers ran.
+        public let steps: Int
+        /// The timers that still wait, the next one first.
+        public let pending: [PendingTimer]
+
+        /// Names the timers that still wait.
+        public var description: String {
+            let names = pending.prefix(10).map(\.description).joined(separator: ", ")
+            let more = pending.count > 10 ? " and \(pending.count - 10) more" : ""
+            return "still rescheduling after \(steps) timers; waiting: \(names)\(more)"
+        }
+    }
+
+    private struct Timer {
+        let label: String
+        let action: @Sendable () -> Void
+    }
+
+    private struct State {
+        var now: MonotonicTime
+        var nextSequence = 0
+        var heap = TimerHeap()
+        /// The timers that wait; a key in the heap without its timer here was cancelled.
+        var timers: [Int: (key: TimerKey, timer: Timer)] = [:]
+
+        mutating func popTimer(dueBy limit: MonotonicTime?) -> Timer? {
+            while let key = heap.first {
+                if let limit, key.deadline > limit { return nil }
+                heap.removeFirst()
+                guard let entry = timers.removeValue(forKey: key.sequence) else { continue }
+                now = max(now, key.deadline)
+                return entry.timer
+            }
+            return nil
+        }
+
+        mutating func cancel(_ sequence: Int) {
+            timers[sequence] = nil
+            // A timer that is put off with every message leaves a key behind each time.
+            if heap.count > 64, heap.count > 2 * timers.count {
+                heap = TimerHeap(timers.values.lazy.map(\.key))
+            }
+        }
+
+        var pending: [PendingTimer] {
+            timers.values.sorted { $0.key < $1.key }.map {
+                PendingTimer(label: $0.timer.label, deadline: $0.key.deadline)
+            }
+        }
+    }
+
+    private struct Cancellation: ScheduledAction {
+        let state: Locked<State>
+        let sequence: Int
+
+        func cancel() {
+            state.withLock { $0.cancel(sequence) }
+        }
+    }
+
+    private let state: Locked<State>
+
+    /// Creates a scheduler whose clock stands at `start`.
+    public init(startingAt start: MonotonicTime = .zero) {
+        state = Locked(State(now: start))
+    }
+
+    /// The virtual time.
+    public var now: MonotonicTime {
+        state.withLock { $0.now }
+    }
+
+    /// Keeps `action` until the clock reaches `deadline`; one in the past runs with the next advance.
+    public func schedule(
+        at deadline: MonotonicTime, label: String, _ action: @escaping @Sendable () -> Void
+    ) -> any ScheduledAction {
+        let sequence = state.withLock { state in
+            let key = TimerKey(deadline: deadline, sequence: state.nextSequence)
+            state.nextSequence += 1
+            state.heap.insert(key)
+            state.timers[key.sequence] = (key, Timer(label: label, action: action))
+            return key.sequence
+        }
+        return Cancellation(state: state, sequence: sequence)
+    }
+
+    /// The timers that wait, the next one first.
+    public var pendingTimers: [PendingTimer] {
+        state.withLock { $0.pending }
+    }
+
+    /// Moves the clock forward, running what comes due on the way, including what those timers schedule.
+    public func advance(by duration: Duration) {
+        advance(to: now + duration)
+    }
+
+    /// Moves the clock forward to a time, running what comes due on the way; a time in the past runs what is overdue.
+    public func advance(to time: MonotonicTime) {
+        let target = max(time, now)
+        while let timer = state.withLock({ $0.popTimer(dueBy: target) }) {
+            timer.action()
+        }
+        state.withLock { $0.now = max($0.now, target) }
+    }
+
+    /// Runs all timers, jumping from deadline to deadline, until none waits.
+    ///
+    /// - Parameter limit: How many timers may run: something that always schedules again never comes to rest.
+    /// - Returns: How many timers ran.
+    /// - Throws: ``StillRescheduling`` when timers still wait after `limit`.
+    @discardableResult
+    public func runUntilIdle(limit: Int = 10_000) throws(StillRescheduling) -> Int {
+        var steps = 0
+        while steps < limit, let timer = state.withLock({ $0.popTimer(dueBy: nil) }) {
+            timer.action()
+            steps += 1
+        }
+        let pending = pendingTimers
+        guard pending.isEmpty else { throw StillRescheduling(steps: steps, pending: pending) }
+        return steps
+    }
+}
