@@ -1,0 +1,91 @@
+import PusherChannels
+
+/// A channel that somebody is subscribed to.
+struct ServerChannel {
+    struct Member {
+        let info: JSONValue?
+        /// A user may be there over several connections, and is a member once.
+        var connections: Int
+    }
+
+    /// In the order of their numbers, so that an event reaches everybody in the same order every time.
+    private(set) var subscribers: [ServerMachine.ConnectionID] = []
+    private(set) var members: [String: Member] = [:]
+    /// The members' ids in the order in which they came.
+    private(set) var memberIDs: [String] = []
+
+    mutating func add(_ id: ServerMachine.ConnectionID) {
+        subscribers.insert(id, at: position(of: id))
+    }
+
+    mutating func remove(_ id: ServerMachine.ConnectionID) {
+        let position = position(of: id)
+        guard position < subscribers.count, subscribers[position] == id else { return }
+        subscribers.remove(at: position)
+    }
+
+    /// Counts a user's connection; tells whether it is the user's first.
+    mutating func join(_ userID: String, info: JSONValue?) -> Bool {
+        if members[userID] != nil {
+            members[userID]?.connections += 1
+            return false
+        }
+        members[userID] = Member(info: info, connections: 1)
+        memberIDs.append(userID)
+        return true
+    }
+
+    /// Forgets a user's connection; tells whether it was the user's last.
+    mutating func leave(_ userID: String) -> Bool {
+        guard let count = members[userID]?.connections else { return false }
+        guard count == 1 else {
+            members[userID]?.connections = count - 1
+            return false
+        }
+        members[userID] = nil
+        memberIDs.removeAll { $0 == userID }
+        return true
+    }
+
+    /// The members as `subscription_succeeded` lists them.
+    var presence: JSONValue {
+        .object([
+            "ids": .array(memberIDs.map { .string($0) }),
+            "hash": .object(members.mapValues { $0.info ?? .null }),
+            "count": .integer(memberIDs.count),
+        ])
+    }
+
+    private func position(of id: ServerMachine.ConnectionID) -> Int {
+        var low = 0
+        var high = subscribers.count
+        while low < high {
+            let middle = (low + high) / 2
+            if subscribers[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// What a channel's name says about it.
+struct ServerChannelName {
+    let name: String
+
+    var isPresence: Bool { name.hasPrefix("presence-") }
+    var isEncrypted: Bool { name.hasPrefix("private-encrypted-") }
+    var needsAuthorization: Bool { name.hasPrefix("private-") || isPresence }
+    var carriesClientEvents: Bool { needsAuthorization && !isEncrypted }
+
+    func isValid(in profile: ServerProfile) -> Bool {
+        let count = name.utf8.count
+        guard count > 0, count <= profile.maximumChannelNameLength else { return false }
+        return name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "_-=@,.;".utf8.contains(byte)
+            }
+        }
+    }
+}

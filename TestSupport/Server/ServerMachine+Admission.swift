@@ -1,0 +1,40 @@
+import Foundation
+import PusherChannels
+
+/// Why a connection is turned away, as its `pusher:error` and close frame say.
+struct ConnectionRefusal: Error {
+    let code: UInt16
+    let message: String
+}
+
+extension ServerMachine {
+    /// Finds the app that a connection's request asks for.
+    mutating func admit(_ request: ServerRequest) throws(ConnectionRefusal) -> ServerApp {
+        let segments = request.path.split(separator: "/")
+        // Self-hosted servers may sit behind a prefix, so only the end of the path counts.
+        guard let key = segments.last?.description.removingPercentEncoding, segments.dropLast().last == "app" else {
+            throw ConnectionRefusal(code: 4005, message: "Path not found")
+        }
+        guard let version = request.parameters["protocol"] else {
+            throw ConnectionRefusal(code: 4008, message: "No protocol version supplied")
+        }
+        guard let version = Int(version), profile.protocolVersions.contains(version) else {
+            throw ConnectionRefusal(code: 4007, message: "Unsupported protocol version: \(version)")
+        }
+        if let app = apps.first(where: { $0.key == key }) { return app }
+        guard case .anyKey(let secret) = admission else {
+            throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster")
+        }
+        let app = ServerApp(id: key, key: key, secret: secret ?? "")
+        apps.append(app)
+        return app
+    }
+
+    /// Forgets a connection and lets it leave its channels.
+    mutating func remove(_ id: ConnectionID, into effects: inout [Effect]) {
+        for channel in connections[id]?.subscriptions.keys.sorted() ?? [] {
+            leave(channel, id, into: &effects)
+        }
+        connections[id] = nil
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import PusherChannels
+
+/// An answer that is no success, with a line about why.
+struct HTTPRefusal: Error {
+    let status: Int
+    let reason: String
+}
+
+extension ServerMachine {
+    /// Answers a request to the HTTP API (`/apps/…`) or to the authorisation endpoint (`/pusher/auth`).
+    ///
+    /// - Parameters:
+    ///   - unixTime: The wall clock in seconds; a signature's timestamp must be near it.
+    ///   - effects: Where what subscribers are sent is appended.
+    /// - Returns: The answer, 404 for a path that is neither.
+    public mutating func respond(
+        to request: ServerRequest, unixTime: Int, into effects: inout [Effect]
+    ) -> ServerResponse {
+        do throws(HTTPRefusal) {
+            if request.path == "/pusher/auth" { return try authorize(request) }
+            return .json(try answer(request, unixTime: unixTime, into: &effects))
+        } catch {
+            return ServerResponse(status: error.status, text: error.reason + "\n")
+        }
+    }
+
+    private mutating func answer(
+        _ request: ServerRequest, unixTime: Int, into effects: inout [Effect]
+    ) throws(HTTPRefusal) -> JSONValue {
+        let segments = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard segments.count >= 3, segments[0] == "apps" else {
+            throw HTTPRefusal(status: 404, reason: "No such path: \(request.path)")
+        }
+        guard let app = apps.first(where: { $0.id == segments[1] }) else {
+            throw HTTPRefusal(status: 404, reason: "Unknown app id: \(segments[1])")
+        }
+        if let problem = signatureProblem(of: request, app: app, unixTime: unixTime) {
+            throw HTTPRefusal(status: 401, reason: problem)
+        }
+        switch (request.method, segments[2...].joined(separator: "/"), segments.count) {
+        case ("POST", "events", 3):
+            return try trigger(try body(of: request), app: app, into: &effects)
+        case ("POST", "batch_events", 3):
+            return try triggerBatch(try body(of: request), app: app, into: &effects)
+        case ("GET", "channels", 3):
+            return try listChannels(request.parameters, app: app)
+        case ("GET", _, 4) where segments[2] == "channels":
+            return describe(segments[3], info: request.parameters["info"], app: app)
+        case ("GET", _, 5) where segments[2] == "channels" && segments[4] == "users":
+            return try listUsers(segments[3], app: app)
+        default:
+            throw HTTPRefusal(status: 404, reason: "No such call: \(request.method) \(request.path)")
+        }
+    }
+
+    private func body(of request: ServerRequest) throws(HTTPRefusal) -> JSONValue {
+        do {
+            return try JSONValue(parsing: request.text)
+        } catch {
+            throw HTTPRefusal(status: 400, reason: "The body is not JSON: \(error)")
+        }
+    }
+
+    // MARK: Asking
+
+    private func listChannels(_ parameters: [String: String], app: ServerApp) throws(HTTPRefusal) -> JSONValue {
+        let prefix = parameters["filter_by_prefix"] ?? ""
+        if Attributes(parameters["info"]).contains(.userCount), !prefix.hasPrefix("presence-") {
+            throw HTTPRefusal(status: 400, reason: "user_count may only be requested for presence channels")
+        }
+        let names = channels.keys.filter { $0.appKey == app.key && $0.name.hasPrefix(prefix) }.map(\.name)
+        let listed = names.map { ($0, attributes(parameters["info"], of: $0, app: app)) }
+        return .object(["channels": .object(Dictionary(listed, uniquingKeysWith: { $1 }))])
+    }
+
+    private func describe(_ name: String, info: String?, app: ServerApp) -> JSONValue {
+        var members = attributes(info, of: name, app: app).objectValue ?? [:]
+        members["occupied"] = .bool(channels[ChannelKey(appKey: app.key, name: name)] != nil)
+        return .object(members)
+    }
+
+    private func listUsers(_ name: String, app: ServerApp) throws(HTTPRefusal) -> JSONValue {
+        guard ServerChannelName(name: name).isPresence else {
+            throw HTTPRefusal(status: 400, reason: "Users can only be retrieved for presence channels")
+        }
+        let users = members(of: name, appKey: app.key).map { JSONValue.object(["id": .string($0)]) }
+        return .object(["users": .array(users)])
+    }
+
+    /// The attributes that a request's `info` names.
+    private struct Attributes: OptionSet {
+        let rawValue: Int
+        static let userCount = Attributes(rawValue: 1)
+        static let subscriptionCount = Attributes(rawValue: 2)
+
+        init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        init(_ info: String?) {
+            self = []
+            for name in info?.split(separator: ",") ?? [] {
+                switch name {
+                case "user_count": insert(.userCount)
+                case "subscription_count": insert(.subscriptionCount)
+                default: break
+                }
+            }
+        }
+    }
+
+    func attributes(_ info: String?, of name: String, app: ServerApp) -> JSONValue {
+        let asked = Attributes(info)
+        let channel = channels[ChannelKey(appKey: app.key, name: name)]
+        var members: [String: JSONValue] = [:]
+        if asked.contains(.userCount), ServerChannelName(name: name).isPresence {
+            members["user_count"] = .integer(channel?.memberIDs.count ?? 0)
+        }
+        if asked.contains(.subscriptionCount) {
+            members["subscription_count"] = .integer(channel?.subscribers.count ?? 0)
+        }
+        return .object(members)
+    }
+}
+
+extension ServerResponse {
+    static func json(_ value: JSONValue) -> ServerResponse {
+        ServerResponse(text: value.text, contentType: "application/json")
+    }
+}

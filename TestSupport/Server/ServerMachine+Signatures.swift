@@ -1,0 +1,57 @@
+import PusherChannels
+
+extension ServerMachine {
+    /// How far a request's clock may be off, in seconds.
+    private static let maximumTimestampDifference = 600
+
+    /// What is wrong with a subscription's `auth`; `nil` when it is right.
+    func signatureProblem(
+        _ auth: String?, channel: String, channelData: String?, connection: Connection
+    ) -> String? {
+        guard let auth else { return "Auth info required to subscribe to \(channel)" }
+        let app = connection.app
+        guard auth.hasPrefix("\(app.key):") else {
+            return "Invalid key in subscription auth data: '\(auth.prefix { $0 != ":" })'"
+        }
+        let expected = Signature.channel(
+            channel, channelData: channelData, socketID: connection.socketID, key: app.key, secret: app.secret)
+        guard !isSameSignature(auth, expected) else { return nil }
+        let signed = "\(connection.socketID):\(channel)" + (channelData.map { ":\($0)" } ?? "")
+        return "Invalid signature: Expected HMAC SHA256 hex digest of \(signed), but got "
+            + auth.dropFirst(app.key.count + 1)
+    }
+
+    /// What is wrong with an HTTP API request's signature; `nil` when it is right.
+    func signatureProblem(of request: ServerRequest, app: ServerApp, unixTime: Int) -> String? {
+        var parameters = request.parameters
+        guard let key = parameters["auth_key"] else { return "Missing parameter: auth_key" }
+        guard key == app.key else { return "Unknown auth_key: \(key)" }
+        guard let version = parameters["auth_version"] else { return "Missing parameter: auth_version" }
+        guard version == "1.0" else { return "Unsupported auth_version: \(version)" }
+        guard let timestamp = parameters["auth_timestamp"].flatMap({ Int($0) }) else {
+            return "Missing or unreadable parameter: auth_timestamp"
+        }
+        let (difference, overflow) = timestamp.subtractingReportingOverflow(unixTime)
+        guard !overflow, difference.magnitude <= Self.maximumTimestampDifference else {
+            return "Timestamp expired: \(timestamp) is not within \(Self.maximumTimestampDifference) s of the server's "
+                + "time, \(unixTime)"
+        }
+        if let problem = bodyProblem(of: request, md5: parameters["body_md5"]) { return problem }
+        guard let signature = parameters.removeValue(forKey: "auth_signature") else {
+            return "Missing parameter: auth_signature"
+        }
+        let expected = Signature.request(
+            method: request.method, path: request.path, query: parameters, secret: app.secret)
+        guard !isSameSignature(signature, expected) else { return nil }
+        let query = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+        return "Invalid signature: you should have sent HmacSHA256Hex(\"\(request.method)\\n\(request.path)\\n\(query)\", "
+            + "your_secret_key), but you sent \"\(signature)\""
+    }
+
+    private func bodyProblem(of request: ServerRequest, md5 given: String?) -> String? {
+        if request.body.isEmpty { return given == nil ? nil : "body_md5 given for an empty body" }
+        guard let given else { return "Missing parameter: body_md5" }
+        let expected = md5(request.body)
+        return given == expected ? nil : "Invalid body_md5: the body's is \(expected), but you sent \"\(given)\""
+    }
+}

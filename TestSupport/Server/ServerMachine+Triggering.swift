@@ -1,0 +1,77 @@
+import PusherChannels
+
+extension ServerMachine {
+    private struct Trigger {
+        let name: String
+        let data: String
+        let channels: [String]
+        let socketID: String?
+        let info: String?
+    }
+
+    /// `POST /apps/{id}/events`
+    mutating func trigger(
+        _ body: JSONValue, app: ServerApp, into effects: inout [Effect]
+    ) throws(HTTPRefusal) -> JSONValue {
+        let trigger = try read(body)
+        run(trigger, app: app, into: &effects)
+        guard let info = trigger.info else { return [:] }
+        let described = trigger.channels.map { ($0, attributes(info, of: $0, app: app)) }
+        return .object(["channels": .object(Dictionary(described, uniquingKeysWith: { $1 }))])
+    }
+
+    /// `POST /apps/{id}/batch_events`
+    mutating func triggerBatch(
+        _ body: JSONValue, app: ServerApp, into effects: inout [Effect]
+    ) throws(HTTPRefusal) -> JSONValue {
+        guard let batch = body["batch"]?.arrayValue else {
+            throw HTTPRefusal(status: 400, reason: "Missing: batch, a list of events")
+        }
+        guard batch.count <= profile.maximumBatchLength else {
+            throw HTTPRefusal(status: 413, reason: "A batch may hold \(profile.maximumBatchLength) events")
+        }
+        // Nothing is sent unless everything can be.
+        var triggers: [Trigger] = []
+        for event in batch { triggers.append(try read(event)) }
+        for trigger in triggers { run(trigger, app: app, into: &effects) }
+        guard triggers.contains(where: { $0.info != nil }) else { return [:] }
+        let described = triggers.map { attributes($0.info, of: $0.channels[0], app: app) }
+        return .object(["batch": .array(described)])
+    }
+
+    private mutating func run(_ trigger: Trigger, app: ServerApp, into effects: inout [Effect]) {
+        for channel in trigger.channels {
+            publish(
+                channel: channel, event: trigger.name, data: trigger.data, appKey: app.key,
+                excluding: trigger.socketID, into: &effects)
+        }
+    }
+
+    private func read(_ body: JSONValue) throws(HTTPRefusal) -> Trigger {
+        guard let name = body["name"]?.stringValue, !name.isEmpty, name.count <= profile.maximumEventNameLength else {
+            throw HTTPRefusal(
+                status: 400, reason: "Missing: name, a string of at most \(profile.maximumEventNameLength) characters")
+        }
+        guard let data = body["data"]?.stringValue else {
+            throw HTTPRefusal(status: 400, reason: "Missing: data, a string")
+        }
+        guard data.utf8.count <= profile.maximumEventDataLength else {
+            throw HTTPRefusal(
+                status: 413, reason: "The data of event \(name) is longer than \(profile.maximumEventDataLength) bytes")
+        }
+        let named = body["channels"]?.arrayValue ?? body["channel"].map { [$0] } ?? []
+        let channels = named.compactMap(\.stringValue)
+        guard !channels.isEmpty, channels.count == named.count else {
+            throw HTTPRefusal(status: 400, reason: "Missing: channels, a list of names, or channel, a name")
+        }
+        guard channels.count <= profile.maximumChannelsPerTrigger else {
+            throw HTTPRefusal(status: 400, reason: "At most \(profile.maximumChannelsPerTrigger) channels")
+        }
+        for channel in channels where !ServerChannelName(name: channel).isValid(in: profile) {
+            throw HTTPRefusal(status: 400, reason: "Invalid channel name: \(channel)")
+        }
+        return Trigger(
+            name: name, data: data, channels: channels, socketID: body["socket_id"]?.stringValue,
+            info: body["info"]?.stringValue)
+    }
+}

@@ -1,0 +1,42 @@
+import PusherChannels
+
+extension ServerMachine {
+    /// News about a connection or a channel, for a log or a test.
+    public enum Notice: Equatable, Sendable, CustomStringConvertible {
+        /// A client was let in.
+        case connected(ConnectionID, appKey: String, socketID: String)
+        /// A client was turned away.
+        case refused(ConnectionID, code: UInt16, reason: String)
+        /// A client has gone, or was closed.
+        case disconnected(ConnectionID)
+        /// A client subscribed, `userID` being set on presence channels.
+        case subscribed(ConnectionID, channel: String, userID: String?)
+        /// A client was not let into a channel.
+        case subscriptionRefused(ConnectionID, channel: String, reason: String)
+        /// A client left a channel.
+        case unsubscribed(ConnectionID, channel: String)
+        /// A client's event was passed on.
+        case clientEvent(ConnectionID, channel: String, event: String, receivers: Int)
+        /// A client sent something that was answered with `pusher:error`.
+        case protocolError(ConnectionID, message: String)
+        /// An event was published over the HTTP API or by the test.
+        case published(channel: String, event: String, receivers: Int)
+
+        /// One line for a log.
+        public var description: String {
+            switch self {
+            case .connected(let id, let appKey, let socketID): "\(id) connected to \(appKey) as \(socketID)"
+            case .refused(let id, let code, let reason): "\(id) refused with \(code): \(reason)"
+            case .disconnected(let id): "\(id) disconnected"
+            case .subscribed(let id, let channel, let userID):
+                "\(id) subscribed to \(channel)" + (userID.map { " as \($0)" } ?? "")
+            case .subscriptionRefused(let id, let channel, let reason): "\(id) not let into \(channel): \(reason)"
+            case .unsubscribed(let id, let channel): "\(id) left \(channel)"
+            case .clientEvent(let id, let channel, let event, let receivers):
+                "\(id) sent \(event) on \(channel) to \(receivers)"
+            case .protocolError(let id, let message): "\(id) was told: \(message)"
+            case .published(let channel, let event, let receivers): "published \(event) on \(channel) to \(receivers)"
+            }
+        }
+    }
+}

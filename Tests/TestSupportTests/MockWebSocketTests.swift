@@ -1,0 +1,210 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+struct MockWebSocketTests {
+    private let request = WebSocketRequest(
+        secure: true, host: "ws-eu.pusher.com", port: 443, path: "/app/any-key?protocol=7&client=test&version=1.0")
+    private let recorder = SocketRecorder()
+
+    private func makeSocket(_ server: MockWebSocket.Server = .trusting) -> MockWebSocket {
+        let socket = MockWebSocket(server: server)
+        socket.delegate = recorder
+        return socket
+    }
+
+    private let established =
+        #"{"event":"pusher:connection_established","data":"{\"activity_timeout\":120,\"socket_id\":\"46123.486095\"}"}"#
+    private let ping = #"{"event":"pusher:ping","data":{}}"#
+    private let pong = #"{"event":"pusher:pong","data":{}}"#
+
+    @Test func `The whole handshake happens inside open, in the order of a real socket`() {
+        let socket = makeSocket()
+        socket.open(request, attempt: ConnectionAttempt(1))
+        #expect(recorder.entries == ["#1 open", "#1 \(established)"])
+        #expect(socket.requests == [request])
+        #expect(socket.currentAttempt == ConnectionAttempt(1))
+        #expect(socket.isOpen)
+    }
+
+    @Test func `Any signature is accepted, and the user is among the members at once`() {
+        let socket = makeSocket()
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.send(ServerRig.subscription(to: "private-test-channel", auth: "testKey123:12345678gfder78ikjbg"))
+        #expect(recorder.entries.last?.contains("subscription_succeeded") == true)
+        socket.send(
+            ServerRig.subscription(
+                to: "presence-channel", auth: "key:nonsense", channelData: #"{"user_id":"46123.486095"}"#))
+        #expect(recorder.entries.last?.contains(#"\"ids\":[\"46123.486095\"]"#) == true)
+        #expect(socket.frames.map(\.event) == ["pusher:subscribe", "pusher:subscribe"])
+        #expect(socket.frames.last?.channel == "presence-channel")
+        #expect(socket.frames.last?.dataString("auth") == "key:nonsense")
+    }
+
+    @Test func `A checking socket refuses a wrong signature and takes the right one`() {
+        let socket = makeSocket(.checking(secret: "secret"))
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.send(ServerRig.subscription(to: "private-a", auth: "any-key:00"))
+        #expect(recorder.entries.last?.contains(#""status":401"#) == true)
+        let auth = Signature.channel("private-a", socketID: "46123.486095", key: "any-key", secret: "secret")
+        socket.send(ServerRig.subscription(to: "private-a", auth: auth))
+        #expect(recorder.entries.last?.contains("subscription_succeeded") == true)
+    }
+
+    @Test func `A delegate that sends, closes and opens again from within a report hears everything in order`() {
+        let socket = makeSocket()
+        let (request, ping) = (request, ping)
+        recorder.onEntry { [unowned socket] entry in
+            switch entry {
+            case "#1 open":
+                socket.send(ping)
+                socket.send(ping)
+            case _ where entry.hasPrefix("#1 {\"event\":\"pusher:connection_established\""):
+                socket.close(code: 1000, reason: "done")
+                socket.send("lost")
+            case _ where entry.hasPrefix("#1 closed"):
+                socket.open(request, attempt: ConnectionAttempt(2))
+            default: break
+            }
+        }
+        socket.open(request, attempt: ConnectionAttempt(1))
+        #expect(recorder.entries.count == 7)
+        #expect(
+            recorder.entries.prefix(6) == [
+                "#1 open", "#1 \(established)", "#1 \(pong)", "#1 \(pong)", "#1 closed 1000 done", "#2 open",
+            ])
+        #expect(recorder.entries.last?.contains("46123.486095") == false, "a socket id is never given twice")
+        #expect(socket.unsentFrames.map(\.text) == ["lost"])
+        #expect(socket.sentFrames == [ping, ping])
+    }
+
+    @Test func `An unknown key of a server with registered apps is told so, then closed, once`() {
+        let socket = makeSocket(.machine(ServerMachine(apps: [.local])))
+        socket.open(request, attempt: ConnectionAttempt(1))
+        #expect(recorder.entries.count == 3)
+        #expect(recorder.entries.last?.hasPrefix("#1 closed 4001") == true)
+        socket.close(code: 1000, reason: "")
+        #expect(socket.drop() == false)
+        #expect(recorder.entries.count == 3)
+    }
+
+    @Test func `A new attempt ends the one before with exactly one report`() {
+        let socket = makeSocket(.manual)
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.open(request, attempt: ConnectionAttempt(2))
+        socket.accept()
+        socket.open(request, attempt: ConnectionAttempt(3))
+        socket.refuse(.connectionRefused)
+        #expect(recorder.entries == ["#1 failed cancelled", "#2 open", "#2 failed cancelled", "#3 failed connectionRefused"])
+        #expect(socket.requests.count == 3)
+    }
+
+    @Test func `By hand, nothing comes but what the test sends`() {
+        let socket = MockWebSocket(autoReply: false)
+        socket.delegate = recorder
+        #expect(socket.accept() == false)
+        socket.open(request, attempt: ConnectionAttempt(1))
+        #expect(recorder.entries.isEmpty)
+        #expect(socket.serverSends("too early") == false)
+        #expect(socket.serverCloses(code: 4200) == false)
+        socket.accept()
+        socket.serverEstablishes(activityTimeout: nil)
+        socket.send(ping)
+        socket.serverSendsEvent("e", channel: "c", data: #"{"a":1}"#, userID: "u")
+        socket.publish(channel: "c", event: "f", data: "1")
+        socket.serverSendsControlFrame()
+        socket.serverCloses(code: 4200, reason: "again")
+        #expect(
+            recorder.entries == [
+                "#1 open", #"#1 {"event":"pusher:connection_established","data":"{\"socket_id\":\"46123.486095\"}"}"#,
+                #"#1 {"event":"e","channel":"c","data":"{\"a\":1}","user_id":"u"}"#,
+                #"#1 {"event":"f","channel":"c","data":"1"}"#, "#1 control", "#1 closed 4200 again",
+            ])
+        #expect(!socket.isOpen)
+    }
+
+    @Test func `A dropped connection is no close frame, and leaves its channels`() {
+        let socket = makeSocket()
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.send(ServerRig.subscription(to: "room"))
+        socket.drop()
+        #expect(recorder.entries.last == "#1 failed connectionLost")
+        #expect(socket.notices.last == .disconnected(.init(1)))
+        socket.open(request, attempt: ConnectionAttempt(2))
+        socket.publish(channel: "room", event: "e", data: "1")
+        #expect(recorder.entries.last?.contains("connection_established") == true)
+    }
+
+    @Test func `An event comes to a subscriber only`() {
+        let socket = makeSocket()
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.publish(channel: "room", event: "e", data: "1")
+        #expect(recorder.entries.count == 2)
+        socket.send(ServerRig.subscription(to: "room"))
+        socket.publish(channel: "room", event: "e", data: "1")
+        #expect(recorder.entries.last == #"#1 {"event":"e","channel":"room","data":"1"}"#)
+    }
+
+    @Test func `While reading is stopped nothing comes, and later all of it in order`() {
+        let socket = makeSocket(.manual)
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.setReading(false)
+        for number in 1...3 { socket.serverSends("\(number)") }
+        socket.serverCloses(code: 1000)
+        #expect(recorder.entries == ["#1 open"])
+        socket.setReading(true)
+        #expect(recorder.entries == ["#1 open", "#1 1", "#1 2", "#1 3", "#1 closed 1000 "])
+    }
+
+    @Test func `A client that closes while it doesn't read hears of the close, and of nothing before it`() {
+        let socket = makeSocket(.manual)
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.setReading(false)
+        socket.serverSends("unread")
+        socket.close(code: 1000, reason: "bye")
+        #expect(recorder.entries == ["#1 open", "#1 closed 1000 bye"])
+        socket.open(request, attempt: ConnectionAttempt(2))
+        socket.accept()
+        socket.setReading(false)
+        socket.serverSends("unread")
+        socket.serverCloses(code: 4100)
+        socket.close(code: 1000, reason: "bye")
+        #expect(recorder.entries.dropFirst(2) == ["#2 open", "#2 closed 4100 "])
+    }
+
+    @Test func `The delegate is held weakly`() {
+        let socket = MockWebSocket()
+        do {
+            let delegate = SocketRecorder()
+            socket.delegate = delegate
+            #expect(socket.delegate != nil)
+        }
+        #expect(socket.delegate == nil)
+        socket.open(request, attempt: ConnectionAttempt(1))
+        #expect(socket.isOpen)
+    }
+
+    @Test func `Many threads lose and reorder nothing`() async {
+        let socket = makeSocket(.manual)
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<4 {
+                group.addTask {
+                    for number in 0..<500 { socket.serverSends("\(thread) \(number)") }
+                }
+            }
+        }
+        // A call returns while another thread is still reporting its message; the close comes behind them all.
+        socket.drop()
+        let entries = recorder.entries.dropFirst().dropLast()
+        #expect(entries.count == 2_000)
+        for thread in 0..<4 {
+            let numbers = entries.filter { $0.hasPrefix("#1 \(thread) ") }
+            let inOrder = numbers == (0..<500).map { "#1 \(thread) \($0)" }
+            #expect(inOrder)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+struct ServerHTTPAPITests {
+    private func rig(channels: [String], users: [String?] = []) -> ServerRig {
+        var rig = ServerRig()
+        for number in 1...3 {
+            rig.open(number)
+            for channel in channels {
+                rig.subscribe(number, to: channel, as: users.isEmpty ? nil : users[number - 1])
+            }
+        }
+        return rig
+    }
+
+    @Test func `The documentation's signed request is accepted as it stands`() {
+        let app = ServerApp(id: "3", key: "278d425bdf160c739803", secret: "7ad3773142a6692b25b8")
+        var rig = ServerRig(ServerMachine(apps: [app]))
+        let body = #"{"name":"foo","channels":["project-3"],"data":"{\"some\":\"data\"}"}"#
+        var request = ServerRequest(
+            method: "POST",
+            target: "/apps/3/events?auth_key=278d425bdf160c739803&auth_timestamp=1353088179&auth_version=1.0"
+                + "&body_md5=ec365a775a4cd0599faeb73354201b6f"
+                + "&auth_signature=da454824c97ba181a32ccc17a72625ba02771f50b50e1e7430e47a1f3f457e6c",
+            body: Data(body.utf8))
+        #expect(rig.respond(to: request, unixTime: 1_353_088_179).status == 200)
+        request.body = Data(body.dropLast().utf8)
+        #expect(rig.respond(to: request, unixTime: 1_353_088_179).status == 401)
+    }
+
+    @Test(
+        arguments: [
+            (["auth_signature": "00"], "Invalid signature"), (["auth_signature": nil], "Missing parameter: auth_signature"),
+            (["auth_key": "other"], "Unknown auth_key: other"), (["auth_key": nil], "Missing parameter: auth_key"),
+            (["auth_version": "2.0"], "Unsupported auth_version"), (["auth_timestamp": "x"], "auth_timestamp"),
+            (["auth_timestamp": String(Int.min)], "Timestamp expired"), (["body_md5": nil], "Missing parameter: body_md5"),
+            (["body_md5": "00"], "Invalid body_md5"), (["extra": "1"], "Invalid signature"),
+        ] as [([String: String?], String)])
+    func `A request that isn't signed right is refused with the reason`(replaced: [String: String?], reason: String) {
+        var rig = rig(channels: ["room"])
+        let body = #"{"name":"e","channel":"room","data":"{}"}"#
+        let response = rig.respond(to: .signed("POST", "/apps/app-id/events", body: body, replacing: replaced))
+        #expect(response.status == 401)
+        #expect(response.text.contains(reason), "\(response.text)")
+        #expect(rig.sent.isEmpty)
+    }
+
+    @Test(arguments: [(-601, 401), (-600, 200), (600, 200), (601, 401)])
+    func `A timestamp may be off by ten minutes`(difference: Int, status: Int) {
+        var rig = ServerRig()
+        let request = ServerRequest.signed("GET", "/apps/app-id/channels", timestamp: 1_700_000_000 + difference)
+        #expect(rig.respond(to: request).status == status)
+    }
+
+    @Test func `An event is sent to every channel but to the connection that is left out`() {
+        var rig = rig(channels: ["a", "b"])
+        let body = #"{"name":"e","channels":["a","b"],"data":"{\"x\":1}","socket_id":"3.4"}"#
+        let response = rig.respond(to: .signed("POST", "/apps/app-id/events", body: body))
+        #expect(response.text == "{}")
+        let frames = ["a", "b"].map { "{\"event\":\"e\",\"channel\":\"\($0)\",\"data\":\"{\\\"x\\\":1}\"}" }
+        #expect(rig.sent == ["1: \(frames[0])", "3: \(frames[0])", "1: \(frames[1])", "3: \(frames[1])"])
+    }
+
+    @Test func `A trigger and a batch answer what they are asked about their channels`() {
+        var rig = rig(channels: ["presence-a"], users: ["u", "v", "u"])
+        let event = #""name":"e","data":"{}","info":"subscription_count,user_count""#
+        let single = rig.respond(
+            to: .signed("POST", "/apps/app-id/events", body: "{\(event),\"channels\":[\"presence-a\",\"b\"]}"))
+        #expect(
+            single.text
+                == #"{"channels":{"b":{"subscription_count":0},"presence-a":{"subscription_count":3,"user_count":2}}}"#)
+        let batch = rig.respond(
+            to: .signed(
+                "POST", "/apps/app-id/batch_events",
+                body: "{\"batch\":[{\(event),\"channel\":\"presence-a\"},{\"name\":\"f\",\"data\":\"1\",\"channel\":\"b\"}]}"))
+        #expect(batch.text == #"{"batch":[{"subscription_count":3,"user_count":2},{}]}"#)
+        #expect(rig.sent.count == 3)
+    }
+
+    @Test(arguments: [
+        ("", 400), ("[]", 400), (#"{"channel":"a","data":"1"}"#, 400), (#"{"name":"e","channel":"a"}"#, 400),
+        (#"{"name":"e","channel":"a","data":{}}"#, 400), (#"{"name":"e","data":"1"}"#, 400),
+        (#"{"name":"e","channels":[],"data":"1"}"#, 400), (#"{"name":"e","channels":["a",1],"data":"1"}"#, 400),
+        (#"{"name":"e","channel":"a b","data":"1"}"#, 400),
+        ("{\"name\":\"e\",\"channel\":\"a\",\"data\":\"\(String(repeating: "x", count: 10_241))\"}", 413),
+        ("{\"name\":\"e\",\"channels\":[\(Array(repeating: "\"a\"", count: 101).joined(separator: ","))],\"data\":\"1\"}", 400),
+    ])
+    func `A trigger that makes no sense is refused, and so is a batch with it, as a whole`(body: String, status: Int) {
+        var rig = rig(channels: ["a"])
+        #expect(rig.respond(to: .signed("POST", "/apps/app-id/events", body: body)).status == status)
+        #expect(rig.sent.isEmpty)
+        let batch = "{\"batch\":[{\"name\":\"e\",\"channel\":\"a\",\"data\":\"1\"},\(body)]}"
+        #expect(rig.respond(to: .signed("POST", "/apps/app-id/batch_events", body: batch)).status == status)
+        #expect(rig.sent.isEmpty)
+    }
+
+    @Test func `A batch holds ten events`() {
+        var rig = rig(channels: ["a"])
+        for (count, status) in [(10, 200), (11, 413)] {
+            let event = #"{"name":"e","channel":"a","data":"1"}"#
+            let body = "{\"batch\":[\(Array(repeating: event, count: count).joined(separator: ","))]}"
+            #expect(rig.respond(to: .signed("POST", "/apps/app-id/batch_events", body: body)).status == status)
+        }
+    }
+
+    @Test func `Channels are listed, filtered and counted`() {
+        var rig = rig(channels: ["presence-a", "b"], users: ["u", "v", "u"])
+        func get(_ path: String, _ query: [String: String] = [:]) -> String {
+            rig.respond(to: .signed("GET", "/apps/app-id/channels\(path)", query: query)).text
+        }
+        #expect(get("") == #"{"channels":{"b":{},"presence-a":{}}}"#)
+        #expect(
+            get("", ["filter_by_prefix": "presence-", "info": "user_count"]) == #"{"channels":{"presence-a":{"user_count":2}}}"#
+        )
+        #expect(get("", ["info": "user_count"]).contains("presence"))
+        #expect(get("/b", ["info": "subscription_count"]) == #"{"occupied":true,"subscription_count":3}"#)
+        #expect(get("/nowhere") == #"{"occupied":false}"#)
+        #expect(get("/presence-a/users") == #"{"users":[{"id":"u"},{"id":"v"}]}"#)
+        #expect(rig.respond(to: .signed("GET", "/apps/app-id/channels/b/users")).status == 400)
+    }
+
+    @Test(arguments: ["/", "/apps", "/apps/nobody/events", "/apps/app-id/elsewhere", "/other"])
+    func `What is no call is not found`(path: String) {
+        var rig = ServerRig()
+        #expect(rig.respond(to: .signed("GET", path)).status == 404)
+    }
+
+    // MARK: The authorisation endpoint
+
+    private func authorize(_ form: String, app: ServerApp = .local, method: String = "POST") -> ServerResponse {
+        var rig = ServerRig(ServerMachine(apps: [app]))
+        return rig.respond(to: ServerRequest(method: method, target: "/pusher/auth", body: Data(form.utf8)))
+    }
+
+    @Test func `The endpoint signs what the server will accept`() throws {
+        var rig = ServerRig()
+        rig.open(1)
+        for form in [
+            "socket_id=1.2&channel_name=private-room",
+            "socket_id=1.2&channel_name=presence-room&user_id=ann+%26+bob&user_info=%7B%22n%22%3A1%7D",
+        ] {
+            let request = ServerRequest(method: "POST", target: "/pusher/auth", body: Data(form.utf8))
+            let answer = try JSONValue(parsing: rig.respond(to: request).text)
+            let auth = try #require(answer["auth"]?.stringValue)
+            let channel = try #require(request.form["channel_name"])
+            let channelData = answer["channel_data"]?.stringValue
+            rig.receive(ServerRig.subscription(to: channel, auth: auth, channelData: channelData), from: 1)
+            #expect(rig.machine.subscribers(of: channel) == [.init(1)])
+        }
+        #expect(rig.machine.members(of: "presence-room") == ["ann & bob"])
+    }
+
+    @Test func `The endpoint signs with the secret of the app that the socket is connected to`() {
+        let other = ServerApp(id: "2", key: "other", secret: "s3cret")
+        var rig = ServerRig(ServerMachine(apps: [.local, other], socketIDs: ["1.2"]))
+        rig.open(1, path: "/app/other?protocol=7")
+        let form = Data("socket_id=1.2&channel_name=private-a".utf8)
+        let response = rig.respond(to: ServerRequest(method: "POST", target: "/pusher/auth", body: form))
+        #expect(
+            response.text == #"{"auth":"other:7892e0c10b8b3ccf90cb037eafd38d103f3347cfe46f4bb9950a729d2748e1b1"}"#)
+    }
+
+    @Test func `A user without a name is named after the socket`() {
+        #expect(authorize("socket_id=1.2&channel_name=presence-a").text.contains(#"{\"user_id\":\"1.2\"}"#))
+    }
+
+    @Test func `What the app denies is forbidden`() {
+        let app = ServerApp(
+            id: "1", key: "k", secret: "s", deniedChannels: ["private-secret"], authorizes: { $0.userID != "mallory" })
+        #expect(authorize("socket_id=1.2&channel_name=private-secret", app: app).status == 403)
+        #expect(authorize("socket_id=1.2&channel_name=presence-a&user_id=mallory", app: app).status == 403)
+        #expect(authorize("socket_id=1.2&channel_name=presence-a&user_id=ann", app: app).status == 200)
+    }
+
+    @Test(arguments: [
+        ("channel_name=private-a", 400), ("socket_id=1.2.3&channel_name=private-a", 400),
+        ("socket_id=1.&channel_name=private-a", 400), ("socket_id=1.2", 400), ("socket_id=1.2&channel_name=room", 403),
+        ("socket_id=1.2&channel_name=presence-a&user_info=nonsense", 400), ("", 400), ("%", 400), ("&=&", 400),
+    ])
+    func `A form that makes no sense is refused`(form: String, status: Int) {
+        #expect(authorize(form).status == status)
+    }
+
+    @Test func `The endpoint takes POST`() {
+        #expect(authorize("socket_id=1.2&channel_name=private-a", method: "GET").status == 405)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import PusherChannels
+import TestSupport
+
+/// A server machine with the effects of its latest input at hand.
+struct ServerRig {
+    typealias ID = ServerMachine.ConnectionID
+
+    var machine: ServerMachine
+    var now: MonotonicTime = .zero
+    private(set) var effects: [ServerMachine.Effect] = []
+
+    init(_ machine: ServerMachine = ServerMachine(socketIDs: ["1.2", "3.4", "5.6", "7.8"])) {
+        self.machine = machine
+    }
+
+    mutating func handle(_ input: ServerMachine.Input) {
+        effects.removeAll()
+        machine.handle(input, at: now, into: &effects)
+    }
+
+    mutating func open(_ number: Int, path: String = "/app/app-key?protocol=7&client=test&version=1.0") {
+        handle(.opened(ID(number), path: path))
+    }
+
+    mutating func receive(_ text: String, from number: Int) {
+        handle(.received(text, from: ID(number)))
+    }
+
+    /// Subscribes with the signature that the app's backend would make.
+    mutating func subscribe(_ number: Int, to channel: String, as userID: String? = nil) {
+        let socketID = machine.openConnections.first { $0.id == ID(number) }?.socketID ?? ""
+        let channelData = userID.map { "{\"user_id\":\($0.quotedJSON)}" }
+        let auth = Signature.channel(
+            channel, channelData: channelData, socketID: socketID, key: "app-key", secret: "app-secret")
+        receive(Self.subscription(to: channel, auth: auth, channelData: channelData), from: number)
+    }
+
+    static func subscription(to channel: String, auth: String? = nil, channelData: String? = nil) -> String {
+        var data: [String: JSONValue] = ["channel": .string(channel)]
+        data["auth"] = auth.map { .string($0) }
+        data["channel_data"] = channelData.map { .string($0) }
+        return JSONValue.object(["event": "pusher:subscribe", "data": .object(data)]).text
+    }
+
+    mutating func respond(to request: ServerRequest, unixTime: Int = 1_700_000_000) -> ServerResponse {
+        effects.removeAll()
+        return machine.respond(to: request, unixTime: unixTime, into: &effects)
+    }
+
+    /// The messages of the latest effects as `1: text`.
+    var sent: [String] {
+        effects.compactMap { effect in
+            guard case .send(let text, let id) = effect else { return nil }
+            return "\(id.number): \(text)"
+        }
+    }
+
+    /// The closes of the latest effects as `1: code reason`.
+    var closes: [String] {
+        effects.compactMap { effect in
+            guard case .close(let id, let code, let reason) = effect else { return nil }
+            return "\(id.number): \(code) \(reason)"
+        }
+    }
+
+    /// The `type` and `status` of the subscription error that was sent, and what it says.
+    var subscriptionError: (type: String?, status: Int?, message: String?)? {
+        for case .send(let text, _) in effects {
+            guard let frame = try? JSONValue(parsing: text), frame["event"] == "pusher:subscription_error" else { continue }
+            let data = frame["data"]
+            return (data?["type"]?.stringValue, data?["status"]?.integerValue, data?["error"]?.stringValue)
+        }
+        return nil
+    }
+
+    /// The code and the message of the `pusher:error` that was sent.
+    var error: (code: Int?, message: String?)? {
+        for case .send(let text, _) in effects {
+            guard let frame = try? JSONValue(parsing: text), frame["event"] == "pusher:error" else { continue }
+            return (frame["data"]?["code"]?.integerValue, frame["data"]?["message"]?.stringValue)
+        }
+        return nil
+    }
+}

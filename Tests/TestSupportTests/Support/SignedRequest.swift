@@ -1,0 +1,22 @@
+import Foundation
+import PusherChannels
+import TestSupport
+
+extension ServerRequest {
+    /// A request to the HTTP API as a server library signs it, each part being replaceable.
+    static func signed(
+        _ method: String, _ path: String, query: [String: String] = [:], body: String = "",
+        key: String = "app-key", secret: String = "app-secret", timestamp: Int = 1_700_000_000,
+        replacing replaced: [String: String?] = [:]
+    ) -> ServerRequest {
+        var query = query
+        query["auth_key"] = key
+        query["auth_timestamp"] = String(timestamp)
+        query["auth_version"] = "1.0"
+        if !body.isEmpty { query["body_md5"] = md5(body.utf8) }
+        query["auth_signature"] = Signature.request(method: method, path: path, query: query, secret: secret)
+        for (name, value) in replaced { query[name] = value }
+        let text = query.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+        return ServerRequest(method: method, target: "\(path)?\(text)", body: Data(body.utf8))
+    }
+}
