@@ -1,0 +1,35 @@
+import PusherChannels
+
+/// A call that a socket's delegate will get.
+enum MockSocketReport {
+    case opened(ConnectionAttempt)
+    case message(String, ConnectionAttempt)
+    case controlFrame(ConnectionAttempt)
+    case closed(WebSocketClosure, ConnectionAttempt)
+
+    /// Whether the socket would have read this from the connection.
+    var isInbound: Bool {
+        if case .opened = self { false } else { true }
+    }
+
+    /// Whether this is what a client that closes would leave unread.
+    var isUnread: Bool {
+        switch self {
+        case .message, .controlFrame: true
+        case .opened, .closed: false
+        }
+    }
+
+    func deliver(to delegate: (any WebSocketDelegate)?) {
+        switch self {
+        case .opened(let attempt):
+            delegate?.webSocketDidOpen(attempt: attempt)
+        case .message(let text, let attempt):
+            MessageBatch.withText(text) { delegate?.webSocketDidReceive($0, attempt: attempt) }
+        case .controlFrame(let attempt):
+            delegate?.webSocketDidReceiveControlFrame(attempt: attempt)
+        case .closed(let closure, let attempt):
+            delegate?.webSocketDidClose(closure, attempt: attempt)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import PusherChannels
+
+/// A socket in memory, with a Channels server behind it or driven by hand.
+///
+/// With a server, everything happens at once: the upgrade, the handshake and every answer are reported before the call that
+/// caused them returns. Called from within a report (a delegate that subscribes as soon as it is connected), it returns first
+/// and reports afterwards, so that nothing overtakes anything. All members may be called from any thread; reports come on the
+/// thread of the call that caused them, or of one that was reporting already. No lock is held meanwhile.
+public final class MockWebSocket: WebSocket {
+    /// What is at the other end.
+    public enum Server: Sendable {
+        /// A server that knows every key and lets everybody in, whatever the signature. The first connection's socket id is
+        /// `46123.486095`; later ones get others, as on a real server.
+        case trusting
+        /// The same, but signatures must have been made with this secret.
+        case checking(secret: String)
+        /// A server of the test's own making.
+        case machine(ServerMachine)
+        /// No server: the test says what comes.
+        case manual
+    }
+
+    private let state: Locked<MockSocketState>
+
+    /// Creates a closed socket.
+    public init(server: Server = .trusting) {
+        let machine: ServerMachine? =
+            switch server {
+            case .trusting: Self.machine(secret: nil)
+            case .checking(let secret): Self.machine(secret: secret)
+            case .machine(let machine): machine
+            case .manual: nil
+            }
+        state = Locked(MockSocketState(machine: machine))
+    }
+
+    /// Creates a closed socket with a trusting server, or with none.
+    public convenience init(autoReply: Bool) {
+        self.init(server: autoReply ? .trusting : .manual)
+    }
+
+    private static func machine(secret: String?) -> ServerMachine {
+        ServerMachine(apps: [], admission: .anyKey(secret: secret), socketIDs: ["46123.486095"])
+    }
+
+    // MARK: WebSocket
+
+    /// Who hears of this socket; held weakly.
+    public var delegate: (any WebSocketDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    /// Opens the socket; with ``Server/manual`` it connects until ``accept()`` or ``refuse(_:_:)``.
+    public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        perform { $0.open(request, attempt: attempt) }
+    }
+
+    /// Sends a message to the server; one sent while the socket isn't open is kept in ``unsentFrames``.
+    public func send(_ text: String) {
+        perform { $0.send(text) }
+    }
+
+    /// Closes the socket; the other end agrees at once.
+    public func close(code: UInt16, reason: String) {
+        perform { $0.close(code: code, reason: reason) }
+    }
+
+    /// Holds back (`false`) or lets come (`true`) what the server sends.
+    public func setReading(_ reading: Bool) {
+        perform { $0.isReading = reading }
+    }
+
+    // MARK: What the client did
+
+    /// The messages that were sent, as text.
+    public var sentFrames: [String] { frames.map(\.text) }
+
+    /// The messages that were sent, to look into.
+    public var frames: [SentFrame] { state.withLock { $0.sent } }
+
+    /// The messages sent while the socket wasn't open, which nobody received.
+    public var unsentFrames: [SentFrame] { state.withLock { $0.unsent } }
+
+    /// The requests of all attempts so far.
+    public var requests: [WebSocketRequest] { state.withLock { $0.requests } }
+
+    /// The latest attempt; `nil` before the first.
+    public var currentAttempt: ConnectionAttempt? { state.withLock { $0.attempt } }
+
+    /// Whether the latest attempt is open.
+    public var isOpen: Bool { state.withLock { $0.phase == .open } }
+
+    /// Whether what the server sends is let through.
+    public var isReading: Bool { state.withLock { $0.isReading } }
+
+    /// What the server behind the socket noticed; empty with ``Server/manual``.
+    public var notices: [ServerMachine.Notice] { state.withLock { $0.notices } }
+
+    // MARK: What the server does
+
+    /// Publishes an event as an app's backend would: it comes if the client is subscribed. With ``Server/manual`` it comes
+    /// in any case.
+    public func publish(channel: String, event: String, data: String) {
+        perform { $0.publish(channel: channel, event: event, data: data) }
+    }
+
+    /// Lets the attempt under way succeed. For ``Server/manual``.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func accept() -> Bool {
+        perform { $0.accept() }
+    }
+
+    /// Lets the attempt under way fail. For ``Server/manual``.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func refuse(_ kind: WebSocketFailure.Kind, _ message: String = "refused by the test") -> Bool {
+        perform { $0.refuse(WebSocketFailure(kind, message)) }
+    }
+
+    /// Sends the handshake's `pusher:connection_established`.
+    ///
+    /// - Parameter activityTimeout: In seconds; `nil` leaves it out.
+    /// - Returns: Whether the socket was open.
+    @discardableResult
+    public func serverEstablishes(socketID: String = "46123.486095", activityTimeout: Int? = 120) -> Bool {
+        var data: [String: JSONValue] = ["socket_id": .string(socketID)]
+        data["activity_timeout"] = activityTimeout.map { .integer($0) }
+        return serverSendsEvent("pusher:connection_established", data: JSONValue.object(data).text)
+    }
+
+    /// Sends an event; `data` becomes a JSON string in the message, as servers send it.
+    ///
+    /// - Returns: Whether the socket was open.
+    @discardableResult
+    public func serverSendsEvent(_ event: String, channel: String? = nil, data: String? = nil, userID: String? = nil) -> Bool {
+        serverSends(ServerFrame.event(event, channel: channel, data: data, userID: userID))
+    }
+
+    /// Sends a text message of any content.
+    ///
+    /// - Returns: Whether the socket was open.
+    @discardableResult
+    public func serverSends(_ text: String) -> Bool {
+        perform { $0.receive(text) }
+    }
+
+    /// Sends a control frame, a WebSocket ping or pong.
+    ///
+    /// - Returns: Whether the socket was open.
+    @discardableResult
+    public func serverSendsControlFrame() -> Bool {
+        perform { $0.receiveControlFrame() }
+    }
+
+    /// Closes the socket with a close frame.
+    ///
+    /// - Returns: Whether the socket was open.
+    @discardableResult
+    public func serverCloses(code: UInt16, reason: String = "") -> Bool {
+        perform { $0.phase == .open && $0.end(.closed(code: code, reason: reason)) }
+    }
+
+    /// Cuts the connection without a close frame.
+    ///
+    /// - Returns: Whether the socket was open or connecting.
+    @discardableResult
+    public func drop() -> Bool {
+        perform { $0.end(.failed(WebSocketFailure(.connectionLost, "dropped by the test"))) }
+    }
+
+    // MARK: Reporting
+
+    /// Changes the state, then reports what came of it unless a call further out is reporting already.
+    @discardableResult
+    private func perform<Result>(_ change: (inout MockSocketState) -> Result) -> Result {
+        let (result, isOutermost) = state.withLock { state in
+            let result = change(&state)
+            let isOutermost = !state.isReporting
+            state.isReporting = true
+            return (result, isOutermost)
+        }
+        if isOutermost {
+            while let (report, delegate) = state.withLock({ $0.nextReport() }) {
+                report.deliver(to: delegate)
+            }
+        }
+        return result
+    }
+}

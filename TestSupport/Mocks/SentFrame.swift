@@ -1,0 +1,27 @@
+import PusherChannels
+
+/// A text message that a client sent through a ``MockWebSocket``.
+public struct SentFrame: Equatable, Sendable, CustomStringConvertible {
+    /// The message as sent.
+    public let text: String
+    /// The attempt it was sent in.
+    public let attempt: ConnectionAttempt
+
+    /// The `event` member; `nil` where the text is no JSON object or has none.
+    public var event: String? { json?["event"]?.stringValue }
+
+    /// The channel the message is about: the `channel` member, or that of `data` in a subscribe or unsubscribe.
+    public var channel: String? { json?["channel"]?.stringValue ?? json?["data"]?["channel"]?.stringValue }
+
+    /// The text of the `data` member as it stands in the message.
+    public var data: String? { rawJSONMember("data", of: text) }
+
+    /// A string inside `data`, such as `auth` or `channel_data`.
+    public func dataString(_ name: String) -> String? { json?["data"]?[name]?.stringValue }
+
+    /// The message as a JSON value; `nil` where it is no JSON.
+    package var json: JSONValue? { try? JSONValue(parsing: text) }
+
+    /// The text.
+    public var description: String { text }
+}
