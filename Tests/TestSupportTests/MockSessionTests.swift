@@ -1,0 +1,191 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What a task completed with, comparable.
+private struct Completion: Equatable, Sendable {
+    let text: String?
+    let status: Int?
+    let error: String?
+
+    init(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        text = data.map { String(decoding: $0, as: UTF8.self) }
+        status = (response as? HTTPURLResponse)?.statusCode
+        self.error = error.map { error in
+            (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(error)"
+        }
+    }
+}
+
+struct MockSessionTests {
+    private let session = MockSession(delivery: .immediate)
+    private let completions = Locked<[Completion]>([])
+    private let endpoint = "http://localhost:9292/pusher/auth"
+
+    private func url(_ text: String) throws -> URL {
+        try #require(URL(string: text))
+    }
+
+    private func request(_ method: String, _ text: String, body: String? = nil) throws -> URLRequest {
+        var request = URLRequest(url: try url(text))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        return request
+    }
+
+    private func task(_ request: URLRequest) -> MockTask {
+        session.dataTask(with: request) { [completions] data, response, error in
+            let completion = Completion(data, response, error)
+            completions.withLock { $0.append(completion) }
+        }
+    }
+
+    private var results: [Completion] { completions.withLock { $0 } }
+
+    @Test func `The article's response is delivered as it was given`() throws {
+        let jsonData = Data(#"{"auth":"testKey123:12345678gfder78ikjbg"}"#.utf8)
+        let urlResponse = HTTPURLResponse(
+            url: try url("\(endpoint)?channel_name=private-test-channel&socket_id=45481.3166671"), statusCode: 200,
+            httpVersion: nil, headerFields: nil)
+        session.mockResponse = (jsonData, urlResponse: urlResponse, error: nil)
+        task(try request("POST", endpoint, body: "socket_id=1.2")).resume()
+        #expect(results.count == 1)
+        #expect(results.first?.text == #"{"auth":"testKey123:12345678gfder78ikjbg"}"#)
+        #expect(results.first?.status == 200)
+        #expect(session.unmatchedRequests.isEmpty)
+    }
+
+    @Test func `Method and URL come first, the fallback second`() throws {
+        session.mockResponse = (Data("fallback".utf8), urlResponse: nil, error: nil)
+        session.addMockResponse(
+            for: try url("http://a/x?b=1"), httpMethod: "get", data: Data("exact".utf8), urlResponse: nil, error: nil)
+        for (method, address) in [("GET", "http://a/x?b=1"), ("POST", "http://a/x?b=1"), ("GET", "http://a/x")] {
+            task(try request(method, address)).resume()
+        }
+        #expect(results.map(\.text) == ["exact", "fallback", "fallback"])
+    }
+
+    @Test func `A stubbed error is delivered`() throws {
+        session.mockResponse = (nil, urlResponse: nil, error: NSError(domain: "test", code: 7))
+        task(try request("GET", "http://a/")).resume()
+        #expect(results.first?.error?.contains("test") == true)
+        #expect(results.first?.text == nil)
+    }
+
+    @Test func `A request that nothing answers fails, says what was on offer, and is listed`() throws {
+        session.addMockResponse(for: try url("http://a/y"), httpMethod: "GET", data: nil, urlResponse: nil, error: nil)
+        task(try request("GET", "http://a/x")).resume()
+        #expect(results.map(\.error) == ["no answer for GET http://a/x; stubbed are: GET http://a/y"])
+        #expect(session.unmatchedRequests.map(\.description) == ["GET http://a/x"])
+    }
+
+    @Test func `Requests are recorded with their bodies when they are resumed, not before`() throws {
+        session.mockResponse = (nil, nil, nil)
+        var second = try request("PUT", "http://a/2")
+        second.httpBodyStream = InputStream(data: Data(repeating: 0x41, count: 10_000))
+        second.setValue("v", forHTTPHeaderField: "X-Field")
+        let tasks = [task(try request("POST", "http://a/1", body: "a=1&b=x+y%26z")), task(second)]
+        #expect(session.requests.isEmpty)
+        for task in tasks { task.resume() }
+        #expect(session.requests.map(\.description) == ["POST http://a/1", "PUT http://a/2"])
+        #expect(session.requests.first?.form == ["a": "1", "b": "x y&z"])
+        #expect(session.requests.last?.body.count == 10_000)
+        #expect(session.requests.last?.headers["X-Field"] == "v")
+    }
+
+    @Test func `A stubbed endpoint signs for the channel and the socket that were asked for`() throws {
+        session.stubAuth(secret: "s3cret", key: "key")
+        task(try request("POST", endpoint, body: "socket_id=1.2&channel_name=private-a")).resume()
+        #expect(
+            results.first?.text == #"{"auth":"key:7892e0c10b8b3ccf90cb037eafd38d103f3347cfe46f4bb9950a729d2748e1b1"}"#)
+        #expect(results.first?.status == 200)
+        session.stubAuth(secret: "s3cret", key: "key", userID: "u1")
+        task(try request("POST", endpoint, body: "socket_id=1.2&channel_name=presence-a&user_info=%7B%22n%22%3A%22A%22%7D"))
+            .resume()
+        let answer = try JSONValue(parsing: results.last?.text ?? "")
+        let channelData = answer["channel_data"]?.stringValue
+        #expect(channelData == #"{"user_id":"u1","user_info":{"n":"A"}}"#)
+        #expect(
+            answer["auth"]?.stringValue == "key:019e1b5296e8f7d6040698ea6c399f0ad35a0d5190e0c5c6fb683deff8e29765")
+    }
+
+    @Test func `A stubbed endpoint answers neither other methods nor other bodies, and refuses a bad form`() throws {
+        session.stubAuth(secret: "s", key: "k")
+        task(try request("GET", endpoint)).resume()
+        task(try request("POST", endpoint, body: "a=1")).resume()
+        #expect(session.unmatchedRequests.count == 2)
+        task(try request("POST", endpoint, body: "channel_name=private-a")).resume()
+        #expect(results.last?.status == 400)
+    }
+
+    @Test func `A task completes once, however often it is resumed and cancelled`() throws {
+        session.mockResponse = (Data(), nil, nil)
+        let task = task(try request("GET", "http://a/"))
+        task.resume()
+        task.resume()
+        task.cancel()
+        #expect(results.count == 1)
+        #expect(results.first?.error == nil)
+        #expect(session.requests.count == 1)
+    }
+
+    @Test func `A task cancelled before it was resumed is not made`() throws {
+        let task = task(try request("GET", "http://a/"))
+        task.cancel()
+        task.cancel()
+        task.resume()
+        #expect(results.map(\.error) == ["URLError \(URLError.Code.cancelled.rawValue)"])
+        #expect(session.requests.isEmpty)
+    }
+
+    @Test func `On a scheduler, the answer comes after its delay, a cancellation without, and no timer is left`() throws {
+        let scheduler = TestScheduler()
+        session.delivery = .scheduled(scheduler, after: .seconds(2))
+        session.mockResponse = (Data("late".utf8), nil, nil)
+        task(try request("GET", "http://a/1")).resume()
+        let second = task(try request("GET", "http://a/2"))
+        second.resume()
+        scheduler.advance(by: .seconds(1))
+        second.cancel()
+        #expect(results.isEmpty)
+        scheduler.advance(by: .zero)
+        #expect(results.map(\.error) == ["URLError \(URLError.Code.cancelled.rawValue)"])
+        #expect(scheduler.pendingTimers.map(\.label) == ["response to GET http://a/1"])
+        scheduler.advance(by: .seconds(1))
+        #expect(results.last?.text == "late")
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test func `By default the answer comes on another thread, after resume has returned`() async throws {
+        let (stream, continuation) = AsyncStream<Completion>.makeStream()
+        let task = MockTask(response: (Data("x".utf8), nil, nil)) {
+            continuation.yield(Completion($0, $1, $2))
+        }
+        task.resume()
+        let completion = try await next("completion", in: stream)
+        #expect(completion.text == "x")
+    }
+
+    @Test func `Cancelled while the answer is on its way, a task still completes once`() async throws {
+        let session = MockSession()
+        session.mockResponse = (Data(), nil, nil)
+        let request = try request("GET", "http://a/")
+        for _ in 0..<200 {
+            let (stream, continuation) = AsyncStream<Completion>.makeStream()
+            let count = Locked(0)
+            let task = session.dataTask(with: request) { data, response, error in
+                count.withLock { $0 += 1 }
+                continuation.yield(Completion(data, response, error))
+            }
+            task.resume()
+            task.cancel()
+            _ = try await next("completion", in: stream)
+            #expect(count.withLock { $0 } == 1)
+        }
+    }
+}
