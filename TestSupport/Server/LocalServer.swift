@@ -1,0 +1,206 @@
+import FlyingFox
+import FlyingSocks
+import Foundation
+import PusherChannels
+
+/// A Channels server on this machine's loopback interface: real sockets, no network.
+///
+/// It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorisation endpoint at `/pusher/auth`,
+/// and whatever paths a test adds to ``router``. All members may be called from any thread.
+public final class LocalServer: Sendable {
+    /// Something that happened at a server.
+    public enum Event: Equatable, Sendable, CustomStringConvertible {
+        /// What the protocol's side noticed.
+        case notice(ServerMachine.Notice)
+        /// A plain HTTP request was answered.
+        case request(ServerRequest, status: Int)
+
+        /// One line for a log.
+        public var description: String {
+            switch self {
+            case .notice(let notice): notice.description
+            case .request(let request, let status): "\(request.method) \(request.path) \(status)"
+            }
+        }
+    }
+
+    /// How a server runs.
+    public struct Settings: Sendable {
+        /// The clock behind ``ServerProfile/idleTimeout``.
+        public var scheduler: any Scheduler
+        /// The wall clock, which the HTTP API's signatures are checked by.
+        public var wallClock: @Sendable () -> Date
+        /// How long a client has to answer a close frame before the connection is cut.
+        public var closeTimeout: Duration
+        /// Hears of everything that happens, one event after the other, on any thread.
+        public var onEvent: @Sendable (Event) -> Void
+
+        /// Creates settings.
+        public init(
+            scheduler: any Scheduler = LiveScheduler(), wallClock: @escaping @Sendable () -> Date = { Date() },
+            closeTimeout: Duration = .seconds(1), onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+        ) {
+            self.scheduler = scheduler
+            self.wallClock = wallClock
+            self.closeTimeout = closeTimeout
+            self.onEvent = onEvent
+        }
+    }
+
+    /// A server could not listen.
+    public struct CannotListen: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The port that was asked for.
+        public let port: Int
+        /// The system's reason.
+        public let reason: String
+
+        /// Names the port and the reason.
+        public var description: String { "can't listen on 127.0.0.1:\(port): \(reason)" }
+    }
+
+    /// The address it listens on.
+    public let host = "127.0.0.1"
+    /// The port it listens on.
+    public let port: Int
+    /// The server's address for plain requests, `http://127.0.0.1:49152`.
+    public let url: URL
+    /// The server's address for sockets, `ws://127.0.0.1:49152`; clients add `/app/{key}`.
+    public let webSocketURL: URL
+    /// The paths that the test adds.
+    public let router: Router
+
+    private let core: LocalServerCore
+    private let http: HTTPServer
+    private let running: Task<Void, Never>
+    private let stopping = Locked<Task<Void, Never>?>(nil)
+
+    private init?(port: Int, router: Router, core: LocalServerCore, http: HTTPServer, running: Task<Void, Never>) {
+        guard let url = URL(string: "http://\(host):\(port)"), let webSocketURL = URL(string: "ws://\(host):\(port)") else {
+            return nil
+        }
+        self.port = port
+        self.url = url
+        self.webSocketURL = webSocketURL
+        self.router = router
+        self.core = core
+        self.http = http
+        self.running = running
+    }
+
+    deinit {
+        running.cancel()
+    }
+
+    /// Starts a server, which listens when this returns.
+    ///
+    /// - Parameters:
+    ///   - port: The port to listen on; 0 takes a free one.
+    ///   - apps: The apps that clients may connect to.
+    ///   - profile: Which server it imitates.
+    ///   - seed: What socket ids are drawn from.
+    /// - Throws: ``CannotListen``, at once, such as for a port that is taken.
+    public static func start(
+        port: Int = 0, apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, seed: UInt64 = 1,
+        settings: Settings = Settings()
+    ) async throws(CannotListen) -> LocalServer {
+        let machine = ServerMachine(apps: apps, profile: profile, seed: seed)
+        let core = LocalServerCore(machine: machine, settings: settings)
+        let router = Router()
+        let http = try makeHTTPServer(port: port, handler: LocalServerHandler(core: core, router: router))
+        let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
+        let running = Task {
+            do {
+                try await http.run()
+            } catch {
+                outcome.yield(error)
+            }
+        }
+        let listening = Task {
+            do {
+                try await http.waitUntilListening()
+                outcome.yield(nil)
+            } catch {
+                outcome.yield(error)
+            }
+        }
+        defer { listening.cancel() }
+        let failure = await outcomes.first { _ in true } ?? nil
+        if failure == nil, case .ip4(_, let bound)? = await http.listeningAddress,
+            let server = LocalServer(port: Int(bound), router: router, core: core, http: http, running: running)
+        {
+            return server
+        }
+        running.cancel()
+        throw CannotListen(port: port, reason: failure.map(Self.reason) ?? "it stopped at once")
+    }
+
+    private static func makeHTTPServer(port: Int, handler: LocalServerHandler) throws(CannotListen) -> HTTPServer {
+        do {
+            guard let number = UInt16(exactly: port) else { throw CannotListen(port: port, reason: "There is no such port") }
+            let address: sockaddr_in = try .inet(ip4: "127.0.0.1", port: number)
+            let configuration = HTTPServer.Configuration(address: address, pool: .lasting, logger: .disabled)
+            return HTTPServer(config: configuration, handler: handler)
+        } catch {
+            throw error as? CannotListen ?? CannotListen(port: port, reason: reason(error))
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        if case .failed(_, _, let message)? = error as? SocketError { return message }
+        return "\(error)"
+    }
+
+    // MARK: What it has seen
+
+    /// The plain requests it received, in order; upgrades to WebSockets are not among them.
+    public var requests: [ServerRequest] { core.requests }
+
+    /// The connections that are open now.
+    public var connections: [ServerMachine.ConnectionInfo] { core.connections }
+
+    /// The connections subscribed to a channel.
+    public func subscribers(of channel: String) -> [ServerMachine.ConnectionID] {
+        core.ask { $0.subscribers(of: channel) }
+    }
+
+    // MARK: What it does
+
+    /// Publishes an event as the HTTP API does, in every app unless a key is given.
+    ///
+    /// - Parameter data: The event's data, usually JSON text; subscribers receive it as a JSON string.
+    /// - Returns: How many connections it is sent to.
+    @discardableResult
+    public func publish(channel: String, event: String, data: String, appKey: String? = nil) -> Int {
+        core.change { machine, _, effects in
+            machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+        }
+    }
+
+    /// Closes one connection with a close frame.
+    public func close(_ connection: ServerMachine.ConnectionID, code: UInt16, reason: String = "") {
+        core.change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
+    }
+
+    /// Closes all connections with a close frame; the server stays.
+    public func closeAll(code: UInt16, reason: String = "") {
+        core.closeAll(code: code, reason: reason)
+    }
+
+    /// Closes all connections and frees the port; further calls wait for the first.
+    ///
+    /// Clients get close frame 1001 and have ``Settings/closeTimeout`` to answer it.
+    public func stop() async {
+        let task = stopping.withLock { stopping in
+            let task =
+                stopping
+                ?? Task { [core, http, running] in
+                    await core.stop()
+                    await http.stop()
+                    await running.value
+                }
+            stopping = task
+            return task
+        }
+        await task.value
+    }
+}

@@ -1,0 +1,216 @@
+import FlyingFox
+import Foundation
+import PusherChannels
+
+/// What the connections of a ``LocalServer`` share: the machine behind one lock, and who its effects go to.
+final class LocalServerCore: Sendable {
+    typealias ID = ServerMachine.ConnectionID
+    typealias Change<Result> = (inout ServerMachine, MonotonicTime, inout [ServerMachine.Effect]) -> Result
+
+    private struct Session {
+        let output: AsyncStream<WSFrame>.Continuation
+        var reader: Task<Void, Never>?
+        /// Set once a close frame was sent: nothing may follow it, and the client has a while to answer.
+        var closeTimer: (any ScheduledAction)?
+        var isClosing: Bool { closeTimer != nil }
+    }
+
+    private struct State {
+        var machine: ServerMachine
+        var sessions: [ID: Session] = [:]
+        var lastNumber = 0
+        var isStopping = false
+        var idleTimer: (any ScheduledAction)?
+        var requests: [ServerRequest] = []
+        var events: ArraySlice<LocalServer.Event> = []
+        var isReporting = false
+        var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Locked<State>
+    private let settings: LocalServer.Settings
+
+    init(machine: ServerMachine, settings: LocalServer.Settings) {
+        state = Locked(State(machine: machine))
+        self.settings = settings
+    }
+
+    // MARK: Asking
+
+    var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
+    var requests: [ServerRequest] { state.withLock { $0.requests } }
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    func ask<Result>(_ question: (ServerMachine) -> Result) -> Result {
+        state.withLock { question($0.machine) }
+    }
+
+    // MARK: A session's life
+
+    func open(path: String, output: AsyncStream<WSFrame>.Continuation) -> ID {
+        let id = state.withLock { state in
+            state.lastNumber += 1
+            let id = ID(state.lastNumber)
+            state.sessions[id] = Session(output: output)
+            change(&state) { machine, now, effects in machine.handle(.opened(id, path: path), at: now, into: &effects) }
+            // It came while the server was being stopped.
+            if state.isStopping { closeAll(&state, code: 1001, reason: "Server stopped") }
+            return id
+        }
+        report()
+        return id
+    }
+
+    func setReader(_ reader: Task<Void, Never>, of id: ID) {
+        state.withLock { $0.sessions[id]?.reader = reader }
+    }
+
+    func receive(_ text: String, from id: ID) {
+        change { machine, now, effects in machine.handle(.received(text, from: id), at: now, into: &effects) }
+    }
+
+    func send(_ frame: WSFrame, to id: ID) {
+        state.withLock { state in
+            guard let session = state.sessions[id], !session.isClosing else { return }
+            session.output.yield(frame)
+        }
+    }
+
+    /// The reader has ended: only now may the connection be closed, for nobody waits on it any more.
+    func end(_ id: ID, saying frame: WSFrame?) {
+        if let frame { send(frame, to: id) }
+        change { machine, now, effects in machine.handle(.closed(id), at: now, into: &effects) }
+        let (session, waiters) = state.withLock { state in
+            let session = state.sessions.removeValue(forKey: id)
+            guard state.sessions.isEmpty else { return (session, [CheckedContinuation<Void, Never>]()) }
+            defer { state.stopWaiters.removeAll() }
+            return (session, state.stopWaiters)
+        }
+        session?.closeTimer?.cancel()
+        session?.output.finish()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: The machine
+
+    func respond(to request: ServerRequest) -> ServerResponse {
+        let unixTime = Int(settings.wallClock().timeIntervalSince1970)
+        return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+    }
+
+    /// Changes the machine and does what it wants: frames are queued under the lock, so that they leave in order.
+    @discardableResult
+    func change<Result>(_ body: Change<Result>) -> Result {
+        let result = state.withLock { change(&$0, body) }
+        report()
+        return result
+    }
+
+    @discardableResult
+    private func change<Result>(_ state: inout State, _ body: Change<Result>) -> Result {
+        var effects: [ServerMachine.Effect] = []
+        let result = body(&state.machine, settings.scheduler.now, &effects)
+        for effect in effects { run(effect, &state) }
+        setIdleTimer(&state)
+        return result
+    }
+
+    private func run(_ effect: ServerMachine.Effect, _ state: inout State) {
+        switch effect {
+        case .send(let text, let id):
+            guard let session = state.sessions[id], !session.isClosing else { return }
+            session.output.yield(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)))
+        case .close(let id, let code, let reason):
+            guard let session = state.sessions[id], !session.isClosing else { return }
+            session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
+            // In real time whatever the server's scheduler is: it is the peer's answer that is waited for.
+            let scheduler = LiveScheduler()
+            state.sessions[id]?.closeTimer = scheduler.schedule(
+                at: scheduler.now + settings.closeTimeout, label: "close of \(id)"
+            ) { [weak self] in
+                self?.state.withLock { $0.sessions[id]?.reader }?.cancel()
+            }
+        case .notice(let notice):
+            state.events.append(.notice(notice))
+        }
+    }
+
+    private func setIdleTimer(_ state: inout State) {
+        guard state.idleTimer == nil, let deadline = state.machine.nextDeadline else { return }
+        state.idleTimer = settings.scheduler.schedule(at: deadline, label: "idle connections of a local server") { [weak self] in
+            self?.state.withLock { $0.idleTimer = nil }
+            self?.change { machine, now, effects in machine.handle(.timePassed, at: now, into: &effects) }
+        }
+    }
+
+    // MARK: Reporting
+
+    func record(_ request: ServerRequest) {
+        state.withLock { $0.requests.append(request) }
+    }
+
+    func report(_ event: LocalServer.Event) {
+        state.withLock { $0.events.append(event) }
+        report()
+    }
+
+    /// Hands events on, one after the other and outside the lock.
+    private func report() {
+        let isOutermost = state.withLock { state in
+            defer { state.isReporting = true }
+            return !state.isReporting
+        }
+        guard isOutermost else { return }
+        while let event = state.withLock({ state in
+            let event = state.events.popFirst()
+            state.isReporting = event != nil
+            return event
+        }) {
+            settings.onEvent(event)
+        }
+    }
+
+    // MARK: Stopping
+
+    func closeAll(code: UInt16, reason: String) {
+        state.withLock { closeAll(&$0, code: code, reason: reason) }
+        report()
+    }
+
+    private func closeAll(_ state: inout State, code: UInt16, reason: String) {
+        change(&state) { machine, _, effects in
+            for connection in machine.openConnections {
+                machine.close(connection.id, code: code, reason: reason, into: &effects)
+            }
+        }
+    }
+
+    /// Closes all connections and returns when the last has ended.
+    func stop() async {
+        state.withLock { state in
+            state.isStopping = true
+            state.idleTimer?.cancel()
+            closeAll(&state, code: 1001, reason: "Server stopped")
+        }
+        report()
+        await withCheckedContinuation { continuation in
+            let isEmpty = state.withLock { state in
+                if !state.sessions.isEmpty { state.stopWaiters.append(continuation) }
+                return state.sessions.isEmpty
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+}
+
+extension String {
+    /// The longest beginning that has no more than so many bytes of UTF-8, whole characters only.
+    fileprivate func prefix(utf8Length limit: Int) -> String {
+        var result = ""
+        for character in self {
+            guard result.utf8.count + character.utf8.count <= limit else { break }
+            result.append(character)
+        }
+        return result
+    }
+}

@@ -1,0 +1,53 @@
+import FlyingFox
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Decides who answers a request: the test's router, the machine, or a WebSocket session.
+struct LocalServerHandler: HTTPHandler {
+    let core: LocalServerCore
+    let router: Router
+
+    func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
+        if request.headers[.upgrade]?.lowercased() == "websocket" {
+            guard !core.isStopping else { return HTTPResponse(statusCode: .serviceUnavailable) }
+            let session = LocalServerSession(core: core, path: request.target.rawValue)
+            return try await WebSocketHTTPHandler(handler: session).handleRequest(request)
+        }
+        let received = ServerRequest(request, body: try await request.bodyData)
+        core.record(received)
+        let response = await answer(received)
+        core.report(.request(received, status: response.status))
+        return HTTPResponse(response)
+    }
+
+    private func answer(_ request: ServerRequest) async -> ServerResponse {
+        guard let route = router[request.path] else { return core.respond(to: request) }
+        do {
+            return try await route.respond(to: request)
+        } catch {
+            return ServerResponse(status: 500, text: "\(error)\n")
+        }
+    }
+}
+
+extension ServerRequest {
+    init(_ request: HTTPRequest, body: Data) {
+        let headers = request.headers.map { ($0.key.rawValue, $0.value) }
+        self.init(
+            method: request.method.rawValue, target: request.target.rawValue,
+            headers: Dictionary(headers, uniquingKeysWith: { "\($0), \($1)" }), body: body)
+    }
+}
+
+extension HTTPResponse {
+    init(_ response: ServerResponse) {
+        var headers = HTTPHeaders()
+        for (name, value) in response.headers { headers[HTTPHeader(name)] = value }
+        let phrase = response.status == 200 ? "OK" : HTTPURLResponse.localizedString(forStatusCode: response.status)
+        self.init(statusCode: HTTPStatusCode(response.status, phrase: phrase), headers: headers, body: response.body)
+    }
+}

@@ -1,0 +1,97 @@
+import FlyingFox
+import Foundation
+import PusherChannels
+
+/// One WebSocket of a ``LocalServer``: FlyingFox's frames on one side, the server's machine on the other.
+struct LocalServerSession: WSHandler {
+    let core: LocalServerCore
+    /// The upgrade request's path and query.
+    let path: String
+
+    func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
+        let (frames, output) = AsyncStream<WSFrame>.makeStream()
+        let id = core.open(path: path, output: output)
+        let reader = Task {
+            let answer = await read(client, as: id)
+            core.end(id, saying: answer)
+        }
+        // Writing failed, or the server is stopped.
+        output.onTermination = { _ in reader.cancel() }
+        core.setReader(reader, of: id)
+        return frames
+    }
+
+    /// Reads until the connection ends; returns the close frame that the client is owed.
+    private func read(_ client: AsyncThrowingStream<WSFrame, any Error>, as id: ServerMachine.ConnectionID) async -> WSFrame? {
+        var messages = MessageAssembler()
+        do {
+            for try await frame in client {
+                switch try messages.take(frame) {
+                case .text(let text): core.receive(text, from: id)
+                case .ping(let payload): core.send(WSFrame(fin: true, opcode: .pong, mask: nil, payload: payload), to: id)
+                case .close(let code): return .close(code: code)
+                case nil: break
+                }
+            }
+            return nil
+        } catch let violation as MessageAssembler.Violation {
+            return .close(code: WSCloseCode(violation.code, reason: violation.reason))
+        } catch {
+            // A reset connection, or a cancelled reader: nobody listens any more.
+            return nil
+        }
+    }
+}
+
+/// Puts frames together to messages (RFC 6455, 5.4).
+struct MessageAssembler {
+    enum Message {
+        case text(String)
+        case ping(Data)
+        case close(WSCloseCode)
+    }
+
+    struct Violation: Error {
+        let code: UInt16
+        let reason: String
+    }
+
+    private var partial: Data?
+
+    mutating func take(_ frame: WSFrame) throws(Violation) -> Message? {
+        switch frame.opcode {
+        case .text, .continuation:
+            guard (frame.opcode == .continuation) == (partial != nil) else {
+                throw Violation(code: 1002, reason: "Unexpected continuation")
+            }
+            let payload = (partial ?? Data()) + frame.payload
+            partial = frame.fin ? nil : payload
+            return frame.fin ? try text(payload) : nil
+        case .ping, .pong, .close:
+            guard frame.fin, frame.payload.count <= 125 else { throw Violation(code: 1002, reason: "Bad control frame") }
+            switch frame.opcode {
+            case .ping: return .ping(frame.payload)
+            case .close: return .close(closeCode(frame.payload))
+            default: return nil
+            }
+        case .binary:
+            throw Violation(code: 1003, reason: "Binary messages are not supported")
+        default:
+            throw Violation(code: 1002, reason: "Unknown opcode")
+        }
+    }
+
+    private func text(_ payload: Data) throws(Violation) -> Message {
+        guard let text = String(data: payload, encoding: .utf8) else {
+            throw Violation(code: 1007, reason: "Invalid UTF-8")
+        }
+        return .text(text)
+    }
+
+    /// The code to answer with: the client's own, or none in particular.
+    private func closeCode(_ payload: Data) -> WSCloseCode {
+        let bytes = Array(payload.prefix(2))
+        guard bytes.count == 2 else { return .normalClosure }
+        return WSCloseCode(UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
+    }
+}
