@@ -178,7 +178,9 @@ struct LocalServerSocketTests {
         let again = try await connect(to: server)
         server.close(ID(2), code: 4001, reason: String(repeating: "é", count: 100))
         #expect(try await again.receive() == .close(4001, String(repeating: "é", count: 61)))
-        await stop(server, again)
+        try await again.send(opcode: 8, Data([0x0F, 0xA1]))
+        #expect(try await again.receive() == .end)
+        await server.stop()
     }
 
     @Test func `Control frames are answered between the parts of a message`() async throws {
