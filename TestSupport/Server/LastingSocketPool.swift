@@ -1,7 +1,15 @@
 import FlyingSocks
 
-#if canImport(Glibc)
-    import Glibc
+#if canImport(Darwin)
+    extension AsyncSocketPool where Self == SocketPool<kQueue> {
+        static var lasting: Self { .kQueue() }
+    }
+#else
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
 
     /// Waits on copies of file descriptors.
     ///
@@ -24,7 +32,7 @@ import FlyingSocks
             try Task.checkCancellation()
             let copy = dup(socket.file.rawValue)
             guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
-            defer { Glibc.close(copy) }
+            defer { close(copy) }
             do {
                 try await base.suspendSocket(Socket(file: .init(rawValue: copy)), untilReadyFor: events)
             } catch {
@@ -43,9 +51,5 @@ import FlyingSocks
 
     extension AsyncSocketPool where Self == LastingSocketPool<ePoll> {
         static var lasting: Self { LastingSocketPool(base: .ePoll()) }
-    }
-#else
-    extension AsyncSocketPool where Self == SocketPool<kQueue> {
-        static var lasting: Self { .kQueue() }
     }
 #endif
