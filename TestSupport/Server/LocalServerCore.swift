@@ -121,7 +121,7 @@ final class LocalServerCore: Sendable {
             guard let session = state.sessions[id], !session.isClosing else { return }
             session.output.yield(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)))
         case .close(let id, let code, let reason):
-            guard let session = state.sessions[id], !session.isClosing else { return }
+            guard let session = state.sessions[id] else { return }
             session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
             // In real time whatever the server's scheduler is: it is the peer's answer that is waited for.
             let scheduler = LiveScheduler()
