@@ -1,6 +1,3 @@
-/// Monotonic time: how long ago the scheduler's origin was. Only differences mean anything.
-public typealias MonotonicTime = Duration
-
 /// The SDK's clock and timers: the seam that makes time testable.
 ///
 /// The live one goes on counting while the machine sleeps, so that a deadline that passed during a suspend is noticed on waking.

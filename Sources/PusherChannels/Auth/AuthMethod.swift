@@ -1,0 +1,38 @@
+/// How a client is authorised to subscribe to private, presence and encrypted channels.
+///
+/// Its description shows no secret.
+public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A form POST to this address, with `socket_id` and `channel_name`; the answer is JSON with `auth`.
+    case endpoint(authEndpoint: String)
+    /// The application builds the request; its answer is read as an endpoint's is.
+    case authRequestBuilder(authRequestBuilder: any AuthRequestBuilderProtocol)
+    /// The application gets the authorisation its own way and calls back.
+    case authorizer(authorizer: any Authorizer)
+    /// Signatures are made here with the app's secret. For tests and for servers: a secret has no place in an app.
+    case inline(secret: String)
+    /// The application gets the authorisation with `async` code.
+    ///
+    /// What it throws becomes the failure of that subscription, its description the message. The call is cancelled when
+    /// its answer is wanted no longer.
+    case customHandler(@Sendable (_ socketID: String, _ channelName: String) async throws -> PusherAuth)
+    /// None: only public channels can be subscribed to.
+    case noMethod
+
+    /// The method's name without what it holds.
+    public var description: String {
+        switch self {
+        case .endpoint(let endpoint): "endpoint(\(endpoint))"
+        case .authRequestBuilder: "authRequestBuilder"
+        case .authorizer: "authorizer"
+        case .inline: "inline"
+        case .customHandler: "customHandler"
+        case .noMethod: "noMethod"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing to look into: `dump` must not show a secret either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

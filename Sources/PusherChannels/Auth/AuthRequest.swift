@@ -1,0 +1,32 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The request an authorisation endpoint expects: a form POST.
+enum AuthRequest {
+    /// How long an endpoint may take; the machine's own deadline, no longer than this, ends the wait for anything else.
+    static let timeout: TimeInterval = 15
+
+    static func make(endpoint: String, socketID: String, channel: String) -> URLRequest? {
+        guard let url = URL(string: endpoint), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
+        else { return nil }
+        var request = URLRequest(url: url, timeoutInterval: timeout)
+        request.httpMethod = "POST"
+        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(form([("socket_id", socketID), ("channel_name", channel)]).utf8)
+        return request
+    }
+
+    static func form(_ fields: [(name: String, value: String)]) -> String {
+        fields.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+    private static func encode(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Reads what an authorisation endpoint answered.
+enum AuthResponse {
+    static func read(
+        _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
+    ) -> Result<PusherAuth, AuthorisationFailure> {
+        if let error {
+            return .failure(AuthorisationFailure(message: "the authorisation endpoint could not be asked: \(describe(error))"))
+        }
+        guard let response = response as? HTTPURLResponse else {
+            return .failure(AuthorisationFailure(message: "the authorisation endpoint gave no HTTP response"))
+        }
+        let body = String(decoding: data ?? Data(), as: UTF8.self)
+        var failure = AuthorisationFailure(
+            message: "the authorisation endpoint answered with status \(response.statusCode)",
+            url: response.url?.absoluteString, status: response.statusCode, body: body)
+        guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
+        do {
+            return .success(try parse(body))
+        } catch {
+            failure.message += ", but \(error.problem)"
+            failure.body = nil  // It was meant to hold an authorisation and may hold part of one.
+            return .failure(failure)
+        }
+    }
+
+    private struct Unusable: Error {
+        let problem: String
+    }
+
+    private static func parse(_ body: String) throws(Unusable) -> PusherAuth {
+        guard !body.isEmpty else { throw Unusable(problem: "with an empty body") }
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: body)
+        } catch {
+            throw Unusable(problem: "its body is not JSON")
+        }
+        guard let auth = json["auth"]?.stringValue else { throw Unusable(problem: "its body has no string \"auth\"") }
+        return PusherAuth(
+            auth: auth, channelData: json["channel_data"]?.stringValue, sharedSecret: json["shared_secret"]?.stringValue)
+    }
+
+    private static func describe(_ error: any Error) -> String {
+        guard let error = error as? URLError else { return "\(error)" }
+        return error.localizedDescription
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Gets the authorisation for a channel by whatever method the application chose.
+struct ChannelAuthorizer: Sendable {
+    typealias Completion = @Sendable (Result<PusherAuth, AuthorisationFailure>) -> Void
+    typealias Cancel = @Sendable () -> Void
+
+    let method: AuthMethod
+    let key: String
+    let environment: PusherEnvironment
+
+    /// Asks; `completion` may be called at once, on any thread, more than once by careless application code, or never. The caller
+    /// sets the deadline and knows a stale answer. `channelUser` describes this client on presence channels signed here.
+    func authorise(
+        channel: String, socketID: String, session: any HTTPSession, channelUser: () -> JSONValue?,
+        completion: @escaping Completion
+    ) -> Cancel {
+        switch method {
+        case .endpoint(let endpoint):
+            let request = AuthRequest.make(endpoint: endpoint, socketID: socketID, channel: channel)
+            return send(request, ifNone: "\(endpoint) is not an http address", on: session, completion)
+        case .authRequestBuilder(let builder):
+            let request = builder.requestFor(socketID: socketID, channelName: channel)
+            return send(request, ifNone: "the request builder built no request for \(channel)", on: session, completion)
+        case .authorizer(let authorizer):
+            authorizer.fetchAuthValue(socketID: socketID, channelName: channel) { auth in
+                completion(auth.map { .success($0) } ?? .failure(.init(message: "the authorizer gave nothing for \(channel)")))
+            }
+            return {}
+        case .inline(let secret):
+            completion(.success(sign(channel, socketID: socketID, user: channelUser(), secret: secret)))
+            return {}
+        case .customHandler(let handler):
+            let task = environment.spawn {
+                do {
+                    completion(.success(try await handler(socketID, channel)))
+                } catch {
+                    completion(.failure(.init(message: "the authorisation handler failed: \(error)")))
+                }
+            }
+            return { task.cancel() }
+        case .noMethod:
+            let message = "\(channel) needs authorisation, but the client has no auth method: set PusherClientOptions.authMethod"
+            completion(.failure(.init(message: message)))
+            return {}
+        }
+    }
+
+    private func send(
+        _ request: URLRequest?, ifNone problem: String, on session: any HTTPSession, _ completion: @escaping Completion
+    ) -> Cancel {
+        guard let request else {
+            completion(.failure(AuthorisationFailure(message: problem)))
+            return {}
+        }
+        let task = session.dataTask(with: request) { data, response, error in
+            completion(AuthResponse.read(data, response, error))
+        }
+        task.resume()
+        return { task.cancel() }
+    }
+
+    private func sign(_ channel: String, socketID: String, user: JSONValue?, secret: String) -> PusherAuth {
+        var channelData: String?
+        if ChannelName(channel).kind == .presence {
+            channelData = (user ?? ["user_id": .string(socketID)]).text
+        }
+        let signature = Signature.channel(channel, channelData: channelData, socketID: socketID, key: key, secret: secret)
+        return PusherAuth(auth: signature, channelData: channelData)
+    }
+}

@@ -1,0 +1,45 @@
+/// Decides how long to wait before the next connection attempt.
+struct Backoff: Equatable, Sendable {
+    /// How often a server may ask for an immediate return within ``window`` before it is treated as overloaded: a restarting
+    /// server says "come back at once" to everybody.
+    private static let immediateReturns = 3
+    private static let window: Duration = .seconds(60)
+
+    private let policy: ReconnectPolicy
+    private var random: SplitMix64
+    private var immediates: [MonotonicTime] = []
+    /// Attempts in a row that led to no stable connection.
+    private(set) var failures = 0
+
+    init(policy: ReconnectPolicy, seed: UInt64) {
+        self.policy = policy
+        random = SplitMix64(seed: seed)
+    }
+
+    /// The connection is over; one that lasted makes the next delays short again.
+    mutating func connectionEnded(after lifetime: Duration) {
+        if lifetime >= policy.stableAfter { failures = 0 }
+    }
+
+    /// Somebody asked for a connection: start from the beginning.
+    mutating func reset() {
+        failures = 0
+        immediates = []
+    }
+
+    /// The delay before the next attempt; nil when there shall be none.
+    mutating func nextDelay(atLeast minimum: Duration) -> Duration? {
+        if let limit = policy.maximumAttempts, failures >= limit { return nil }
+        let bound = min(policy.initialDelay * (1 << min(failures, 30)), policy.maximumDelay)
+        failures += 1
+        return max(minimum, bound * Double.random(in: 0..<1, using: &random))
+    }
+
+    /// Whether an immediate return is still believed; counts it if so.
+    mutating func allowsImmediateReturn(at now: MonotonicTime) -> Bool {
+        immediates.removeAll { now - $0 >= Self.window }
+        guard immediates.count < Self.immediateReturns else { return false }
+        immediates.append(now)
+        return true
+    }
+}

@@ -1,0 +1,24 @@
+extension ConnectionMachine {
+    /// What a connection is told once and for all.
+    struct Configuration: Equatable, Sendable {
+        /// Whether to begin with TLS.
+        var secure = true
+        /// Whether a server that takes TLS only (close code 4000) may be tried again with it.
+        var upgradesToTLS = false
+        var autoReconnect = true
+        var reconnectPolicy = ReconnectPolicy()
+        /// Silence after which the client asks for a sign of life; the server may ask for less.
+        var activityTimeout: Duration = .seconds(120)
+        var pongTimeout: Duration = .seconds(30)
+        /// For name, TCP, TLS and upgrade together.
+        var openTimeout: Duration = .seconds(15)
+        /// From the upgrade to `pusher:connection_established`.
+        var establishTimeout: Duration = .seconds(15)
+        /// For the peer's close frame after ours.
+        var closeTimeout: Duration = .seconds(5)
+        var authorisationTimeout: Duration = .seconds(15)
+        var subscriptionTimeout: Duration = .seconds(30)
+        /// Client events that may wait for one channel's subscription.
+        var unsentEventLimit = 100
+    }
+}

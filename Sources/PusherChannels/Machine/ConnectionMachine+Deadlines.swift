@@ -1,0 +1,92 @@
+/// What time brings.
+extension ConnectionMachine {
+    /// The state that a channel must have left by the deadline.
+    struct SubscriptionDeadline: Equatable, Sendable {
+        let channel: String
+        let state: SubscriptionMachine.State
+    }
+
+    mutating func deadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
+        phaseDeadlineReached(at: now, into: &effects)
+        while let (deadline, key) = subscriptionDeadlines.first, deadline <= now {
+            subscriptionDeadlines.removeFirst()
+            subscriptionDeadlineReached(key, into: &effects)
+        }
+    }
+
+    private mutating func phaseDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
+        switch phase {
+        case .idle:
+            break
+        case .opening(let deadline):
+            if now >= deadline { giveUp("no connection to the server within \(configuration.openTimeout)", at: now, into: &effects) }
+        case .establishing(let deadline):
+            if now >= deadline {
+                let time = configuration.establishTimeout
+                giveUp("the server did not establish the connection within \(time)", at: now, into: &effects)
+            }
+        case .connected(let session):
+            checkHeartbeat(of: session, at: now, into: &effects)
+        case .waiting(let until):
+            if now >= until { connect(at: now, into: &effects) }
+        case .closing(let deadline, let then):
+            if now >= deadline { closed(then, at: now, into: &effects) }
+        }
+    }
+
+    private mutating func giveUp(_ problem: String, at now: MonotonicTime, into effects: inout [Effect]) {
+        effects.append(.closeSocket(attempt, code: 1000, reason: ""))
+        effects.append(.deliver(.error(PusherError(.timedOut, message: problem))))
+        connectionEnded(.backOff(atLeast: .zero), at: now, into: &effects)
+    }
+
+    private mutating func checkHeartbeat(of session: Session, at now: MonotonicTime, into effects: inout [Effect]) {
+        var session = session
+        let verdict = session.heartbeat.check(at: now)
+        phase = .connected(session)
+        switch verdict {
+        case nil:
+            break
+        case .ping:
+            effects.append(.send(.ping))
+        case .dead:
+            let problem = "no sign of life from the server within \(configuration.pongTimeout) of a ping"
+            effects.append(.closeSocket(attempt, code: 4201, reason: "pong not received"))
+            effects.append(.deliver(.error(PusherError(.timedOut, message: problem))))
+            connectionEnded(.reconnectAtOnce, at: now, into: &effects)
+        }
+    }
+
+    private mutating func subscriptionDeadlineReached(_ key: SubscriptionDeadline, into effects: inout [Effect]) {
+        guard subscriptions[key.channel]?.state == key.state else { return }
+        let problem: String
+        switch key.state {
+        case .authorising(let attempt):
+            effects.append(.cancelAuthorisation(attempt))
+            problem = "no authorisation for \(key.channel) within \(configuration.authorisationTimeout)"
+        default:
+            problem = "the server did not answer the subscription to \(key.channel) within \(configuration.subscriptionTimeout)"
+        }
+        let failure = SubscriptionFailure(error: PusherError(.timedOut, message: problem))
+        subscriptions[key.channel]?.fail(failure, into: &effects)
+    }
+
+    /// Gives a channel that is on its way to a subscription the time its present step may take.
+    mutating func setDeadline(for channel: String, at now: MonotonicTime) {
+        guard let state = subscriptions[channel]?.state else { return }
+        let time: Duration
+        switch state {
+        case .authorising: time = configuration.authorisationTimeout
+        case .subscribing: time = configuration.subscriptionTimeout
+        case .waiting, .subscribed, .failed: return
+        }
+        subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, state: state), at: now + time)
+    }
+
+    /// Drops deadlines that were met, so that ``nextDeadline`` names a time at which something would happen.
+    mutating func forgetSettledDeadlines() {
+        while let key = subscriptionDeadlines.first?.key, subscriptions[key.channel]?.state != key.state {
+            subscriptionDeadlines.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// What the server says.
+extension ConnectionMachine {
+    mutating func received(
+        _ message: ServerMessage, attempt: ConnectionAttempt, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        guard attempt == self.attempt else { return }
+        switch phase {
+        case .establishing: break
+        case .connected: noteActivity(at: now)
+        case .idle, .opening, .waiting, .closing: return
+        }
+        switch message {
+        case .event(let envelope):
+            event(envelope, into: &effects)
+        case .control(let control, let envelope):
+            self.control(control, envelope, at: now, into: &effects)
+        }
+    }
+
+    mutating func receivedMalformed(
+        _ frame: MalformedFrame, attempt: ConnectionAttempt, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        guard attempt == self.attempt else { return }
+        noteActivity(at: now)
+        effects.append(.log(.warning, "\(frame)"))
+        effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
+    }
+
+    private func event(_ envelope: Envelope, into effects: inout [Effect]) {
+        if let channel = envelope.channel, subscriptions[channel]?.acceptsEvents != true {
+            effects.append(.log(.debug, "event for \(channel), which is not subscribed, dropped"))
+            return
+        }
+        effects.append(.deliver(.event(envelope)))
+    }
+
+    private mutating func control(
+        _ control: ServerControl, _ envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        switch control {
+        case .connectionEstablished(let socketID, let timeout):
+            established(socketID: socketID, activityTimeout: timeout, envelope: envelope, at: now, into: &effects)
+        case .error(let code, let message):
+            serverError(PusherError(.server, code: code, message: message), envelope, into: &effects)
+        case .ping:
+            effects.append(.send(.pong))
+        case .pong:
+            break  // A sign of life, like any other frame.
+        case .subscriptionSucceeded(let channel, let presence):
+            subscriptions[channel]?.succeeded(presence, envelope: envelope, into: &effects)
+        case .subscriptionError(let channel, _, let message, let status):
+            let error = PusherError(.subscriptionRefused, code: status, message: message)
+            subscriptionRefused(channel, SubscriptionFailure(error: error), into: &effects)
+        case .subscriptionCount(let channel, let count):
+            subscriptions[channel]?.countChanged(count, envelope: envelope, into: &effects)
+        case .memberAdded(let channel, let member):
+            subscriptions[channel]?.memberAdded(member, into: &effects)
+        case .memberRemoved(let channel, let userID):
+            subscriptions[channel]?.memberRemoved(userID, into: &effects)
+        case .unknown:
+            unknown(envelope, into: &effects)
+        }
+    }
+
+    /// An error in the stream never ends a connection: some servers send codes of the closing ranges for trifles. Only a close
+    /// does, and then the error may explain it.
+    private mutating func serverError(_ error: PusherError, _ envelope: Envelope, into effects: inout [Effect]) {
+        lastServerError = error
+        effects.append(.deliver(.event(envelope)))
+        effects.append(.deliver(.error(error)))
+    }
+
+    private func unknown(_ envelope: Envelope, into effects: inout [Effect]) {
+        effects.append(.log(.debug, "unknown protocol event \(envelope.event)"))
+        if envelope.event.hasPrefix("pusher:") { event(envelope, into: &effects) }
+    }
+}

@@ -1,0 +1,135 @@
+/// The whole behaviour of a connection as a value: inputs and times in, effects and the next deadline out.
+///
+/// ### Overview
+/// The machine knows what the user wants (to be connected or not, which channels) and works towards it. It has no clock, does
+/// no I/O, draws randomness from a generator it was seeded with and takes no locks, so that any history can be replayed in a
+/// test as a list of inputs.
+///
+/// ### Parts
+/// This file has the state and sends each input on its way. What happens to the socket is in `+Connecting`, what the server says
+/// in `+Messages`, what becomes of channels in `+Subscriptions`, what time brings in `+Deadlines`. Each channel has a
+/// ``SubscriptionMachine``; ``Heartbeat`` watches over an established connection, ``Backoff`` over the pauses between them.
+///
+/// ### Stale news
+/// Every socket report carries its ``ConnectionAttempt``, every authorisation its ``SubscriptionAttempt``. What doesn't belong to
+/// the current one is dropped: an old socket's late close must not end a new connection.
+struct ConnectionMachine: Equatable, Sendable {
+    enum Phase: Equatable {
+        case idle
+        /// A socket is being opened: name, TCP, TLS and upgrade.
+        case opening(deadline: MonotonicTime)
+        /// The socket is open; `pusher:connection_established` has not come yet.
+        case establishing(deadline: MonotonicTime)
+        case connected(Session)
+        case waiting(until: MonotonicTime)
+        case closing(deadline: MonotonicTime, then: AfterClosing)
+    }
+
+    enum AfterClosing: Equatable {
+        case stayDisconnected
+        case connect
+    }
+
+    struct Session: Equatable {
+        let socketID: String
+        let since: MonotonicTime
+        var heartbeat: Heartbeat
+    }
+
+    let configuration: Configuration
+    var phase = Phase.idle
+    var attempt = ConnectionAttempt(0)
+    var secure: Bool
+    var backoff: Backoff
+    /// What the server said was wrong during this attempt: a plain close after it is explained by it.
+    var lastServerError: PusherError?
+
+    var subscriptions: [String: SubscriptionMachine] = [:]
+    var subscriptionsMade = 0
+    var subscriptionGeneration = 0
+    var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
+
+    init(configuration: Configuration, seed: UInt64) {
+        self.configuration = configuration
+        secure = configuration.secure
+        backoff = Backoff(policy: configuration.reconnectPolicy, seed: seed)
+    }
+
+    // MARK: What it shows
+
+    var state: ConnectionState {
+        switch phase {
+        case .idle: .disconnected
+        case .opening, .establishing: .connecting
+        case .connected: .connected
+        case .waiting: .reconnecting
+        case .closing: .disconnecting
+        }
+    }
+
+    var socketID: String? {
+        guard case .connected(let session) = phase else { return nil }
+        return session.socketID
+    }
+
+    /// When ``Input/deadlineReached`` is due, if nothing else happens; nil when nothing is waited for.
+    var nextDeadline: MonotonicTime? {
+        let phaseDeadline: MonotonicTime? =
+            switch phase {
+            case .idle: nil
+            case .opening(let deadline), .establishing(let deadline), .closing(let deadline, _): deadline
+            case .waiting(let until): until
+            case .connected(let session): session.heartbeat.nextDeadline
+            }
+        guard let subscriptionDeadline = subscriptionDeadlines.first?.deadline else { return phaseDeadline }
+        return phaseDeadline.map { min($0, subscriptionDeadline) } ?? subscriptionDeadline
+    }
+
+    // MARK: What happens to it
+
+    /// Takes one input; appends what is to be done to `effects`, in order.
+    mutating func handle(_ input: Input, at now: MonotonicTime, into effects: inout [Effect]) {
+        switch input {
+        case .received(let message, let attempt):
+            received(message, attempt: attempt, at: now, into: &effects)
+        case .receivedMalformed(let frame, let attempt):
+            receivedMalformed(frame, attempt: attempt, at: now, into: &effects)
+        case .receivedControlFrame(let attempt):
+            if attempt == self.attempt { noteActivity(at: now) }
+        case .connect:
+            connect(at: now, into: &effects)
+        case .disconnect:
+            disconnect(at: now, into: &effects)
+        case .socketOpened(let attempt):
+            socketOpened(attempt, at: now, into: &effects)
+        case .socketClosed(let closure, let attempt):
+            socketClosed(closure, attempt: attempt, at: now, into: &effects)
+        case .subscribe(let channel, let auth):
+            subscribe(channel, auth: auth, at: now, into: &effects)
+        case .unsubscribe(let channel):
+            unsubscribe(channel, into: &effects)
+        case .unsubscribeAll:
+            unsubscribeAll(into: &effects)
+        case .trigger(let event):
+            trigger(event, into: &effects)
+        case .authorised(let attempt, let result):
+            authorised(attempt, result, at: now, into: &effects)
+        case .deadlineReached:
+            deadlineReached(at: now, into: &effects)
+        }
+        forgetSettledDeadlines()
+    }
+
+    /// The one place where the phase changes, so that no change of state goes unreported.
+    mutating func enter(_ phase: Phase, into effects: inout [Effect]) {
+        let before = state
+        self.phase = phase
+        if state != before { effects.append(.deliver(.stateChanged(from: before, to: state))) }
+    }
+
+    mutating func noteActivity(at now: MonotonicTime) {
+        guard case .connected(var session) = phase else { return }
+        session.heartbeat.activity(at: now)
+        phase = .connected(session)
+    }
+}

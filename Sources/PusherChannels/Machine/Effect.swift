@@ -1,0 +1,36 @@
+/// What a connection wants done: plain values, so that a test can compare them and a log can show them.
+enum Effect: Equatable, Sendable {
+    case openSocket(ConnectionAttempt, secure: Bool)
+    case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
+    case send(ClientMessage)
+    case authorise(SubscriptionAttempt, socketID: String)
+    case cancelAuthorisation(SubscriptionAttempt)
+    case deliver(Delivery)
+    case log(LogLevel, String)
+}
+
+/// What the user hears of, in the order it happened.
+enum Delivery: Equatable, Sendable {
+    case event(Envelope)
+    case stateChanged(from: ConnectionState, to: ConnectionState)
+    case subscribed(channel: String)
+    case subscriptionFailed(channel: String, SubscriptionFailure)
+    case memberAdded(channel: String, PresenceMember)
+    case memberRemoved(channel: String, PresenceMember)
+    case subscriptionCount(channel: String, Int)
+    case error(PusherError)
+}
+
+/// Why a channel is not subscribed.
+struct SubscriptionFailure: Error, Equatable, Sendable {
+    let error: PusherError
+    /// What the authorisation endpoint answered, where it was asked.
+    var authorisation: AuthorisationFailure?
+}
+
+/// How much a log line matters.
+enum LogLevel: Equatable, Sendable {
+    case debug
+    case info
+    case warning
+}

@@ -1,0 +1,48 @@
+/// Notices that a connection is dead: after silence it asks for a pong, and without one gives up (protocol rule: any inbound
+/// frame counts as a sign of life).
+struct Heartbeat: Equatable, Sendable {
+    enum Verdict: Equatable {
+        case ping
+        case dead
+    }
+
+    private enum State: Equatable {
+        case listening
+        case awaitingPong(deadline: MonotonicTime)
+    }
+
+    private let activityTimeout: Duration
+    private let pongTimeout: Duration
+    private var lastActivity: MonotonicTime
+    private var state = State.listening
+
+    init(activityTimeout: Duration, pongTimeout: Duration, now: MonotonicTime) {
+        self.activityTimeout = activityTimeout
+        self.pongTimeout = pongTimeout
+        lastActivity = now
+    }
+
+    mutating func activity(at now: MonotonicTime) {
+        lastActivity = now
+        state = .listening
+    }
+
+    var nextDeadline: MonotonicTime {
+        switch state {
+        case .listening: lastActivity + activityTimeout
+        case .awaitingPong(let deadline): deadline
+        }
+    }
+
+    /// What to do now that the deadline may have come; nil when it has not.
+    mutating func check(at now: MonotonicTime) -> Verdict? {
+        guard now >= nextDeadline else { return nil }
+        switch state {
+        case .listening:
+            state = .awaitingPong(deadline: now + pongTimeout)
+            return .ping
+        case .awaitingPong:
+            return .dead
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// Everything that can happen to a connection, as one ordered list of values: loggable, replayable, fuzzable.
+enum Input: Equatable, Sendable {
+    // What the user wants.
+    case connect
+    case disconnect
+    /// `auth` is an authorisation the caller brought along, to be used instead of asking for one.
+    case subscribe(channel: String, auth: PusherAuth?)
+    case unsubscribe(channel: String)
+    case unsubscribeAll
+    case trigger(ClientEvent)
+
+    // What the socket of an attempt reports.
+    case socketOpened(ConnectionAttempt)
+    case received(ServerMessage, ConnectionAttempt)
+    case receivedMalformed(MalformedFrame, ConnectionAttempt)
+    case receivedControlFrame(ConnectionAttempt)
+    case socketClosed(WebSocketClosure, ConnectionAttempt)
+
+    // What was asked for and came back.
+    case authorised(SubscriptionAttempt, Result<PusherAuth, AuthorisationFailure>)
+    case deadlineReached
+}
+
+/// An event that a client sends to the other subscribers of a channel; `data` is JSON text.
+struct ClientEvent: Equatable, Sendable {
+    let name: String
+    let channel: String
+    let data: String
+}
+
+/// One try at subscribing to a channel. Tells an answer to it from answers to earlier tries, which are stale.
+struct SubscriptionAttempt: Hashable, Sendable {
+    let channel: String
+    let connection: ConnectionAttempt
+    let generation: Int
+}
+
+/// Why a channel was not authorised: what the endpoint or the application's code gave instead.
+struct AuthorisationFailure: Error, Equatable, Sendable {
+    var message: String
+    /// The endpoint's address and HTTP status, where it answered at all.
+    var url: String?
+    var status: Int?
+    var body: String?
+}

@@ -1,0 +1,43 @@
+/// What went wrong, and what can be done about it.
+public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The sort of error, for code that decides by it.
+    public enum Kind: Equatable, Sendable {
+        /// The server said so, in a `pusher:error` or by closing; ``PusherError/code`` has its code (4000–4399).
+        case server
+        /// The socket could not be opened or was lost; the SDK tries again by itself where that makes sense.
+        case transport(WebSocketFailure.Kind)
+        /// The server didn't do its part within the time for it.
+        case timedOut
+        /// A frame could not be understood; the connection goes on.
+        case malformedMessage
+        /// The authorisation endpoint, `Authorizer` or handler gave no usable answer for a channel.
+        case authorisation
+        /// The server refused a subscription.
+        case subscriptionRefused
+        /// The caller asked for something the protocol does not allow.
+        case invalidRequest
+        /// As many connection attempts failed as the reconnect policy allows.
+        case attemptsExhausted
+    }
+
+    /// The sort of error.
+    public let kind: Kind
+
+    /// The Channels error or close code, or the HTTP status of an authorisation, if there is one.
+    public let code: Int?
+
+    /// What happened and what to do, for a person. Never holds a secret.
+    public let message: String
+
+    /// Creates an error; the SDK makes its own, applications need this only in tests.
+    public init(_ kind: Kind, code: Int? = nil, message: String) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+    }
+
+    /// The message, with the code where there is one.
+    public var description: String {
+        code.map { "\(message) (code \($0))" } ?? message
+    }
+}

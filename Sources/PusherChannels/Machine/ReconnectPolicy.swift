@@ -1,0 +1,28 @@
+/// When a lost connection is tried again.
+///
+/// The delay before attempt *n* is drawn evenly from zero to `initialDelay × 2ⁿ⁻¹`, never more than `maximumDelay`: exponential
+/// backoff with full jitter, so that clients which lost the same server don't come back in step. Close codes 4100–4199 wait a
+/// second at least; 4200–4299 ask to come back at once, and are believed three times a minute.
+public struct ReconnectPolicy: Equatable, Sendable {
+    /// The upper bound of the first delay.
+    public var initialDelay: Duration
+    /// The upper bound of every delay.
+    public var maximumDelay: Duration
+    /// How many attempts in a row may fail before the connection is given up; nil for no limit.
+    public var maximumAttempts: Int?
+    /// How long a connection must have lasted for the delays to start from `initialDelay` again.
+    public var stableAfter: Duration
+
+    /// Creates a policy; what is left out has the value a service wants.
+    public init(
+        initialDelay: Duration = .seconds(1),
+        maximumDelay: Duration = .seconds(120),
+        maximumAttempts: Int? = nil,
+        stableAfter: Duration = .seconds(30)
+    ) {
+        self.initialDelay = initialDelay
+        self.maximumDelay = maximumDelay
+        self.maximumAttempts = maximumAttempts
+        self.stableAfter = stableAfter
+    }
+}

@@ -1,0 +1,194 @@
+/// One channel the user wants, and how far the wish has come true.
+///
+/// It exists as long as the wish does, across connections; each connection takes it through authorising and subscribing anew.
+struct SubscriptionMachine: Equatable, Sendable {
+    enum State: Equatable, Sendable {
+        /// For a connection to be established.
+        case waiting
+        case authorising(SubscriptionAttempt)
+        case subscribing(SubscriptionAttempt)
+        case subscribed
+        /// Until the user asks again or the next connection is established.
+        case failed(SubscriptionFailure)
+    }
+
+    let name: ChannelName
+    /// Channels are subscribed in the order in which they were first asked for.
+    let ordinal: Int
+    private(set) var state = State.waiting
+    private(set) var subscriptionCount: Int?
+
+    var suppliedAuth: PusherAuth?
+    private var myUserID: String?
+    /// Of the latest subscription, kept while the connection is down so that the next one can tell the difference.
+    private var roster: PresenceRoster?
+    private var unsentEvents: [ClientEvent] = []
+
+    init(name: ChannelName, ordinal: Int, suppliedAuth: PusherAuth?) {
+        self.name = name
+        self.ordinal = ordinal
+        self.suppliedAuth = suppliedAuth
+    }
+
+    // MARK: What it shows
+
+    var isSubscribed: Bool { state == .subscribed }
+
+    /// Whether the server may send this channel's events: from the moment it was asked to.
+    var acceptsEvents: Bool {
+        switch state {
+        case .subscribing, .subscribed: true
+        case .waiting, .authorising, .failed: false
+        }
+    }
+
+    /// Nobody is known to be there while the channel isn't subscribed.
+    var presentMembers: PresenceRoster {
+        isSubscribed ? roster ?? PresenceRoster() : PresenceRoster()
+    }
+
+    /// The user id that this client subscribed with.
+    var me: String? {
+        isSubscribed ? myUserID : nil
+    }
+
+    // MARK: On the way to the subscription
+
+    mutating func begin(_ attempt: SubscriptionAttempt, socketID: String, into effects: inout [Effect]) {
+        if !name.needsAuthorisation {
+            sendSubscribe(attempt, auth: nil, into: &effects)
+        } else if let suppliedAuth {
+            sendSubscribe(attempt, auth: suppliedAuth, into: &effects)
+        } else {
+            state = .authorising(attempt)
+            effects.append(.authorise(attempt, socketID: socketID))
+        }
+    }
+
+    mutating func authorised(_ result: Result<PusherAuth, AuthorisationFailure>, into effects: inout [Effect]) {
+        guard case .authorising(let attempt) = state else { return }
+        switch result {
+        case .success(let auth):
+            sendSubscribe(attempt, auth: auth, into: &effects)
+        case .failure(let failure):
+            let error = PusherError(.authorisation, code: failure.status, message: failure.message)
+            fail(SubscriptionFailure(error: error, authorisation: failure), into: &effects)
+        }
+    }
+
+    private mutating func sendSubscribe(_ attempt: SubscriptionAttempt, auth: PusherAuth?, into effects: inout [Effect]) {
+        state = .subscribing(attempt)
+        myUserID = auth?.channelData.flatMap(Self.userID)
+        effects.append(.send(.subscribe(channel: name.text, auth: auth?.auth, channelData: auth?.channelData)))
+    }
+
+    private static func userID(in channelData: String) -> String? {
+        do {
+            return try JSONValue(parsing: channelData)["user_id"]?.identifier
+        } catch {
+            return nil  // The server reads the same text and refuses the subscription, which is reported then.
+        }
+    }
+
+    mutating func succeeded(_ presence: PresenceSnapshot?, envelope: Envelope, into effects: inout [Effect]) {
+        switch state {
+        case .subscribing, .subscribed, .failed: break  // Failed: the answer came after the time for it, but it is the answer.
+        case .waiting, .authorising:
+            effects.append(.log(.debug, "success of a subscription to \(name.text) that was not asked for, ignored"))
+            return
+        }
+        let isNews = !isSubscribed
+        state = .subscribed
+        let changes = replaceRoster(with: presence)
+        effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
+        if isNews { effects.append(.deliver(.subscribed(channel: name.text))) }
+        for member in changes.left { report(removed: member, into: &effects) }
+        for member in changes.joined { report(added: member, into: &effects) }
+        for event in unsentEvents { effects.append(.send(event.message)) }
+        unsentEvents = []
+    }
+
+    /// The members of the very first subscription are its starting point, not changes.
+    private mutating func replaceRoster(with snapshot: PresenceSnapshot?) -> PresenceRoster.Changes {
+        guard name.kind == .presence else { return PresenceRoster.Changes() }
+        let known = roster
+        var current = known ?? PresenceRoster()
+        let changes = current.replace(with: snapshot ?? PresenceSnapshot(members: []))
+        roster = current
+        return known == nil ? PresenceRoster.Changes() : changes
+    }
+
+    mutating func fail(_ failure: SubscriptionFailure, into effects: inout [Effect]) {
+        state = .failed(failure)
+        var data: [String: JSONValue] = ["type": "AuthError", "error": .string(failure.error.message)]
+        data["status"] = failure.error.code.map { .integer($0) }
+        let event = Envelope(event: "pusher:subscription_error", channel: name.text, data: JSONValue.object(data).text)
+        effects.append(.deliver(.event(event)))
+        effects.append(.deliver(.subscriptionFailed(channel: name.text, failure)))
+    }
+
+    mutating func connectionLost(into effects: inout [Effect]) {
+        if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
+        state = .waiting
+    }
+
+    /// What to tell the server and the authoriser now that the channel is wanted no longer.
+    func abandon(into effects: inout [Effect]) {
+        switch state {
+        case .authorising(let attempt): effects.append(.cancelAuthorisation(attempt))
+        case .subscribing, .subscribed: effects.append(.send(.unsubscribe(channel: name.text)))
+        case .waiting, .failed: break
+        }
+    }
+
+    // MARK: While subscribed
+
+    mutating func memberAdded(_ member: PresenceMember, into effects: inout [Effect]) {
+        guard isSubscribed, roster?.add(member) == true else { return }
+        report(added: member, into: &effects)
+    }
+
+    mutating func memberRemoved(_ userID: String, into effects: inout [Effect]) {
+        guard isSubscribed, let member = roster?.remove(userID: userID) else { return }
+        report(removed: member, into: &effects)
+    }
+
+    private func report(added member: PresenceMember, into effects: inout [Effect]) {
+        var data: [String: JSONValue] = ["user_id": .string(member.userID)]
+        data["user_info"] = member.info
+        effects.append(.deliver(.event(memberEvent("pusher:member_added", data))))
+        effects.append(.deliver(.memberAdded(channel: name.text, member)))
+    }
+
+    private func report(removed member: PresenceMember, into effects: inout [Effect]) {
+        effects.append(.deliver(.event(memberEvent("pusher:member_removed", ["user_id": .string(member.userID)]))))
+        effects.append(.deliver(.memberRemoved(channel: name.text, member)))
+    }
+
+    private func memberEvent(_ event: String, _ data: [String: JSONValue]) -> Envelope {
+        Envelope(event: event, channel: name.text, data: JSONValue.object(data).text)
+    }
+
+    mutating func countChanged(_ count: Int, envelope: Envelope, into effects: inout [Effect]) {
+        subscriptionCount = count
+        effects.append(.deliver(.event(envelope.renamed("pusher:subscription_count"))))
+        effects.append(.deliver(.subscriptionCount(channel: name.text, count)))
+    }
+
+    mutating func trigger(_ event: ClientEvent, queueLimit: Int, into effects: inout [Effect]) -> TriggerResult {
+        if isSubscribed {
+            effects.append(.send(event.message))
+            return .sent
+        }
+        guard unsentEvents.count < queueLimit else {
+            let problem = "\(queueLimit) client events wait for the subscription to \(name.text) already"
+            return .refused(PusherError(.invalidRequest, message: problem))
+        }
+        unsentEvents.append(event)
+        return .queued
+    }
+}
+
+extension ClientEvent {
+    var message: ClientMessage { .clientEvent(name: name, channel: channel, data: data) }
+}

@@ -1,0 +1,9 @@
+/// What became of a client event.
+public enum TriggerResult: Equatable, Sendable {
+    /// It was handed to the socket. The protocol has no acknowledgement.
+    case sent
+    /// It waits for the channel's subscription and will be sent then, in order.
+    case queued
+    /// It was not accepted; the error says why.
+    case refused(PusherError)
+}

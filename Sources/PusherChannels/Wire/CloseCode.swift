@@ -1,0 +1,45 @@
+/// What a client does when its socket was closed with a code.
+enum CloseReaction: Equatable, Sendable {
+    /// Connect again after the backoff's next delay, which is at least this long.
+    case backOff(atLeast: Duration)
+    /// Connect again at once.
+    case reconnectAtOnce
+    /// The server takes TLS only.
+    case upgradeToTLS
+    /// Don't connect again: trying without a change can't succeed.
+    case stop
+}
+
+/// A WebSocket close code as the Channels protocol reads it: by range, so that codes of the future are understood too.
+struct CloseCode: Equatable, Sendable {
+    let rawValue: UInt16
+
+    init(_ rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    var reaction: CloseReaction {
+        switch rawValue {
+        case 4000: .upgradeToTLS
+        case 4001...4099: .stop
+        case 4100...4199: .backOff(atLeast: .seconds(1))
+        case 4200...4299: .reconnectAtOnce
+        default: .backOff(atLeast: .zero)
+        }
+    }
+
+    /// Whether the user should hear of the code: not of the ordinary ends of a connection, nor of the protocol's requests to
+    /// come back.
+    var deservesReport: Bool {
+        switch rawValue {
+        case 1000, 1001, 1005, 1006, 1011...1014: false
+        case 4100...4299: false
+        default: true
+        }
+    }
+
+    /// Codes that say nothing of the reason, so that an error received just before says more.
+    var isUninformative: Bool {
+        rawValue == 1000 || rawValue == 1005 || rawValue == 1006
+    }
+}
