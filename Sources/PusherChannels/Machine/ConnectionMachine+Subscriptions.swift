@@ -4,7 +4,7 @@ extension ConnectionMachine {
         let name = ChannelName(channel)
         if let problem = name.problem ?? name.unsupported {
             let failure = SubscriptionFailure(error: PusherError(.invalidRequest, message: problem))
-            effects.append(.deliver(.subscriptionFailed(channel: channel, failure)))
+            failure.report(channel: channel, into: &effects)
             return
         }
         if let known = subscriptions[channel] {

@@ -21,13 +21,6 @@ enum Delivery: Equatable, Sendable {
     case error(PusherError)
 }
 
-/// Why a channel is not subscribed.
-struct SubscriptionFailure: Error, Equatable, Sendable {
-    let error: PusherError
-    /// What the authorisation endpoint answered, where it was asked.
-    var authorisation: AuthorisationFailure?
-}
-
 /// How much a log line matters.
 enum LogLevel: Equatable, Sendable {
     case debug

@@ -120,11 +120,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     mutating func fail(_ failure: SubscriptionFailure, into effects: inout [Effect]) {
         state = .failed(failure)
-        var data: [String: JSONValue] = ["type": "AuthError", "error": .string(failure.error.message)]
-        data["status"] = failure.error.code.map { .integer($0) }
-        let event = Envelope(event: "pusher:subscription_error", channel: name.text, data: JSONValue.object(data).text)
-        effects.append(.deliver(.event(event)))
-        effects.append(.deliver(.subscriptionFailed(channel: name.text, failure)))
+        failure.report(channel: name.text, into: &effects)
     }
 
     mutating func connectionLost(into effects: inout [Effect]) {

@@ -1,0 +1,90 @@
+/// A client of the Channels protocol.
+///
+/// ```swift
+/// let pusher = Pusher(key: "app-key", options: PusherClientOptions(host: .cluster("eu")))
+/// pusher.connect()
+/// let news = pusher.subscribe("news")
+/// news.bind(eventName: "headline") { event in print(event.data ?? "") }
+/// ```
+///
+/// What is subscribed to is what the application *wants*: subscriptions can be made before connecting and outlive every lost
+/// connection. All members may be used from any thread. The client disconnects when nothing refers to it or to one of its
+/// channels any more.
+public final class Pusher: Sendable {
+    /// The client's connection.
+    public let connection: PusherConnection
+
+    /// Creates a client for the application with this key. Nothing happens before ``connect()``.
+    public init(key: String, options: PusherClientOptions = .init(), environment: PusherEnvironment = .live) {
+        connection = PusherConnection(key: key, options: options, environment: environment)
+    }
+
+    /// Hears what happens; held weakly.
+    public var delegate: (any PusherDelegate)? {
+        get { connection.delegate }
+        set { connection.delegate = newValue }
+    }
+
+    // MARK: Connecting
+
+    /// Connects, if it isn't connected or about to be.
+    public func connect() {
+        connection.connect()
+    }
+
+    /// Disconnects, whatever the state. Subscriptions remain wanted: the next ``connect()`` makes them again.
+    public func disconnect() {
+        connection.disconnect()
+    }
+
+    // MARK: Channels
+
+    /// Asks for a channel; the subscription is made as soon as there is a connection, and again after each reconnect.
+    ///
+    /// Whether it succeeds the delegate hears, and so do bindings to `pusher:subscription_succeeded` and
+    /// `pusher:subscription_error`. A channel that failed is tried again by calling this again, and on the next connection.
+    /// `auth` is used instead of asking for an authorisation. The result for a presence channel is a
+    /// ``PusherPresenceChannel``.
+    @preconcurrency
+    @discardableResult
+    public func subscribe(
+        _ channelName: String,
+        auth: PusherAuth? = nil,
+        onMemberAdded: (@Sendable (PusherPresenceChannelMember) -> Void)? = nil,
+        onMemberRemoved: (@Sendable (PusherPresenceChannelMember) -> Void)? = nil,
+        onSubscriptionCountChanged: (@Sendable (Int) -> Void)? = nil
+    ) -> PusherChannel {
+        let callbacks = ChannelListeners.Callbacks(
+            memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
+        return connection.subscribe(channelName, auth: auth, callbacks: callbacks)
+    }
+
+    /// Gives up a channel, in whatever state it is. Events that are still under way are dropped.
+    public func unsubscribe(_ channelName: String) {
+        connection.unsubscribe(channelName)
+    }
+
+    /// Gives up all channels.
+    public func unsubscribeAll() {
+        for channel in connection.channels.channels { unsubscribe(channel.name) }
+    }
+
+    // MARK: Events of all channels
+
+    /// Calls the closure with every event, of whatever channel or of none; gives an id to take it back with.
+    @preconcurrency
+    @discardableResult
+    public func bind(eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
+        connection.driver.runner.hub.globalBindings.bind(nil, eventCallback)
+    }
+
+    /// Takes back what ``bind(eventCallback:)`` bound under this id.
+    public func unbind(callbackId: String) {
+        connection.driver.runner.hub.globalBindings.unbind(nil, id: callbackId)
+    }
+
+    /// Takes back all that was bound to every event.
+    public func unbindAll() {
+        connection.driver.runner.hub.globalBindings.unbindAll()
+    }
+}

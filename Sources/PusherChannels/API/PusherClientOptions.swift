@@ -1,0 +1,69 @@
+import Dispatch
+import Foundation
+import Logging
+
+/// How a client connects, is authorised and calls back.
+public struct PusherClientOptions: Sendable {
+    /// How subscriptions to private and presence channels are authorised.
+    public var authMethod: AuthMethod
+    /// Whether a lost connection is made again; without, the state becomes `disconnected`.
+    public var autoReconnect: Bool
+    /// The server.
+    public var host: PusherHost
+    /// The server's port; nil for 443 with TLS and 80 without.
+    public var port: Int?
+    /// A path in front of the protocol's own, for servers behind a proxy; nil for none.
+    public var path: String?
+    /// Whether to use TLS.
+    public var useTLS: Bool
+    /// Whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port stays
+    /// as set.
+    public var upgradesToTLS: Bool
+    /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120.
+    public var activityTimeout: TimeInterval?
+    /// When a lost connection is tried again.
+    public var reconnectPolicy: ReconnectPolicy
+    /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
+    public var delivery: DeliveryPolicy
+    /// Gets a line for what is unexpected. No secret is ever in one.
+    public var logger: Logger
+
+    /// Creates options; what is left out is what most clients want.
+    public init(
+        authMethod: AuthMethod = .noMethod,
+        autoReconnect: Bool = true,
+        host: PusherHost = .defaultHost,
+        port: Int? = nil,
+        path: String? = nil,
+        useTLS: Bool = true,
+        upgradesToTLS: Bool = false,
+        activityTimeout: TimeInterval? = nil,
+        reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
+        delivery: DeliveryPolicy = .queue(DispatchQueue(label: "pusher-channels.delivery")),
+        logger: Logger = Logger(label: "pusher-channels")
+    ) {
+        self.authMethod = authMethod
+        self.autoReconnect = autoReconnect
+        self.host = host
+        self.port = port
+        self.path = path
+        self.useTLS = useTLS
+        self.upgradesToTLS = upgradesToTLS
+        self.activityTimeout = activityTimeout
+        self.reconnectPolicy = reconnectPolicy
+        self.delivery = delivery
+        self.logger = logger
+    }
+
+    var machineConfiguration: ConnectionMachine.Configuration {
+        var configuration = ConnectionMachine.Configuration()
+        configuration.secure = useTLS
+        configuration.upgradesToTLS = upgradesToTLS
+        configuration.autoReconnect = autoReconnect
+        configuration.reconnectPolicy = reconnectPolicy
+        if let activityTimeout, activityTimeout > 0 {
+            configuration.activityTimeout = .seconds(activityTimeout)
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,136 @@
+import Logging
+
+/// The connection of a client: its state, and the parts that a test or an application may replace.
+///
+/// All members may be used from any thread. It disconnects when the last reference to it is gone.
+public final class PusherConnection: WebSocketDelegate, Sendable {
+    /// The application's key.
+    public let key: String
+
+    /// The options the client was made with.
+    public let options: PusherClientOptions
+
+    let environment: PusherEnvironment
+    let driver: ConnectionDriver
+
+    init(key: String, options: PusherClientOptions, environment: PusherEnvironment) {
+        self.key = key
+        self.options = options
+        self.environment = environment
+        var logger = options.logger
+        logger[metadataKey: "key"] = "\(key)"
+        let runner = EffectRunner(
+            target: ConnectionTarget(key: key, host: options.host.stringValue, port: options.port, path: options.path),
+            authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
+            hub: EventHub(policy: options.delivery, makeDecoder: environment.jsonDecoder),
+            environment: environment, logger: logger)
+        let machine = ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed())
+        driver = ConnectionDriver(machine: machine, runner: runner, scheduler: environment.scheduler)
+    }
+
+    deinit {
+        driver.handle(.disconnect)
+    }
+
+    // MARK: State
+
+    /// Where the connection stands.
+    public var connectionState: ConnectionState { driver.read(\.state) }
+
+    /// The server's name for this connection, new with each; nil while not connected.
+    public var socketId: String? { driver.read(\.socketID) }
+
+    /// The channels that were subscribed to.
+    public var channels: ChannelList { ChannelList(connection: self) }
+
+    /// Hears what happens; held weakly.
+    public var delegate: (any PusherDelegate)? {
+        get { driver.runner.hub.delegate }
+        set { driver.runner.hub.delegate = newValue }
+    }
+
+    // MARK: Parts
+
+    /// The socket. One that is assigned serves every attempt from the next on, until it is replaced; the one it replaces is
+    /// closed.
+    public var socket: any WebSocket {
+        get { driver.runner.socket(reportingTo: driver) }
+        set {
+            newValue.delegate = self
+            guard let replaced = driver.runner.replaceSocket(newValue), replaced !== newValue else { return }
+            replaced.close(code: 1000, reason: "")
+        }
+    }
+
+    /// Makes the requests to the authorisation endpoint.
+    public var session: any HTTPSession {
+        get { driver.runner.session }
+        set { driver.runner.session = newValue }
+    }
+
+    /// The same as ``session``, in PusherSwift's spelling.
+    public var URLSession: any HTTPSession {
+        get { session }
+        set { session = newValue }
+    }
+
+    /// Describes this client on presence channels when signatures are made here (``AuthMethod/inline(secret:)``); without it the
+    /// socket id serves as user id.
+    public var userDataFetcher: (@Sendable () -> PusherPresenceChannelMember)? {
+        get { driver.runner.channelUser }
+        set { driver.runner.channelUser = newValue }
+    }
+
+    // MARK: Connecting
+
+    /// Connects, if it isn't connected or about to be. An attempt that waits for its time is made at once.
+    public func connect() {
+        driver.handle(.connect)
+    }
+
+    /// Disconnects, whatever the state; an attempt under way is given up. Subscriptions remain wanted.
+    public func disconnect() {
+        driver.handle(.disconnect)
+    }
+
+    // MARK: Channels
+
+    func subscribe(_ name: String, auth: PusherAuth?, callbacks: ChannelListeners.Callbacks) -> PusherChannel {
+        let channel = channel(name)
+        channel.listeners.update(callbacks)
+        driver.handle(.subscribe(channel: name, auth: auth))
+        return channel
+    }
+
+    func channel(_ name: String) -> PusherChannel {
+        ChannelName(name).kind == .presence
+            ? PusherPresenceChannel(name: name, connection: self) : PusherChannel(name: name, connection: self)
+    }
+
+    func unsubscribe(_ name: String) {
+        driver.handle(.unsubscribe(channel: name))
+        driver.runner.hub.forget(channel: name)
+    }
+
+    // MARK: WebSocketDelegate
+
+    /// Called by the socket; not for applications.
+    public func webSocketDidOpen(attempt: ConnectionAttempt) {
+        driver.webSocketDidOpen(attempt: attempt)
+    }
+
+    /// Called by the socket; not for applications.
+    public func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        driver.webSocketDidReceive(messages, attempt: attempt)
+    }
+
+    /// Called by the socket; not for applications.
+    public func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
+        driver.webSocketDidReceiveControlFrame(attempt: attempt)
+    }
+
+    /// Called by the socket; not for applications.
+    public func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
+        driver.webSocketDidClose(closure, attempt: attempt)
+    }
+}

@@ -1,0 +1,30 @@
+/// The server to connect to.
+public enum PusherHost: Equatable, Sendable, CustomStringConvertible {
+    /// A host name or address of a self-hosted server.
+    case host(String)
+    /// A cluster of Pusher's hosted service, such as `eu`.
+    case cluster(String)
+
+    /// The hosted service's first cluster.
+    public static let defaultHost = PusherHost.host("ws.pusherapp.com")
+
+    /// The host's name.
+    public var stringValue: String {
+        switch self {
+        case .host(let host): host
+        case .cluster(let cluster): "ws-\(cluster).pusher.com"
+        }
+    }
+
+    /// The host of the HTTP API that belongs to it: self-hosted servers serve both.
+    var apiHost: String {
+        switch self {
+        case .defaultHost: "api.pusherapp.com"
+        case .host(let host): host
+        case .cluster(let cluster): "api-\(cluster).pusher.com"
+        }
+    }
+
+    /// The same as ``stringValue``.
+    public var description: String { stringValue }
+}

@@ -1,0 +1,24 @@
+/// What the application left with one channel to be called: event bindings, and PusherSwift's three callbacks.
+final class ChannelListeners: Sendable {
+    typealias MemberCallback = @Sendable (PusherPresenceChannelMember) -> Void
+
+    struct Callbacks: Sendable {
+        var memberAdded: MemberCallback?
+        var memberRemoved: MemberCallback?
+        var subscriptionCountChanged: (@Sendable (Int) -> Void)?
+    }
+
+    let bindings = EventBindings()
+    private let state = Locked(Callbacks())
+
+    var callbacks: Callbacks { state.withLock { $0 } }
+
+    /// Takes over the callbacks that were given; nil leaves what is there.
+    func update(_ new: Callbacks) {
+        state.withLock { callbacks in
+            callbacks.memberAdded = new.memberAdded ?? callbacks.memberAdded
+            callbacks.memberRemoved = new.memberRemoved ?? callbacks.memberRemoved
+            callbacks.subscriptionCountChanged = new.subscriptionCountChanged ?? callbacks.subscriptionCountChanged
+        }
+    }
+}

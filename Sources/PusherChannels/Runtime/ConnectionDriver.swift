@@ -1,0 +1,133 @@
+/// The one owner of a connection's state.
+///
+/// A lock guards the machine. Whoever brings an input runs the machine under the lock; the effects go to a queue, which is
+/// drained outside the lock by whichever thread got there first. So a call changes the state before it returns, callbacks may
+/// call back into the SDK, and everything that happens to a connection has one order.
+final class ConnectionDriver: WebSocketDelegate, Sendable {
+    private struct Core {
+        var machine: ConnectionMachine
+        var timer: DeadlineTimer
+        var pending: [Effect] = []
+        var isDraining = false
+
+        /// Whether the caller is to drain the queue: there is something in it, or the timer is wrong, and nobody is at it.
+        mutating func claimDraining() -> Bool {
+            guard !isDraining, !pending.isEmpty || timer.needsChange(for: machine.nextDeadline) else { return false }
+            isDraining = true
+            return true
+        }
+    }
+
+    let runner: EffectRunner
+    private let scheduler: any Scheduler
+    private let decoder = EnvelopeDecoder()
+    private let core: Locked<Core>
+
+    init(machine: ConnectionMachine, runner: EffectRunner, scheduler: any Scheduler) {
+        self.runner = runner
+        self.scheduler = scheduler
+        core = Locked(Core(machine: machine, timer: DeadlineTimer(scheduler: scheduler, label: "connection")))
+    }
+
+    deinit {
+        core.withLock { $0.timer.set(nil, ring: {}) }
+    }
+
+    /// Reads something off the machine.
+    func read<Result>(_ body: (ConnectionMachine) -> Result) -> Result {
+        core.withLock { body($0.machine) }
+    }
+
+    // MARK: Inputs
+
+    func handle(_ input: Input) {
+        act { core, now in core.machine.handle(input, at: now, into: &core.pending) }
+    }
+
+    func trigger(_ event: ClientEvent) -> TriggerResult {
+        act { core, _ in core.machine.trigger(event, into: &core.pending) }
+    }
+
+    private func timerRang() {
+        act { core, now in
+            core.timer.hasRung()
+            core.machine.handle(.deadlineReached, at: now, into: &core.pending)
+        }
+    }
+
+    private func act<Result>(_ body: (inout Core, MonotonicTime) -> Result) -> Result {
+        let now = scheduler.now
+        let (result, mustDrain) = core.withLock { core in
+            let result = body(&core, now)
+            return (result, core.claimDraining())
+        }
+        if mustDrain { drain() }
+        return result
+    }
+
+    // MARK: Draining
+
+    private enum Work {
+        case effects([Effect])
+        case timer
+        case nothing
+    }
+
+    private func drain() {
+        while true {
+            switch nextWork() {
+            case .effects(let effects):
+                runner.run(effects, delegate: self, feedback: { [weak self] input in self?.handle(input) })
+            case .timer:
+                core.withLock { core in
+                    core.timer.set(core.machine.nextDeadline) { [weak self] in self?.timerRang() }
+                }
+            case .nothing:
+                return
+            }
+        }
+    }
+
+    private func nextWork() -> Work {
+        core.withLock { core in
+            if !core.pending.isEmpty {
+                defer { core.pending = [] }
+                return .effects(core.pending)
+            }
+            if core.timer.needsChange(for: core.machine.nextDeadline) { return .timer }
+            core.isDraining = false
+            return .nothing
+        }
+    }
+
+    // MARK: What the socket reports
+
+    func webSocketDidOpen(attempt: ConnectionAttempt) {
+        handle(.socketOpened(attempt))
+    }
+
+    func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        act { core, now in
+            messages.forEach { kind, bytes in
+                core.machine.handle(decode(kind, bytes, attempt), at: now, into: &core.pending)
+            }
+        }
+    }
+
+    private func decode(_ kind: MessageBatch.Kind, _ bytes: UnsafeRawBufferPointer, _ attempt: ConnectionAttempt) -> Input {
+        guard kind == .text else { return .receivedMalformed(.binary, attempt) }
+        do {
+            return .received(try decoder.decode(bytes), attempt)
+        } catch {
+            return .receivedMalformed(error, attempt)
+        }
+    }
+
+    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
+        handle(.receivedControlFrame(attempt))
+    }
+
+    func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
+        handle(.socketClosed(closure, attempt))
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Brings what happened to whoever listens: bound closures, channel callbacks, the delegate.
+final class EventHub: Sendable {
+    private struct WeakDelegate {
+        weak var delegate: (any PusherDelegate)?
+    }
+
+    let globalBindings = EventBindings()
+    private let policy: DeliveryPolicy
+    private let makeDecoder: @Sendable () -> JSONDecoder
+    private let channels = Locked<[String: ChannelListeners]>([:])
+    private let weakDelegate = Locked(WeakDelegate())
+
+    init(policy: DeliveryPolicy, makeDecoder: @escaping @Sendable () -> JSONDecoder) {
+        self.policy = policy
+        self.makeDecoder = makeDecoder
+    }
+
+    var delegate: (any PusherDelegate)? {
+        get { weakDelegate.withLock { $0.delegate } }
+        set { weakDelegate.withLock { $0.delegate = newValue } }
+    }
+
+    // MARK: Who listens to a channel
+
+    /// The listeners of a channel, made when it is first asked for.
+    func listeners(of channel: String) -> ChannelListeners {
+        channels.withLock { channels in
+            if let known = channels[channel] { return known }
+            let listeners = ChannelListeners()
+            channels[channel] = listeners
+            return listeners
+        }
+    }
+
+    func knownListeners(of channel: String) -> ChannelListeners? {
+        channels.withLock { $0[channel] }
+    }
+
+    var channelNames: [String] {
+        channels.withLock { $0.keys.sorted() }
+    }
+
+    /// Nothing that comes later reaches the channel's listeners.
+    func forget(channel: String) {
+        channels.withLock { _ = $0.removeValue(forKey: channel) }
+    }
+
+    // MARK: Delivery
+
+    /// Delivers in order, where the policy says. Calls of this method must not overlap.
+    func deliver(_ deliveries: [Delivery]) {
+        switch policy {
+        case .immediate:
+            for delivery in deliveries { dispatch(delivery) }
+        case .queue(let queue):
+            queue.async { [self] in
+                for delivery in deliveries { dispatch(delivery) }
+            }
+        }
+    }
+
+    func debugLog(_ message: String) {
+        guard delegate != nil else { return }
+        switch policy {
+        case .immediate: delegate?.debugLog(message: message)
+        case .queue(let queue): queue.async { [self] in delegate?.debugLog(message: message) }
+        }
+    }
+
+    private func dispatch(_ delivery: Delivery) {
+        switch delivery {
+        case .event(let envelope):
+            dispatch(PusherEvent(envelope: envelope, makeDecoder: makeDecoder))
+        case .stateChanged(let old, let new):
+            delegate?.changedConnectionState(from: old, to: new)
+        case .subscribed(let channel):
+            delegate?.subscribedToChannel(name: channel)
+        case .subscriptionFailed(let channel, let failure):
+            dispatch(failure, of: channel)
+        case .memberAdded(let channel, let member):
+            knownListeners(of: channel)?.callbacks.memberAdded?(PusherPresenceChannelMember(member))
+        case .memberRemoved(let channel, let member):
+            knownListeners(of: channel)?.callbacks.memberRemoved?(PusherPresenceChannelMember(member))
+        case .subscriptionCount(let channel, let count):
+            knownListeners(of: channel)?.callbacks.subscriptionCountChanged?(count)
+        case .error(let error):
+            delegate?.receivedError(error: error)
+        }
+    }
+
+    private func dispatch(_ event: PusherEvent) {
+        if let channel = event.channelName { knownListeners(of: channel)?.bindings.call(with: event) }
+        globalBindings.call(with: event)
+    }
+
+    private func dispatch(_ failure: SubscriptionFailure, of channel: String) {
+        guard let delegate else { return }
+        var response: URLResponse?
+        if let status = failure.authorisation?.status, let url = failure.authorisation?.url.flatMap(URL.init(string:)) {
+            response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+        }
+        delegate.failedToSubscribeToChannel(
+            name: channel, response: response, data: failure.authorisation?.body, error: failure.error as NSError)
+    }
+}

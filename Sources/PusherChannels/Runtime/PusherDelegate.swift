@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Hears what happens to a connection and its channels. Every method is optional.
+///
+/// The calls come where ``PusherClientOptions/delivery`` says, in the order in which things happened. The delegate is held
+/// weakly. It needs not be `Sendable`, but it can't be isolated to an actor: it would be called off that actor.
+public protocol PusherDelegate: AnyObject, SendableMetatype {
+    /// A line about what the connection does, for a developer; the same that the logger gets.
+    func debugLog(message: String)
+
+    /// The connection went from one state to another.
+    func changedConnectionState(from old: ConnectionState, to new: ConnectionState)
+
+    /// The server confirmed the subscription to a channel; after a reconnect, again.
+    func subscribedToChannel(name: String)
+
+    /// A channel could not be subscribed to.
+    ///
+    /// Where an authorisation endpoint was asked and answered, `response` has its status and `data` its body, unless that may
+    /// hold part of a secret. `error` is a ``PusherError``.
+    func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
+
+    /// Something went wrong that is not about one channel: what the server said in a `pusher:error`, a connection that could not
+    /// be made, a frame that could not be read. The connection looks after itself.
+    func receivedError(error: PusherError)
+}
+
+extension PusherDelegate {
+    /// Ignores the line.
+    public func debugLog(message: String) {}
+
+    /// Ignores the change.
+    public func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {}
+
+    /// Ignores the news.
+    public func subscribedToChannel(name: String) {}
+
+    /// Ignores the failure.
+    public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
+
+    /// Ignores the error.
+    public func receivedError(error: PusherError) {}
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// Somebody in a presence channel: a user, however many connections they have.
+public struct PusherPresenceChannelMember: Sendable, Equatable {
+    /// The id that the application's server gave the user.
+    public let userId: String
+
+    let info: JSONValue?
+
+    /// What the application's server said about the user, as `JSONSerialization` objects; nil if nothing.
+    public var userInfo: Any? { info?.foundationValue }
+
+    /// Describes a member, for ``PusherConnection/userDataFetcher``.
+    ///
+    /// `userInfo` must be what `JSONSerialization` accepts; anything else is left out.
+    public init(userId: String, userInfo: Any? = nil) {
+        self.userId = userId
+        info = userInfo.flatMap(JSONValue.init(foundationValue:))
+    }
+
+    init(_ member: PresenceMember) {
+        userId = member.userID
+        info = member.info
+    }
+
+    /// Decodes what the application's server said about the user; throws what the decoder throws.
+    public func decodeUserInfo<Info: Decodable>(as type: Info.Type = Info.self) throws -> Info {
+        try JSONDecoder().decode(type, from: Data((info ?? .null).text.utf8))
+    }
+
+    /// What a presence channel's `channel_data` says of the member.
+    var channelData: JSONValue {
+        var data: [String: JSONValue] = ["user_id": .string(userId)]
+        data["user_info"] = info
+        return .object(data)
+    }
+}
+
+extension JSONValue {
+    var foundationValue: Any {
+        switch self {
+        case .null: NSNull()
+        case .bool(let bool): bool
+        case .integer(let integer): integer
+        case .double(let double): double
+        case .string(let string): string
+        case .array(let elements): elements.map(\.foundationValue)
+        case .object(let members): members.mapValues(\.foundationValue)
+        }
+    }
+
+    /// Nil for what is not JSON.
+    init?(foundationValue value: Any) {
+        guard JSONSerialization.isValidJSONObject([value]) else { return nil }
+        do {
+            let data = try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed])
+            try self.init(parsing: String(decoding: data, as: UTF8.self))
+        } catch {
+            return nil
+        }
+    }
+}
