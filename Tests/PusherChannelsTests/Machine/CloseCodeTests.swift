@@ -1,0 +1,172 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Every row of the protocol's close-code table, as a transcript: the connection is up, the server closes with the code.
+@Suite struct CloseCodeTests {
+    enum Outcome: Equatable {
+        case stops
+        case returnsAtOnce
+        case waits(atLeast: Duration)
+    }
+
+    private func outcome(_ transcript: Transcript, _ effects: [Effect]) -> Outcome? {
+        switch transcript.machine.phase {
+        case .idle: .stops
+        case .opening where effects.opened == [ConnectionAttempt(2)]: .returnsAtOnce
+        case .waiting(let until): .waits(atLeast: until - transcript.now >= .seconds(1) ? .seconds(1) : .zero)
+        default: nil
+        }
+    }
+
+    /// With a first delay of no time at all, whatever is waited is what the code demands.
+    private func closed(with code: UInt16) -> (outcome: Outcome?, errors: [PusherError]) {
+        var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .zero }
+        let effects = transcript.close(code, "why")
+        return (outcome(transcript, effects), effects.errors)
+    }
+
+    @Test(arguments: [4001, 4003, 4004, 4005, 4006, 4007, 4008, 4009, 4002, 4010, 4099] as [UInt16])
+    func rangeOfRefusalsStops(code: UInt16) {
+        let (outcome, errors) = closed(with: code)
+        #expect(outcome == .stops)
+        #expect(errors == [
+            PusherError(.server, code: Int(code), message: "the server closed the connection with code \(code): why")
+        ])
+    }
+
+    @Test(arguments: [4100, 4101, 4199] as [UInt16])
+    func rangeOfOverloadWaitsASecondAtLeast(code: UInt16) {
+        let (outcome, errors) = closed(with: code)
+        #expect(outcome == .waits(atLeast: .seconds(1)))
+        #expect(errors.isEmpty)
+    }
+
+    @Test(arguments: [4200, 4201, 4202, 4299] as [UInt16])
+    func rangeOfReturnsComesBackAtOnce(code: UInt16) {
+        let (outcome, errors) = closed(with: code)
+        #expect(outcome == .returnsAtOnce)
+        #expect(errors.isEmpty)
+    }
+
+    @Test(arguments: [4300, 4301, 4302, 4303, 4999] as [UInt16])
+    func rangeOfOtherErrorsBacksOffAndReports(code: UInt16) {
+        let (outcome, errors) = closed(with: code)
+        #expect(outcome == .waits(atLeast: .zero))
+        #expect(errors.map(\.code) == [Int(code)])
+    }
+
+    @Test(arguments: [1000, 1001, 1005, 1006, 1011, 1012, 1013, 1014] as [UInt16])
+    func ordinaryClosesBackOff(code: UInt16) {
+        let (outcome, errors) = closed(with: code)
+        #expect(outcome == .waits(atLeast: .zero))
+        #expect(errors.isEmpty)
+    }
+
+    @Test(arguments: [1002, 1003, 1007, 1008, 1009, 1010, 1015, 3000] as [UInt16])
+    func brokenClosesBackOffAndReport(code: UInt16) {
+        let (outcome, errors) = closed(with: code)
+        #expect(outcome == .waits(atLeast: .zero))
+        #expect(errors.map(\.code) == [Int(code)])
+    }
+
+    @Test func transportFailureBacksOffAndReports() {
+        var transcript = Transcript.connected()
+        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionLost, "gone")), transcript.attempt))
+        #expect(transcript.machine.state == .reconnecting)
+        #expect(effects.errors == [PusherError(.transport(.connectionLost), message: "gone")])
+    }
+
+    @Test func localCloseStops() {
+        var transcript = Transcript.connected()
+        #expect(transcript.play(.disconnect) == [
+            .deliver(.stateChanged(from: .connected, to: .disconnecting)),
+            .closeSocket(ConnectionAttempt(1), code: 1000, reason: ""),
+        ])
+        #expect(transcript.close(1000) == [.deliver(.stateChanged(from: .disconnecting, to: .disconnected))])
+        #expect(transcript.machine.nextDeadline == nil)
+    }
+
+    // MARK: 4000, TLS only
+
+    @Test func tlsOnlyIsUpgradedOnceIfAllowed() {
+        var transcript = Transcript.connected {
+            $0.secure = false
+            $0.upgradesToTLS = true
+        }
+        #expect(transcript.close(4000).contains(.openSocket(ConnectionAttempt(2), secure: true)))
+        transcript.establish()
+        transcript.close(4000)
+        #expect(transcript.machine.state == .disconnected)
+    }
+
+    @Test func tlsOnlyStopsIfNotAllowed() {
+        var transcript = Transcript.connected { $0.secure = false }
+        #expect(transcript.close(4000).errors.map(\.code) == [4000])
+        #expect(transcript.machine.state == .disconnected)
+    }
+
+    // MARK: 4200 storms
+
+    @Test func immediateReturnsAreBelievedThreeTimesAMinute() {
+        var transcript = Transcript.connected()
+        for _ in 1...3 {
+            #expect(transcript.close(4200).opened.count == 1)
+            transcript.establish()
+        }
+        #expect(transcript.close(4200).opened.isEmpty)
+        #expect(transcript.machine.state == .reconnecting)
+
+        transcript.pass(.seconds(60))
+        transcript.establish()
+        #expect(transcript.close(4200).opened.count == 1)
+    }
+
+    // MARK: Errors in the stream
+
+    @Test(arguments: [4000, 4001, 4009, 4100, 4200, 4301])
+    func errorInTheStreamNeverEndsAConnection(code: Int) {
+        var transcript = Transcript.connected()
+        let effects = transcript.receive(#"{"event":"pusher:error","data":{"message":"m","code":\#(code)}}"#)
+        #expect(transcript.machine.state == .connected)
+        #expect(effects.opened.isEmpty)
+        #expect(effects.errors == [PusherError(.server, code: code, message: "m")])
+    }
+
+    @Test(arguments: [
+        .closed(code: 1000, reason: ""), .closed(code: 1005, reason: ""), .failed(WebSocketFailure(.connectionLost, "")),
+    ] as [WebSocketClosure])
+    func errorBeforeEstablishmentExplainsAPlainClose(closure: WebSocketClosure) {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        transcript.receive(#"{"event":"pusher:error","data":"{\"message\":\"no such app\",\"code\":4001}"}"#)
+        let effects = transcript.play(.socketClosed(closure, transcript.attempt))
+        #expect(transcript.machine.state == .disconnected)
+        #expect(effects.errors.isEmpty, "the error was reported when it came")
+    }
+
+    @Test func errorAfterEstablishmentDoesNotExplainAPlainClose() {
+        var transcript = Transcript.connected()
+        transcript.receive(#"{"event":"pusher:error","data":{"message":"auth","code":4009}}"#)
+        transcript.close(1000)
+        #expect(transcript.machine.state == .reconnecting)
+    }
+
+    @Test func errorAndCloseWithTheSameCodeAreReportedOnce() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        let errors = transcript.receive(#"{"event":"pusher:error","data":{"message":"no such app","code":4001}}"#).errors
+        #expect(errors.count == 1)
+        #expect(transcript.close(4001).errors.isEmpty)
+    }
+
+    @Test func withoutAutoReconnectEveryCloseStops() {
+        for code in [1006, 4100, 4200] as [UInt16] {
+            var transcript = Transcript.connected { $0.autoReconnect = false }
+            transcript.close(code)
+            #expect(transcript.machine.state == .disconnected)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct PresenceTests {
+    private func subscribed(_ members: [String], as me: String = "ann") -> Transcript {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth(me)))
+        transcript.receive(Self.success(members))
+        return transcript
+    }
+
+    private static func auth(_ userID: String) -> PusherAuth {
+        PusherAuth(auth: "k:s", channelData: #"{"user_id":"\#(userID)"}"#)
+    }
+
+    private static func success(_ members: [String]) -> String {
+        let ids = members.map { "\"\($0)\"" }.joined(separator: ",")
+        let hash = members.map { "\"\($0)\":{\"name\":\"\($0)\"}" }.joined(separator: ",")
+        let data = #"{"presence":{"ids":[\#(ids)],"hash":{\#(hash)},"count":\#(members.count)}}"#
+        return #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data.quotedJSON)}"#
+    }
+
+    private func members(_ transcript: Transcript) -> [String] {
+        transcript.machine.subscriptions["presence-lobby"]?.presentMembers.members.map(\.userID) ?? []
+    }
+
+    private func added(_ userID: String, info: String = "{}") -> String {
+        #"{"event":"pusher_internal:member_added","channel":"presence-lobby","data":{"user_id":\#(userID),"user_info":\#(info)}}"#
+    }
+
+    private func removed(_ userID: String) -> String {
+        #"{"event":"pusher_internal:member_removed","channel":"presence-lobby","data":"{\"user_id\":\"\#(userID)\"}"}"#
+    }
+
+    @Test func membersAreTheServersList() {
+        let transcript = subscribed(["bob", "ann"])
+        #expect(members(transcript) == ["bob", "ann"])
+        #expect(transcript.machine.subscriptions["presence-lobby"]?.me == "ann")
+        #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["bob"]?.info == ["name": "bob"])
+    }
+
+    @Test func joinsAndLeavesAreReported() {
+        var transcript = subscribed(["ann"])
+        let join = transcript.receive(added("\"bob\"", info: #"{"name":"Bob"}"#))
+        let bob = PresenceMember(userID: "bob", info: ["name": "Bob"])
+        #expect(join.deliveries == [
+            .event(
+                Envelope(
+                    event: "pusher:member_added", channel: "presence-lobby",
+                    data: #"{"user_id":"bob","user_info":{"name":"Bob"}}"#)),
+            .memberAdded(channel: "presence-lobby", bob),
+        ])
+        #expect(members(transcript) == ["ann", "bob"])
+        #expect(transcript.receive(removed("bob")).deliveries.last == .memberRemoved(channel: "presence-lobby", bob))
+        #expect(members(transcript) == ["ann"])
+    }
+
+    @Test func numbersAsUserIDsAreStrings() {
+        var transcript = subscribed([])
+        transcript.receive(added("10"))
+        #expect(members(transcript) == ["10"])
+    }
+
+    @Test func secondJoinOfAMemberUpdatesIt() {
+        var transcript = subscribed(["ann"])
+        #expect(transcript.receive(added("\"ann\"", info: #"{"name":"Anna"}"#)).isEmpty)
+        #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["ann"]?.info == ["name": "Anna"])
+        #expect(members(transcript) == ["ann"])
+    }
+
+    @Test func leaveOfAStrangerIsIgnored() {
+        var transcript = subscribed(["ann"])
+        #expect(transcript.receive(removed("zoe")).isEmpty)
+    }
+
+    @Test func membersAreReplacedOnResubscriptionAndTheDifferenceReported() {
+        var transcript = subscribed(["ann", "bob", "cy"])
+        transcript.close(4200)
+        #expect(members(transcript).isEmpty, "nobody is known to be there while there is no subscription")
+        transcript.establish()
+        let effects = transcript.receive(Self.success(["ann", "cy", "dee"]))
+        #expect(members(transcript) == ["ann", "cy", "dee"])
+        #expect(effects.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
+    }
+
+    @Test(arguments: [
+        #"{"presence":{"hash":{"a":null},"count":1}}"#, #"{"presence":{"ids":["a"],"hash":[],"count":9}}"#,
+        #"{"presence":{"ids":["a"]}}"#,
+    ])
+    func everyFormOfMemberListIsRead(data: String) {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth("a")))
+        transcript.receive(
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data.quotedJSON)}"#)
+        #expect(members(transcript) == ["a"])
+    }
+}

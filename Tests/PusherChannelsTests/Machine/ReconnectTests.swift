@@ -1,0 +1,115 @@
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct ReconnectTests {
+    private func fail(_ transcript: inout Transcript) {
+        transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "refused")), transcript.attempt))
+    }
+
+    private func delay(_ transcript: Transcript) -> Duration? {
+        guard case .waiting(let until) = transcript.machine.phase else { return nil }
+        return until - transcript.now
+    }
+
+    @Test func delaysGrowAndAreCapped() throws {
+        var longest: [Duration] = Array(repeating: .zero, count: 12)
+        for seed in 0..<200 as Range<UInt64> {
+            var transcript = Transcript(seed: seed)
+            transcript.play(.connect)
+            for attempt in 0..<12 {
+                fail(&transcript)
+                longest[attempt] = max(longest[attempt], try #require(delay(transcript)))
+                transcript.passToDeadline()
+            }
+        }
+        for (attempt, longest) in longest.enumerated() {
+            let bound = min(Duration.seconds(1 << attempt), .seconds(120))
+            #expect(longest <= bound && longest > bound * 0.9, "attempt \(attempt): \(longest) of \(bound)")
+        }
+    }
+
+    @Test func jitterDiffersBetweenClientsAndRepeatsForASeed() throws {
+        func delays(_ seed: UInt64) -> [Duration?] {
+            var transcript = Transcript(seed: seed)
+            transcript.play(.connect)
+            return (0..<5).map { _ in
+                fail(&transcript)
+                defer { transcript.passToDeadline() }
+                return delay(transcript)
+            }
+        }
+        #expect(delays(1) == delays(1))
+        #expect(delays(1) != delays(2))
+    }
+
+    @Test func stableConnectionMakesDelaysShortAgain() throws {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        for _ in 0..<10 {
+            fail(&transcript)
+            transcript.passToDeadline()
+        }
+        transcript.establish()
+        transcript.pass(.seconds(30))
+        transcript.close(1006)
+        #expect(try #require(delay(transcript)) <= .seconds(1))
+    }
+
+    @Test func connectionThatDoesNotLastDoesNotMakeDelaysShort() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        for _ in 0..<10 {
+            fail(&transcript)
+            transcript.passToDeadline()
+        }
+        transcript.establish()
+        transcript.close(1006)
+        #expect(transcript.machine.backoff.failures == 11)
+    }
+
+    @Test func attemptsCanBeLimited() {
+        var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 2 }
+        transcript.play(.connect)
+        for _ in 0..<2 {
+            fail(&transcript)
+            transcript.passToDeadline()
+        }
+        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "")), transcript.attempt))
+        #expect(effects.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
+        #expect(transcript.machine.state == .disconnected)
+        #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
+    }
+
+    /// One hour against a server that is away for ten minutes of every twenty: the client is back soon after each return, pings when
+    /// nothing is said, and has one deadline at a time.
+    @Test func anHourOfComingsAndGoings() throws {
+        let clock = ContinuousClock()
+        let elapsed = clock.measure {
+            var transcript = Transcript()
+            var pings = 0
+            transcript.play(.connect)
+            transcript.play(.subscribe(channel: "news", auth: nil))
+            for _ in 0..<3 {
+                transcript.establish()
+                for _ in 0..<10 {
+                    let effects = transcript.pass(.seconds(60))
+                    pings += effects.sent.filter { $0 == .ping }.count
+                    transcript.receive(#"{"event":"pusher:pong"}"#)
+                }
+                #expect(transcript.machine.state == .connected)
+                transcript.close(1001)
+                let back = transcript.now + .seconds(600)
+                while transcript.now < back {
+                    transcript.passToDeadline()
+                    fail(&transcript)
+                }
+                #expect(transcript.now - back <= .seconds(120), "a retry comes at least every two minutes")
+                transcript.passToDeadline()
+            }
+            #expect(pings == 0, "a server that talks every minute needs no ping")
+            #expect(transcript.now >= .seconds(3600))
+        }
+        #expect(elapsed < .seconds(1))
+    }
+}

@@ -1,0 +1,232 @@
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct SubscriptionTests {
+    private let succeeded = #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}"}"#
+
+    // MARK: Public channels
+
+    @Test func publicChannelIsSubscribedWithoutAuthorisation() {
+        var transcript = Transcript.connected()
+        #expect(transcript.play(.subscribe(channel: "room", auth: nil)) == [
+            .send(.subscribe(channel: "room", auth: nil, channelData: nil))
+        ])
+        #expect(transcript.receive(succeeded).deliveries == [
+            .event(Envelope(event: "pusher:subscription_succeeded", channel: "room", data: "{}")),
+            .subscribed(channel: "room"),
+        ])
+        #expect(transcript.machine.subscriptions["room"]?.isSubscribed == true)
+    }
+
+    @Test(arguments: [#""{}""#, "{}", #""""#, "null", nil] as [String?])
+    func everyFormOfSuccessCounts(data: String?) {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        let member = data.map { ",\"data\":\($0)" } ?? ""
+        transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"room"\#(member)}"#)
+        #expect(transcript.machine.subscriptions["room"]?.isSubscribed == true)
+    }
+
+    @Test func wishesMadeBeforeConnectingAreFulfilledInOrder() {
+        var transcript = Transcript()
+        for channel in ["c", "a", "b"] { #expect(transcript.play(.subscribe(channel: channel, auth: nil)).isEmpty) }
+        transcript.play(.connect)
+        let channels = transcript.establish().sent.map { message in
+            if case .subscribe(let channel, _, _) = message { channel } else { "" }
+        }
+        #expect(channels == ["c", "a", "b"])
+    }
+
+    @Test func subscribingTwiceIsOnce() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        #expect(transcript.play(.subscribe(channel: "room", auth: nil)).isEmpty)
+        transcript.receive(succeeded)
+        #expect(transcript.play(.subscribe(channel: "room", auth: nil)).isEmpty)
+    }
+
+    @Test(arguments: ["", "a b", "caf\u{e9}", "#server-to-user-1", "private-\n", String(repeating: "x", count: 165)])
+    func invalidNamesFailAtOnce(name: String) {
+        var transcript = Transcript.connected()
+        let effects = transcript.play(.subscribe(channel: name, auth: nil))
+        #expect(effects.sent.isEmpty)
+        guard case .subscriptionFailed(name, let failure)? = effects.deliveries.last else {
+            Issue.record("no failure: \(effects)")
+            return
+        }
+        #expect(failure.error.kind == .invalidRequest)
+        #expect(transcript.machine.subscriptions.isEmpty)
+    }
+
+    @Test func resubscribesWhatIsStillWanted() {
+        var transcript = Transcript.connected()
+        for channel in ["room", "gone"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
+        transcript.receive(succeeded)
+        transcript.play(.unsubscribe(channel: "gone"))
+        transcript.close(4200)
+        #expect(transcript.machine.subscriptions["room"]?.isSubscribed == false)
+        #expect(transcript.establish().sent == [.subscribe(channel: "room", auth: nil, channelData: nil)])
+    }
+
+    // MARK: Unsubscribing
+
+    @Test func unsubscribeWorksInEveryState() {
+        var transcript = Transcript()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty)
+        transcript.play(.connect)
+        #expect(transcript.establish().sent.isEmpty)
+
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+        #expect(transcript.receive(succeeded).isEmpty, "a late success is no news")
+
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(succeeded)
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+        #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty)
+    }
+
+    @Test func unsubscribeAllKeepsNothing() {
+        var transcript = Transcript.connected()
+        for channel in ["b", "a"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
+        #expect(transcript.play(.unsubscribeAll).sent == [.unsubscribe(channel: "b"), .unsubscribe(channel: "a")])
+        #expect(transcript.machine.subscriptions.isEmpty)
+    }
+
+    @Test func lateEventsOfAnUnsubscribedChannelAreDropped() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(succeeded)
+        let event = #"{"event":"e","channel":"room","data":"x"}"#
+        #expect(transcript.receive(event).events == ["e"])
+        transcript.play(.unsubscribe(channel: "room"))
+        #expect(transcript.receive(event).events.isEmpty)
+    }
+
+    @Test func eventsWithoutAChannelAreDelivered() {
+        var transcript = Transcript.connected()
+        #expect(transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#).events == ["online"])
+    }
+
+    // MARK: Authorisation
+
+    private func authorising(_ channel: String = "private-room") -> (Transcript, SubscriptionAttempt?) {
+        var transcript = Transcript.connected()
+        let effects = transcript.play(.subscribe(channel: channel, auth: nil))
+        return (transcript, effects.authorisations.first)
+    }
+
+    @Test func privateChannelIsSubscribedWithItsAuthorisation() throws {
+        var (transcript, attempt) = authorising()
+        let asked = try #require(attempt)
+        #expect(asked == SubscriptionAttempt(channel: "private-room", connection: ConnectionAttempt(1), generation: 1))
+        #expect(transcript.play(.authorised(asked, .success(PusherAuth(auth: "k:s")))) == [
+            .send(.subscribe(channel: "private-room", auth: "k:s", channelData: nil))
+        ])
+    }
+
+    @Test func authorisationBroughtAlongIsUsed() {
+        var transcript = Transcript.connected()
+        #expect(transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own"))) == [
+            .send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil))
+        ])
+    }
+
+    @Test func failedAuthorisationIsReportedAndStays() throws {
+        var (transcript, attempt) = authorising()
+        let failure = AuthorisationFailure(message: "no", url: "http://h/auth", status: 403, body: "denied")
+        let effects = transcript.play(.authorised(try #require(attempt), .failure(failure)))
+        let error = PusherError(.authorisation, code: 403, message: "no")
+        #expect(effects.deliveries == [
+            .event(
+                Envelope(
+                    event: "pusher:subscription_error", channel: "private-room",
+                    data: #"{"error":"no","status":403,"type":"AuthError"}"#)),
+            .subscriptionFailed(channel: "private-room", SubscriptionFailure(error: error, authorisation: failure)),
+        ])
+        #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.count == 1, "asking again")
+        #expect(transcript.play(.unsubscribe(channel: "private-room")).count == 1, "and it can be given up")
+    }
+
+    @Test func failedChannelIsTriedAgainOnTheNextConnection() throws {
+        var (transcript, attempt) = authorising()
+        transcript.play(.authorised(try #require(attempt), .failure(AuthorisationFailure(message: "no"))))
+        transcript.close(4200)
+        #expect(transcript.establish().authorisations.count == 1)
+    }
+
+    @Test func staleAuthorisationsAreDropped() throws {
+        var (transcript, attempt) = authorising()
+        let first = try #require(attempt)
+        let answer = Input.authorised(first, .success(PusherAuth(auth: "k:old")))
+
+        #expect(transcript.play(.unsubscribe(channel: "private-room")) == [.cancelAuthorisation(first)])
+        #expect(transcript.play(answer).withoutLogs.isEmpty, "nobody wants the channel")
+
+        let second = try #require(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.first)
+        #expect(transcript.play(answer).withoutLogs.isEmpty, "the channel was asked for anew")
+
+        #expect(transcript.close(4200).contains(.cancelAuthorisation(second)))
+        transcript.establish()
+        let late = transcript.play(.authorised(second, .success(PusherAuth(auth: "k:old"))))
+        #expect(late.withoutLogs.isEmpty, "signed for another socket id")
+    }
+
+    @Test func authorisationTakesNoLongerThanItMay() throws {
+        var (transcript, attempt) = authorising()
+        #expect(transcript.machine.nextDeadline == .seconds(15))
+        let effects = transcript.pass(.seconds(15))
+        #expect(effects.contains(.cancelAuthorisation(try #require(attempt))))
+        guard case .subscriptionFailed(_, let failure)? = effects.deliveries.last else {
+            Issue.record("no failure: \(effects)")
+            return
+        }
+        #expect(failure.error.kind == .timedOut)
+    }
+
+    @Test func subscriptionTakesNoLongerThanItMay() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        #expect(transcript.pass(.seconds(30)).events == ["pusher:subscription_error"])
+        #expect(transcript.receive(succeeded).deliveries.last == .subscribed(channel: "room"), "late, but it is the answer")
+    }
+
+    @Test func metDeadlinesAreForgotten() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(succeeded)
+        #expect(transcript.machine.nextDeadline == .seconds(120), "only the heartbeat's is left")
+    }
+
+    // MARK: Refusal by the server
+
+    @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
+    func refusalIsReported(event: String) {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:bad")))
+        let effects = transcript.receive(
+            #"{"event":"\#(event)","channel":"private-room","data":{"type":"AuthError","error":"bad signature","status":401}}"#)
+        let failure = SubscriptionFailure(error: PusherError(.subscriptionRefused, code: 401, message: "bad signature"))
+        #expect(effects.deliveries.last == .subscriptionFailed(channel: "private-room", failure))
+    }
+
+    @Test func refusalOfAChannelNobodyAskedForIsIgnored() {
+        var transcript = Transcript.connected()
+        #expect(transcript.receive(#"{"event":"pusher:subscription_error","channel":"x","data":{}}"#).isEmpty)
+    }
+
+    // MARK: Subscription count
+
+    @Test func subscriptionCountIsKeptAndReported() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(succeeded)
+        let effects = transcript.receive(
+            #"{"event":"pusher_internal:subscription_count","channel":"room","data":"{\"subscription_count\":7}"}"#)
+        #expect(effects.events == ["pusher:subscription_count"])
+        #expect(effects.deliveries.last == .subscriptionCount(channel: "room", 7))
+        #expect(transcript.machine.subscriptions["room"]?.subscriptionCount == 7)
+    }
+}

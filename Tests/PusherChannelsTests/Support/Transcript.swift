@@ -1,0 +1,118 @@
+@testable import PusherChannels
+
+/// Plays a history to a connection machine, one line at a time, in time that passes only when told to.
+struct Transcript {
+    private(set) var machine: ConnectionMachine
+    private(set) var now: MonotonicTime = .zero
+
+    init(_ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }, seed: UInt64 = 1) {
+        var configuration = ConnectionMachine.Configuration()
+        change(&configuration)
+        machine = ConnectionMachine(configuration: configuration, seed: seed)
+    }
+
+    /// A transcript that begins after the connection was established.
+    static func connected(
+        activityTimeout: Int = 120, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }, seed: UInt64 = 1
+    ) -> Transcript {
+        var transcript = Transcript(change, seed: seed)
+        transcript.play(.connect)
+        transcript.establish(activityTimeout: activityTimeout)
+        return transcript
+    }
+
+    var attempt: ConnectionAttempt { machine.attempt }
+
+    @discardableResult
+    mutating func play(_ input: Input) -> [Effect] {
+        var effects: [Effect] = []
+        machine.handle(input, at: now, into: &effects)
+        return effects
+    }
+
+    /// The socket opens and the server establishes the connection.
+    @discardableResult
+    mutating func establish(activityTimeout: Int = 120) -> [Effect] {
+        play(.socketOpened(attempt))
+            + receive(
+                #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"1.\#(attempt.number)\",\"activity_timeout\":\#(activityTimeout)}"}"#
+            )
+    }
+
+    /// The server sends a frame.
+    @discardableResult
+    mutating func receive(_ text: String) -> [Effect] {
+        play(Self.input(text, attempt))
+    }
+
+    static func input(_ text: String, _ attempt: ConnectionAttempt) -> Input {
+        var text = text
+        return text.withUTF8 { utf8 in
+            do throws(MalformedFrame) {
+                return .received(try EnvelopeDecoder().decode(UnsafeRawBufferPointer(utf8)), attempt)
+            } catch {
+                return .receivedMalformed(error, attempt)
+            }
+        }
+    }
+
+    @discardableResult
+    mutating func close(_ code: UInt16, _ reason: String = "") -> [Effect] {
+        play(.socketClosed(.closed(code: code, reason: reason), attempt))
+    }
+
+    /// Time passes; deadlines on the way are met when they come.
+    @discardableResult
+    mutating func pass(_ duration: Duration) -> [Effect] {
+        let end = now + duration
+        var effects: [Effect] = []
+        while let deadline = machine.nextDeadline, deadline <= end {
+            now = max(now, deadline)
+            effects += play(.deadlineReached)
+        }
+        now = end
+        return effects
+    }
+
+    /// Time passes until the next deadline.
+    @discardableResult
+    mutating func passToDeadline() -> [Effect] {
+        guard let deadline = machine.nextDeadline else { return [] }
+        return pass(deadline - now)
+    }
+}
+
+extension [Effect] {
+    /// Without the lines that only logs get.
+    var withoutLogs: [Effect] {
+        filter { if case .log = $0 { false } else { true } }
+    }
+
+    var sent: [ClientMessage] {
+        compactMap { if case .send(let message) = $0 { message } else { nil } }
+    }
+
+    var deliveries: [Delivery] {
+        compactMap { if case .deliver(let delivery) = $0 { delivery } else { nil } }
+    }
+
+    var errors: [PusherError] {
+        deliveries.compactMap { if case .error(let error) = $0 { error } else { nil } }
+    }
+
+    var events: [String] {
+        deliveries.compactMap { if case .event(let envelope) = $0 { envelope.event } else { nil } }
+    }
+
+    var stateChanges: [ConnectionState] {
+        deliveries.compactMap { if case .stateChanged(_, let new) = $0 { new } else { nil } }
+    }
+
+    var opened: [ConnectionAttempt] {
+        compactMap { if case .openSocket(let attempt, _) = $0 { attempt } else { nil } }
+    }
+
+    var authorisations: [SubscriptionAttempt] {
+        compactMap { if case .authorise(let attempt, _) = $0 { attempt } else { nil } }
+    }
+}
