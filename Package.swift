@@ -73,7 +73,11 @@ let package = Package(
         ),
         .testTarget(
             name: "LoopbackTests",
-            dependencies: ["PusherChannels", "TestSupport"],
+            dependencies: [
+                "PusherChannels",
+                "TestSupport",
+                .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
+            ],
             swiftSettings: settings
         ),
     ],

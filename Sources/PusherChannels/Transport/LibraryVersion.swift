@@ -1,2 +1,2 @@
-/// The SDK's version, as servers see it in the connection's address and the User-Agent.
+/// The version of this library, as the `User-Agent` of its requests and the `version` of its connections state it.
 package let libraryVersion = "0.1.0"

@@ -1,14 +1,70 @@
 #if canImport(CLibwebsockets)
-import CLibwebsockets
 
-/// placeholder until the real one lands
+/// A WebSocket over libwebsockets: what ``DefaultTransport`` makes on Linux.
+///
+/// All sockets of a process share one service thread, on which the delegate is called; a delegate that blocks holds up all
+/// of them. It may call the socket from within its calls, and let the socket go. A socket that is let go closes its connection.
 public final class LibwebsocketsSocket: WebSocket {
-    private let box = Locked<(any WebSocketDelegate)?>(nil)
+    /// Held apart from the socket so that a connection can report after the socket is gone, without keeping it alive.
+    let delegateBox = DelegateBox()
+
+    private let loop = LibwebsocketsLoop.shared
+    /// The connection of the latest attempt. Commands are posted under this lock: that keeps them in the order of the calls.
+    private let current = Locked<ConnectionKey?>(nil)
+
+    /// Creates a socket; it does nothing before ``open(_:attempt:)``.
     public init() {}
-    public var delegate: (any WebSocketDelegate)? { get { box.withLock { $0 } } set { box.withLock { $0 = newValue } } }
-    public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {}
-    public func send(_ text: String) {}
-    public func close(code: UInt16, reason: String) {}
-    public func setReading(_ reading: Bool) {}
+
+    deinit {
+        guard let key = current.withLock({ $0 }) else { return }
+        loop.post { $0.connection(key)?.abandon() }
+    }
+
+    /// Who hears of this socket; held weakly.
+    public var delegate: (any WebSocketDelegate)? {
+        get { delegateBox.delegate }
+        set { delegateBox.delegate = newValue }
+    }
+
+    /// Starts connecting; tries the addresses of the host in turn. An earlier attempt that is still open is closed with 1000.
+    public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        let report = ConnectionReport(box: delegateBox, attempt: attempt)
+        current.withLock { current in
+            let key = loop.makeKey()
+            let previous = current
+            current = key
+            loop.post { service in
+                if let previous { service.connection(previous)?.abandon() }
+                service.open(request, key: key, report: report)
+            }
+        }
+    }
+
+    /// Sends one text message; dropped when the socket is not open.
+    public func send(_ text: String) {
+        let message = OutgoingMessage(text)
+        command { $0.send(message) }
+    }
+
+    /// Closes with a code and a reason, after all that was sent before; waits for the peer's close frame for two seconds.
+    ///
+    /// A reason of more than 123 bytes of UTF-8 is cut, as RFC 6455 leaves no room for it.
+    public func close(code: UInt16, reason: String) {
+        command { $0.close(code: code, reason: reason) }
+    }
+
+    /// Stops or resumes reading; every attempt begins with reading.
+    public func setReading(_ reading: Bool) {
+        command { $0.setReading(reading) }
+    }
+
+    private func command(_ body: @escaping @Sendable (LibwebsocketsConnection) -> Void) {
+        current.withLock { current in
+            guard let key = current else { return }
+            loop.post { service in
+                if let connection = service.connection(key) { body(connection) }
+            }
+        }
+    }
 }
 #endif

@@ -1,0 +1,149 @@
+#if canImport(CLibwebsockets)
+import Dispatch
+import Foundation
+import PusherChannels
+import Testing
+
+/// Every way not to get connected ends in one report, with a reason to act on.
+@Suite struct LibwebsocketsFailureTests {
+    private func failure(
+        port: Int, host: String = "127.0.0.1", secure: Bool = false
+    ) async throws -> WebSocketFailure {
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: port, host: host, secure: secure)
+            let events = await rig.events.untilClosed()
+            #expect(events.count == 1)
+            return try #require(events.last?.failure)
+        }
+    }
+
+    /// Keeps the server until the report is there.
+    private func failure(
+        with server: RawServer, host: String = "127.0.0.1", secure: Bool = false
+    ) async throws -> WebSocketFailure {
+        defer { withExtendedLifetime(server) {} }
+        return try await failure(port: server.port, host: host, secure: secure)
+    }
+
+    @Test func aPortWithNobody() async throws {
+        let (port, descriptor) = try RawServer.refusingPort()
+        defer { close(descriptor) }
+        let failure = try await failure(port: port)
+        #expect(failure.kind == .connectionRefused)
+        #expect(failure.message.contains("127.0.0.1:\(port)"))
+    }
+
+    @Test func anUnknownHost() async throws {
+        let failure = try await failure(port: 80, host: "does-not-exist.invalid")
+        #expect(failure.kind == .hostNotFound)
+        #expect(failure.message.contains("does-not-exist.invalid"))
+    }
+
+    @Test func aNameIsResolved() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port, host: "localhost")
+            #expect(await rig.events.next() == .opened(first))
+        }
+    }
+
+    @Test(arguments: [401, 404, 302, 503])
+    func anAnswerThatIsNoUpgrade(status: Int) async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(
+                "HTTP/1.1 \(status) No\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 2\r\n\r\nno")
+            try connection.readToEnd()
+        }
+        let failure = try await failure(with: server)
+        #expect(failure.kind == .upgradeRefused(status: status))
+        #expect(failure.message.contains("\(status)"))
+    }
+
+    @Test func aWrongAcceptKey() async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(
+                """
+                HTTP/1.1 101 Switching Protocols\r
+                Upgrade: websocket\r
+                Connection: Upgrade\r
+                Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r
+                \r
+
+                """)
+            try connection.readToEnd()
+        }
+        #expect(try await failure(with: server).kind == .protocolViolation)
+    }
+
+    @Test func somethingThatIsNotHTTP() async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("SSH-2.0-OpenSSH_9.2p1\r\n\r\n")
+        }
+        let failure = try await failure(with: server)
+        #expect([.protocolViolation, .connectionLost].contains(failure.kind))
+    }
+
+    @Test(arguments: [false, true])
+    func aServerThatHangsUpDuringTheHandshake(resets: Bool) async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            if resets { connection.resetOnClose() }
+        }
+        #expect(try await failure(with: server).kind == .connectionLost)
+    }
+
+    @Test func aServerThatNeverAnswersIsGivenUpByClose() async throws {
+        let asked = Note<Bool>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            asked.send(true)
+            try connection.readToEnd()
+            asked.send(false)
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await asked.next() == true)
+            rig.socket.close(code: 1000, reason: "")
+            let events = await rig.events.untilClosed()
+            #expect(events.count == 1)
+            #expect(events.last?.failure?.kind == .cancelled)
+            // The connection is gone, not just forgotten.
+            #expect(await asked.next() == false)
+        }
+    }
+
+    // MARK: TLS
+
+    @Test func tlsWithAPlainServer() async throws {
+        let server = try RawServer { connection in
+            try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
+            try connection.readToEnd()
+        }
+        let failure = try await failure(with: server, host: "localhost", secure: true)
+        #expect(failure.kind == .tlsFailed)
+        #expect(failure.message.contains("wrong version number"))
+    }
+
+    @Test func tlsWithAServerThatHangsUp() async throws {
+        let server = try RawServer { _ in }
+        #expect(try await failure(with: server, host: "localhost", secure: true).kind == .tlsFailed)
+    }
+
+    @Test func aCertificateThatNobodyVouchesFor() async throws {
+        let server = try TLSServer()
+        let failure = try await failure(port: server.port, host: "localhost", secure: true)
+        withExtendedLifetime(server) {}
+        #expect(failure.kind == .tlsFailed)
+        #expect(failure.message.contains("self-signed certificate"))
+    }
+}
+#endif

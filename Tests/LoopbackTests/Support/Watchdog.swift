@@ -1,0 +1,19 @@
+import PusherChannels
+
+/// Thrown when a test waited for something that didn't happen.
+struct WatchdogError: Error, CustomStringConvertible {
+    let seconds: Int
+    var description: String { "nothing more happened within \(seconds) s" }
+}
+
+/// Runs a test's body; throws if it isn't done in time. What the body waits with must end when its task is cancelled.
+func withWatchdog<Result: Sendable>(
+    seconds: Int = 20, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    let task = Task { try await body() }
+    let timer = LiveScheduler().schedule(at: LiveScheduler().now + .seconds(seconds), label: "watchdog") { task.cancel() }
+    defer { timer.cancel() }
+    let result = await task.result
+    if task.isCancelled { throw WatchdogError(seconds: seconds) }
+    return try result.get()
+}
