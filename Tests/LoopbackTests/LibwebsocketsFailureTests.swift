@@ -1,7 +1,7 @@
 #if canImport(CLibwebsockets)
 import Dispatch
 import Foundation
-import PusherChannels
+@testable import PusherChannels
 import Testing
 
 /// Every way not to get connected ends in one report, with a reason to act on.
@@ -49,6 +49,62 @@ import Testing
             let rig = SocketRig()
             rig.open(port: server.port, host: "localhost")
             #expect(await rig.events.next() == .opened(first))
+        }
+    }
+
+    @Test func theAddressesOfANameAreTriedInTurn() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let addresses = ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]
+            let rig = SocketRig(socket: LibwebsocketsSocket { $1(.success(addresses)) })
+            rig.open(port: server.port, host: "several.example")
+            #expect(await rig.events.next() == .opened(first))
+        }
+    }
+
+    @Test func allAddressesAreTriedBeforeOneReport() async throws {
+        let (port, descriptor) = try RawServer.refusingPort()
+        defer { close(descriptor) }
+        try await withWatchdog {
+            let rig = SocketRig(socket: LibwebsocketsSocket { $1(.success(["127.0.0.2", "::1", "127.0.0.1"])) })
+            rig.open(port: port, host: "several.example")
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            rig.open(port: port, host: "several.example", attempt: 3)
+            var reports: [ConnectionAttempt: [WebSocketFailure.Kind]] = [:]
+            for _ in 1...3 {
+                guard case .closed(.failed(let failure), let attempt) = await rig.events.next() else { return }
+                reports[attempt, default: []].append(failure.kind)
+            }
+            #expect(reports[second] == [.unsupported])
+            #expect(reports[ConnectionAttempt(3)] == [.connectionRefused])
+            #expect(reports[first]?.count == 1)
+        }
+    }
+
+    @Test func anAddressThatComesTooLateIsIgnored() async throws {
+        let answer = Locked<(@Sendable (AddressResolver.Answer) -> Void)?>(nil)
+        let asked = Note<Void>()
+        try await withWatchdog {
+            let rig = SocketRig(
+                socket: LibwebsocketsSocket { _, completion in
+                    answer.withLock { $0 = completion }
+                    asked.send(())
+                })
+            rig.open(port: 80, host: "slow.example")
+            await asked.next()
+            rig.socket.close(code: 1000, reason: "")
+            let events = await rig.events.untilClosed()
+            #expect(events.last?.failure?.kind == .cancelled)
+            answer.withLock { $0 }?(.success(["127.0.0.1"]))
+            await serviceTurn()
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            guard case .closed(_, second) = await rig.events.next() else {
+                Issue.record("nothing more may be reported of the first attempt")
+                return
+            }
         }
     }
 

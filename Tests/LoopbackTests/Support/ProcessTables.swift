@@ -6,8 +6,7 @@ import Glibc
 enum ProcessTables {
     /// How many descriptors are sockets connected to a port.
     static func connections(toPort port: Int) -> Int {
-        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return descriptors.compactMap { Int32($0) }.count { descriptor in
+        entries(of: "/proc/self/fd").compactMap { Int32($0) }.count { descriptor in
             var address = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let found = withUnsafeMutablePointer(to: &address) { pointer in
@@ -17,13 +16,23 @@ enum ProcessTables {
         }
     }
 
-    /// How many threads have a name.
+    /// How many threads have a name, or fewer: the kernel's list can miss some while others end.
     static func threads(named name: String) -> Int {
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        return threads.count { thread in
+        entries(of: "/proc/self/task").count { thread in
             let comm = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
             return comm?.trimmingCharacters(in: .newlines) == name
         }
+    }
+
+    /// Not `FileManager`'s listing, which fails altogether when one entry goes away while it looks.
+    private static func entries(of path: String) -> [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names
     }
 }
 #endif

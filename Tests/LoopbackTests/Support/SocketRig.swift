@@ -3,10 +3,13 @@
 
 /// A socket with the delegate that hears it.
 struct SocketRig: Sendable {
-    let socket = LibwebsocketsSocket()
+    let socket: LibwebsocketsSocket
     let events: SocketEvents
 
-    init(reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in }) {
+    init(
+        socket: LibwebsocketsSocket = LibwebsocketsSocket(), reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in }
+    ) {
+        self.socket = socket
         events = SocketEvents(reaction: reaction)
         socket.delegate = events
         // A socket that is let go closes: whoever still waits for events needs it.

@@ -9,6 +9,7 @@ import Glibc
 /// thousands of sockets asks once.
 final class AddressResolver: Sendable {
     typealias Answer = Result<[String], WebSocketFailure>
+    typealias Resolve = @Sendable (_ host: String, _ completion: @escaping @Sendable (Answer) -> Void) -> Void
 
     static let shared = AddressResolver()
 

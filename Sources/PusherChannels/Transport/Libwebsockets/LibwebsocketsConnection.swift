@@ -31,7 +31,7 @@ final class LibwebsocketsConnection {
 
     // MARK: Connecting
 
-    func start(_ request: WebSocketRequest) {
+    func start(_ request: WebSocketRequest, resolve: AddressResolver.Resolve) {
         do throws(WebSocketFailure) {
             self.request = try UpgradeRequest(request)
         } catch {
@@ -43,7 +43,7 @@ final class LibwebsocketsConnection {
         if AddressResolver.isNumeric(request.host) {
             resolved(.success([request.host]))
         } else {
-            AddressResolver.shared.resolve(request.host) { [loop = service.loop, key] answer in
+            resolve(request.host) { [loop = service.loop, key] answer in
                 loop.post { $0.connection(key)?.resolved(answer) }
             }
         }

@@ -38,10 +38,12 @@ final class LibwebsocketsService {
 
     func connection(onWire wire: Wire) -> LibwebsocketsConnection? { wires[wire] }
 
-    func open(_ request: WebSocketRequest, key: ConnectionKey, report: ConnectionReport) {
+    func open(
+        _ request: WebSocketRequest, key: ConnectionKey, report: ConnectionReport, resolve: AddressResolver.Resolve
+    ) {
         let connection = LibwebsocketsConnection(service: self, key: key, report: report)
         connections[key] = connection
-        connection.start(request)
+        connection.start(request, resolve: resolve)
     }
 
     /// Forgets a connection that has reported its end; its wires may live on for their closing handshake.

@@ -12,8 +12,16 @@ public final class LibwebsocketsSocket: WebSocket {
     /// The connection of the latest attempt. Commands are posted under this lock: that keeps them in the order of the calls.
     private let current = Locked<ConnectionKey?>(nil)
 
+    private let resolve: AddressResolver.Resolve
+
     /// Creates a socket; it does nothing before ``open(_:attempt:)``.
-    public init() {}
+    public convenience init() {
+        self.init(resolve: { AddressResolver.shared.resolve($0, completion: $1) })
+    }
+
+    init(resolve: @escaping AddressResolver.Resolve) {
+        self.resolve = resolve
+    }
 
     deinit {
         guard let key = current.withLock({ $0 }) else { return }
@@ -33,9 +41,9 @@ public final class LibwebsocketsSocket: WebSocket {
             let key = loop.makeKey()
             let previous = current
             current = key
-            loop.post { service in
+            loop.post { [resolve] service in
                 if let previous { service.connection(previous)?.abandon() }
-                service.open(request, key: key, report: report)
+                service.open(request, key: key, report: report, resolve: resolve)
             }
         }
     }
