@@ -71,8 +71,5 @@ final class LibwebsocketsService {
             connection.connectToNextAddress()
         }
     }
-
-    /// How much is alive, for tests.
-    var census: (connections: Int, wires: Int) { (connections.count, wires.count) }
 }
 #endif
