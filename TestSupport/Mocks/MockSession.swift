@@ -2,7 +2,7 @@ import Foundation
 import PusherChannels
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// An HTTP session that answers from stubs and reaches no network.

@@ -2,7 +2,7 @@ import Foundation
 import PusherChannels
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// A request under way in a ``MockSession``: completes once, whoever resumes and cancels it, how often, from where.

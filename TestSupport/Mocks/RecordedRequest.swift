@@ -2,7 +2,7 @@ import Foundation
 import PusherChannels
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// A request that a ``MockSession`` was asked to make.

@@ -1,55 +1,55 @@
 import FlyingSocks
 
 #if canImport(Darwin)
-    extension AsyncSocketPool where Self == SocketPool<kQueue> {
-        static var lasting: Self { .kQueue() }
-    }
+extension AsyncSocketPool where Self == SocketPool<kQueue> {
+    static var lasting: Self { .kQueue() }
+}
 #else
-    #if canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
-    /// Waits on copies of file descriptors.
-    ///
-    /// FlyingFox 0.27.1 closes a connection when writing to it fails, be somebody still waiting to read from it. Its epoll
-    /// queue then can't deregister the descriptor, remembers it as registered, and never watches the next connection that
-    /// gets the same number: a client that resets its connection while it is sent something makes a later client hang. A
-    /// copy is closed by nobody but the wait it was made for.
-    struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
-        let base: SocketPool<Queue>
+/// Waits on copies of file descriptors.
+///
+/// FlyingFox 0.27.1 closes a connection when writing to it fails, be somebody still waiting to read from it. Its epoll
+/// queue then can't deregister the descriptor, remembers it as registered, and never watches the next connection that
+/// gets the same number: a client that resets its connection while it is sent something makes a later client hang. A
+/// copy is closed by nobody but the wait it was made for.
+struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
+    let base: SocketPool<Queue>
 
-        func prepare() async throws {
-            try await base.prepare()
-        }
+    func prepare() async throws {
+        try await base.prepare()
+    }
 
-        func run() async throws {
-            try await base.run()
-        }
+    func run() async throws {
+        try await base.run()
+    }
 
-        func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
-            try Task.checkCancellation()
-            let copy = dup(socket.file.rawValue)
-            guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
-            defer { close(copy) }
-            do {
-                try await base.suspendSocket(Socket(file: .init(rawValue: copy)), untilReadyFor: events)
-            } catch {
-                await base.settle()
-                throw error
-            }
+    func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
+        try Task.checkCancellation()
+        let copy = dup(socket.file.rawValue)
+        guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
+        defer { close(copy) }
+        do {
+            try await base.suspendSocket(Socket(file: .init(rawValue: copy)), untilReadyFor: events)
+        } catch {
             await base.settle()
+            throw error
         }
+        await base.settle()
     }
+}
 
-    extension SocketPool {
-        /// Returns when the pool has done with what it was doing: it resumes a waiting task before it deregisters the
-        /// descriptor, in one job of the actor.
-        fileprivate func settle() {}
-    }
+extension SocketPool {
+    /// Returns when the pool has done with what it was doing: it resumes a waiting task before it deregisters the
+    /// descriptor, in one job of the actor.
+    fileprivate func settle() {}
+}
 
-    extension AsyncSocketPool where Self == LastingSocketPool<ePoll> {
-        static var lasting: Self { LastingSocketPool(base: .ePoll()) }
-    }
+extension AsyncSocketPool where Self == LastingSocketPool<ePoll> {
+    static var lasting: Self { LastingSocketPool(base: .ePoll()) }
+}
 #endif

@@ -3,7 +3,7 @@ import Foundation
 import PusherChannels
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Decides who answers a request: the test's router, the machine, or a WebSocket session.

@@ -19,7 +19,9 @@ extension ConnectionMachine {
         case .idle:
             break
         case .opening(let deadline):
-            if now >= deadline { giveUp("no connection to the server within \(configuration.openTimeout)", at: now, into: &effects) }
+            if now >= deadline {
+                giveUp("no connection to the server within \(configuration.openTimeout)", at: now, into: &effects)
+            }
         case .establishing(let deadline):
             if now >= deadline {
                 let time = configuration.establishTimeout

@@ -13,10 +13,9 @@ package struct ChannelName: Hashable, Sendable {
     package init(_ text: String) {
         self.text = text
         kind =
-            if text.hasPrefix("private-encrypted-") { .encrypted }
-            else if text.hasPrefix("private-") { .private }
-            else if text.hasPrefix("presence-") { .presence }
-            else { .public }
+            if text.hasPrefix("private-encrypted-") { .encrypted } else if text.hasPrefix("private-") {
+                .private
+            } else if text.hasPrefix("presence-") { .presence } else { .public }
     }
 
     /// Whether subscribing takes a signature from the application's server.

@@ -93,8 +93,8 @@ struct JSONScanner {
             let backslash = word ^ (ones &* 0x5C)
             let found =
                 (((quote &- ones) & ~quote)
-                | ((backslash &- ones) & ~backslash)
-                | ((word &- ones &* 0x20) & ~word)) & highs
+                    | ((backslash &- ones) & ~backslash)
+                    | ((word &- ones &* 0x20) & ~word)) & highs
             if found != 0 {
                 position += found.trailingZeroBitCount / 8
                 return

@@ -30,9 +30,10 @@ import Testing
     func rangeOfRefusalsStops(code: UInt16) {
         let (outcome, errors) = closed(with: code)
         #expect(outcome == .stops)
-        #expect(errors == [
-            PusherError(.server, code: Int(code), message: "the server closed the connection with code \(code): why")
-        ])
+        #expect(
+            errors == [
+                PusherError(.server, code: Int(code), message: "the server closed the connection with code \(code): why")
+            ])
     }
 
     @Test(arguments: [4100, 4101, 4199] as [UInt16])
@@ -79,10 +80,11 @@ import Testing
 
     @Test func localCloseStops() {
         var transcript = Transcript.connected()
-        #expect(transcript.play(.disconnect) == [
-            .deliver(.stateChanged(from: .connected, to: .disconnecting)),
-            .closeSocket(ConnectionAttempt(1), code: 1000, reason: ""),
-        ])
+        #expect(
+            transcript.play(.disconnect) == [
+                .deliver(.stateChanged(from: .connected, to: .disconnecting)),
+                .closeSocket(ConnectionAttempt(1), code: 1000, reason: ""),
+            ])
         #expect(transcript.close(1000) == [.deliver(.stateChanged(from: .disconnecting, to: .disconnected))])
         #expect(transcript.machine.nextDeadline == nil)
     }
@@ -133,9 +135,10 @@ import Testing
         #expect(effects.errors == [PusherError(.server, code: code, message: "m")])
     }
 
-    @Test(arguments: [
-        .closed(code: 1000, reason: ""), .closed(code: 1005, reason: ""), .failed(WebSocketFailure(.connectionLost, "")),
-    ] as [WebSocketClosure])
+    @Test(
+        arguments: [
+            .closed(code: 1000, reason: ""), .closed(code: 1005, reason: ""), .failed(WebSocketFailure(.connectionLost, "")),
+        ] as [WebSocketClosure])
     func errorBeforeEstablishmentExplainsAPlainClose(closure: WebSocketClosure) {
         var transcript = Transcript()
         transcript.play(.connect)

@@ -7,10 +7,11 @@ import Testing
 
     @Test func connectsAndIsConnectedOnlyWhenEstablished() {
         var transcript = Transcript()
-        #expect(transcript.play(.connect) == [
-            .deliver(.stateChanged(from: .disconnected, to: .connecting)),
-            .openSocket(ConnectionAttempt(1), secure: true),
-        ])
+        #expect(
+            transcript.play(.connect) == [
+                .deliver(.stateChanged(from: .disconnected, to: .connecting)),
+                .openSocket(ConnectionAttempt(1), secure: true),
+            ])
         #expect(transcript.play(.socketOpened(ConnectionAttempt(1))).isEmpty)
         #expect(transcript.machine.state == .connecting)
         let effects = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"7.8\"}"}"#)

@@ -9,13 +9,15 @@ import Testing
 
     @Test func publicChannelIsSubscribedWithoutAuthorisation() {
         var transcript = Transcript.connected()
-        #expect(transcript.play(.subscribe(channel: "room", auth: nil)) == [
-            .send(.subscribe(channel: "room", auth: nil, channelData: nil))
-        ])
-        #expect(transcript.receive(succeeded).deliveries == [
-            .event(Envelope(event: "pusher:subscription_succeeded", channel: "room", data: "{}")),
-            .subscribed(channel: "room"),
-        ])
+        #expect(
+            transcript.play(.subscribe(channel: "room", auth: nil)) == [
+                .send(.subscribe(channel: "room", auth: nil, channelData: nil))
+            ])
+        #expect(
+            transcript.receive(succeeded).deliveries == [
+                .event(Envelope(event: "pusher:subscription_succeeded", channel: "room", data: "{}")),
+                .subscribed(channel: "room"),
+            ])
         #expect(transcript.machine.subscriptions["room"]?.isSubscribed == true)
     }
 
@@ -122,16 +124,18 @@ import Testing
         var (transcript, attempt) = authorising()
         let asked = try #require(attempt)
         #expect(asked == SubscriptionAttempt(channel: "private-room", connection: ConnectionAttempt(1), generation: 1))
-        #expect(transcript.play(.authorised(asked, .success(PusherAuth(auth: "k:s")))) == [
-            .send(.subscribe(channel: "private-room", auth: "k:s", channelData: nil))
-        ])
+        #expect(
+            transcript.play(.authorised(asked, .success(PusherAuth(auth: "k:s")))) == [
+                .send(.subscribe(channel: "private-room", auth: "k:s", channelData: nil))
+            ])
     }
 
     @Test func authorisationBroughtAlongIsUsed() {
         var transcript = Transcript.connected()
-        #expect(transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own"))) == [
-            .send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil))
-        ])
+        #expect(
+            transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own"))) == [
+                .send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil))
+            ])
     }
 
     @Test func failedAuthorisationIsReportedAndStays() throws {
@@ -139,13 +143,14 @@ import Testing
         let failure = AuthorisationFailure(message: "no", url: "http://h/auth", status: 403, body: "denied")
         let effects = transcript.play(.authorised(try #require(attempt), .failure(failure)))
         let error = PusherError(.authorisation, code: 403, message: "no")
-        #expect(effects.deliveries == [
-            .event(
-                Envelope(
-                    event: "pusher:subscription_error", channel: "private-room",
-                    data: #"{"error":"no","status":403,"type":"AuthError"}"#)),
-            .subscriptionFailed(channel: "private-room", SubscriptionFailure(error: error, authorisation: failure)),
-        ])
+        #expect(
+            effects.deliveries == [
+                .event(
+                    Envelope(
+                        event: "pusher:subscription_error", channel: "private-room",
+                        data: #"{"error":"no","status":403,"type":"AuthError"}"#)),
+                .subscriptionFailed(channel: "private-room", SubscriptionFailure(error: error, authorisation: failure)),
+            ])
         #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.count == 1, "asking again")
         #expect(transcript.play(.unsubscribe(channel: "private-room")).count == 1, "and it can be given up")
     }

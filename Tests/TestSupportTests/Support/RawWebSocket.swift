@@ -3,9 +3,9 @@ import Foundation
 import PusherChannels
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A WebSocket client on bare POSIX sockets, which can do what no proper client does.
