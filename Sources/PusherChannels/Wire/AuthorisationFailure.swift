@@ -1,0 +1,8 @@
+/// Why a channel was not authorised: what the endpoint or the application's code gave instead.
+struct AuthorisationFailure: Error, Equatable, Sendable {
+    var message: String
+    /// The endpoint's address and HTTP status, where it answered at all.
+    var url: String?
+    var status: Int?
+    var body: String?
+}
