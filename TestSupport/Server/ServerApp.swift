@@ -35,6 +35,6 @@ public struct ServerApp: Sendable {
         self.authorizes = authorizes
     }
 
-    /// The app that test servers have when none is named: id `app-id`, key `app-key`, secret `app-secret`.
-    public static let local = ServerApp(id: "app-id", key: "app-key", secret: "app-secret")
+    /// The app that test servers have when none is named: id `app-id`, key `local-key`, secret `local-secret`.
+    public static let local = ServerApp(id: "local", key: "local-key", secret: "local-secret")
 }

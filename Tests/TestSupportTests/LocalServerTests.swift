@@ -91,11 +91,11 @@ struct LocalServerTests {
         #expect(auth.status == 200)
         #expect(
             auth.text.contains(
-                Signature.channel("private-a", socketID: "1.2", key: "app-key", secret: "app-secret")))
-        let request = ServerRequest.signed("GET", "/apps/app-id/channels", timestamp: now)
+                Signature.channel("private-a", socketID: "1.2", key: "local-key", secret: "local-secret")))
+        let request = ServerRequest.signed("GET", "/apps/local/channels", timestamp: now)
         let channels = try await fetch("\(request.path)?\(request.query)", from: server)
         #expect(channels.text == #"{"channels":{}}"#)
-        #expect(try await fetch("/apps/app-id/channels", from: server).status == 401)
+        #expect(try await fetch("/apps/local/channels", from: server).status == 401)
         await server.stop()
     }
 

@@ -10,7 +10,7 @@ struct ServerMachineTests {
             rig.sent == [
                 #"1: {"event":"pusher:connection_established","data":"{\"activity_timeout\":120,\"socket_id\":\"1.2\"}"}"#
             ])
-        #expect(rig.effects.last == .notice(.connected(.init(1), appKey: "app-key", socketID: "1.2")))
+        #expect(rig.effects.last == .notice(.connected(.init(1), appKey: "local-key", socketID: "1.2")))
     }
 
     @Test func `The same seed draws the same socket ids, all different and well formed`() {
@@ -27,8 +27,8 @@ struct ServerMachineTests {
     }
 
     @Test(arguments: [
-        ("/app/nobody?protocol=7", 4001), ("/app/app-key", 4008), ("/app/app-key?protocol=4", 4007),
-        ("/app/app-key?protocol=8", 4007), ("/app/app-key?protocol=x", 4007), ("/elsewhere?protocol=7", 4005),
+        ("/app/nobody?protocol=7", 4001), ("/app/local-key", 4008), ("/app/local-key?protocol=4", 4007),
+        ("/app/local-key?protocol=8", 4007), ("/app/local-key?protocol=x", 4007), ("/elsewhere?protocol=7", 4005),
         ("/", 4005), ("", 4005),
     ])
     func `A connection that can't be served is told why, then closed`(path: String, code: Int) {
@@ -41,16 +41,16 @@ struct ServerMachineTests {
         #expect(rig.effects.isEmpty)
     }
 
-    @Test(arguments: ["/prefix/app/app-key?protocol=7", "/app/app%2Dkey?protocol=7&unknown=1"])
+    @Test(arguments: ["/prefix/app/local-key?protocol=7", "/app/local%2Dkey?protocol=7&unknown=1"])
     func `A prefix, escapes and unknown parameters do no harm`(path: String) {
         var rig = ServerRig()
         rig.open(1, path: path)
-        #expect(rig.machine.openConnections.map(\.appKey) == ["app-key"])
+        #expect(rig.machine.openConnections.map(\.appKey) == ["local-key"])
     }
 
     @Test func `Clients of protocol 5 get no timeout`() {
         var rig = ServerRig()
-        rig.open(1, path: "/app/app-key?protocol=5")
+        rig.open(1, path: "/app/local-key?protocol=5")
         #expect(rig.sent == [#"1: {"event":"pusher:connection_established","data":"{\"socket_id\":\"1.2\"}"}"#])
     }
 
@@ -119,7 +119,7 @@ struct ServerMachineTests {
         rig.open(1)
         let seeds = [
             ServerRig.subscription(
-                to: "presence-room", auth: "app-key:00", channelData: #"{"user_id":"a","user_info":{"n":[1,2.5e3]}}"#),
+                to: "presence-room", auth: "local-key:00", channelData: #"{"user_id":"a","user_info":{"n":[1,2.5e3]}}"#),
             #"{"event":"client-typing","channel":"presence-room","data":{"text":"h\u00e9\ud83d\ude42llo","n":-1.5e-7}}"#,
             #"{"event":"pusher:unsubscribe","data":{"channel":"presence-room"}}"#,
             #"{"event":"pusher:ping","data":{}}"#,

@@ -38,7 +38,7 @@ struct ServerPresenceTests {
             (1, "1.2", #"{"user_id":10,"user_info":{"n":"A"}}"#), (2, "3.4", #"{"user_id":"b","user_info":[1]}"#),
         ] {
             let auth = Signature.channel(
-                "presence-x", channelData: data, socketID: socketID, key: "app-key", secret: "app-secret")
+                "presence-x", channelData: data, socketID: socketID, key: "local-key", secret: "local-secret")
             rig.receive(ServerRig.subscription(to: "presence-x", auth: auth, channelData: data), from: number)
         }
         #expect(
@@ -55,7 +55,7 @@ struct ServerPresenceTests {
         var rig = ServerRig()
         rig.open(1)
         let auth = Signature.channel(
-            "presence-x", channelData: channelData, socketID: "1.2", key: "app-key", secret: "app-secret")
+            "presence-x", channelData: channelData, socketID: "1.2", key: "local-key", secret: "local-secret")
         rig.receive(ServerRig.subscription(to: "presence-x", auth: auth, channelData: channelData), from: 1)
         #expect(rig.subscriptionError?.type == "AuthError")
     }

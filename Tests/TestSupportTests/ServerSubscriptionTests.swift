@@ -55,7 +55,7 @@ struct ServerSubscriptionTests {
         #expect(rig.machine.subscribers(of: channel) == [.init(1)])
     }
 
-    @Test(arguments: [nil, "", "app-key", "other:00", "app-key:", "app-key:00"])
+    @Test(arguments: [nil, "", "local-key", "other:00", "local-key:", "local-key:00"])
     func `A private channel is closed to a wrong signature`(auth: String?) {
         var rig = ServerRig()
         rig.open(1)
@@ -69,7 +69,7 @@ struct ServerSubscriptionTests {
         var rig = ServerRig()
         rig.open(1)
         let auth = Signature.channel(
-            "presence-room", channelData: #"{"user_id":"a"}"#, socketID: "1.2", key: "app-key", secret: "app-secret")
+            "presence-room", channelData: #"{"user_id":"a"}"#, socketID: "1.2", key: "local-key", secret: "local-secret")
         rig.receive(ServerRig.subscription(to: "presence-room", auth: auth, channelData: #"{"user_id": "a"}"#), from: 1)
         #expect(rig.subscriptionError?.message?.contains("1.2:presence-room:{\"user_id\": \"a\"}") == true)
         rig.receive(ServerRig.subscription(to: "presence-room", auth: auth, channelData: #"{"user_id":"a"}"#), from: 1)
@@ -125,7 +125,7 @@ struct ServerSubscriptionTests {
         rig.open(5, path: "/app/other?protocol=7")
         rig.receive(ServerRig.subscription(to: "room"), from: 5)
         var effects: [ServerMachine.Effect] = []
-        rig.machine.publish(channel: "room", event: "e", data: #"{"a":1}"#, appKey: "app-key", into: &effects)
+        rig.machine.publish(channel: "room", event: "e", data: #"{"a":1}"#, appKey: "local-key", into: &effects)
         let frame = #"{"event":"e","channel":"room","data":"{\"a\":1}"}"#
         #expect(
             effects == [1, 2, 3].map { .send(frame, to: .init($0)) } + [

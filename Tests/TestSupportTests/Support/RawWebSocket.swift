@@ -30,7 +30,7 @@ final class RawWebSocket: Sendable {
     private let isClosed = Locked(false)
 
     /// Connects and asks for an upgrade; `nil` as the path asks for nothing.
-    init(port: Int, path: String? = "/app/app-key?protocol=7&client=raw&version=1.0") async throws {
+    init(port: Int, path: String? = "/app/local-key?protocol=7&client=raw&version=1.0") async throws {
         file = try Self.connect(port: port)
         guard let path else { return }
         try await write(

@@ -19,7 +19,7 @@ struct ServerRig {
         machine.handle(input, at: now, into: &effects)
     }
 
-    mutating func open(_ number: Int, path: String = "/app/app-key?protocol=7&client=test&version=1.0") {
+    mutating func open(_ number: Int, path: String = "/app/local-key?protocol=7&client=test&version=1.0") {
         handle(.opened(ID(number), path: path))
     }
 
@@ -32,7 +32,7 @@ struct ServerRig {
         let socketID = machine.openConnections.first { $0.id == ID(number) }?.socketID ?? ""
         let channelData = userID.map { "{\"user_id\":\($0.quotedJSON)}" }
         let auth = Signature.channel(
-            channel, channelData: channelData, socketID: socketID, key: "app-key", secret: "app-secret")
+            channel, channelData: channelData, socketID: socketID, key: "local-key", secret: "local-secret")
         receive(Self.subscription(to: channel, auth: auth, channelData: channelData), from: number)
     }
 

@@ -6,7 +6,7 @@ extension ServerRequest {
     /// A request to the HTTP API as a server library signs it, each part being replaceable.
     static func signed(
         _ method: String, _ path: String, query: [String: String] = [:], body: String = "",
-        key: String = "app-key", secret: String = "app-secret", timestamp: Int = 1_700_000_000,
+        key: String = "local-key", secret: String = "local-secret", timestamp: Int = 1_700_000_000,
         replacing replaced: [String: String?] = [:]
     ) -> ServerRequest {
         var query = query

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import PusherChannels
+
+struct Bench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Count the events of a feed and what they cost.",
+        discussion: """
+            Subscribes to a channel, counts its events through one bound closure until the last one arrives, and prints what this \
+            process spent between the subscription and that one.
+            """)
+
+    @OptionGroup var server: ServerOptions
+
+    @Option(help: "The channel of the feed.")
+    var channel = "bench"
+
+    @Option(help: "The name of the events to count.")
+    var event = "tick"
+
+    @Option(help: "The name of the event that ends the feed.")
+    var until = "done"
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let pusher = Pusher(
+            key: server.key,
+            options: PusherClientOptions(
+                autoReconnect: false, host: .host(server.host), port: server.port, useTLS: server.tls, delivery: .immediate))
+        let happenings = Happenings()
+        pusher.delegate = happenings
+        let events = Locked(0)
+        let began = Locked(Usage())
+        let channel = pusher.subscribe(channel)
+        channel.bind(eventName: "pusher:subscription_succeeded") { _ in began.withLock { $0 = Usage() } }
+        channel.bind(eventName: event) { _ in events.withLock { $0 += 1 } }
+        channel.bind(eventName: until) { happenings.add(.event($0)) }
+        pusher.connect()
+        try await end(happenings.stream)
+        report(events.withLock { $0 }, Usage().since(began.withLock { $0 }))
+        pusher.disconnect()
+    }
+
+    private func end(_ happenings: AsyncStream<Happening>) async throws {
+        var lastError: PusherError?
+        for await happening in happenings {
+            switch happening {
+            case .event: return
+            case .error(let error): lastError = error
+            case .state(.disconnected): throw Failure("the connection ended: \(lastError.map { "\($0)" } ?? "no error")")
+            case .subscriptionFailed(let channel, let problem): throw Failure("can't subscribe to \(channel): \(problem)")
+            case .state, .subscribed, .memberAdded, .memberRemoved: break
+            }
+        }
+    }
+
+    private func report(_ events: Int, _ usage: (seconds: Double, cpuSeconds: Double)) {
+        let peak = Usage.peakResidentKiB
+        if json {
+            let format = #"{"events":%d,"seconds":%.3f,"cpu_seconds":%.3f,"peak_rss_kib":%d}"#
+            output(String(format: format, events, usage.seconds, usage.cpuSeconds, peak))
+        } else {
+            let perEvent = events > 0 ? usage.cpuSeconds / Double(events) * 1e9 : 0
+            output(
+                String(
+                    format: "%d events in %.3f s, %.3f s of CPU (%.0f ns each), peak RSS %d KiB", events, usage.seconds,
+                    usage.cpuSeconds, perEvent, peak))
+        }
+    }
+}

@@ -1,0 +1,5 @@
+import ArgumentParser
+
+struct Demo: AsyncParsableCommand {
+    func run() async throws {}
+}

@@ -1,0 +1,47 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a client tells its program, as values to wait for.
+enum Happening: Sendable {
+    case state(ConnectionState)
+    case subscribed(String)
+    case subscriptionFailed(String, String)
+    case error(PusherError)
+    case event(PusherEvent)
+    case memberAdded(String)
+    case memberRemoved(String)
+}
+
+/// Turns a client's calls into a stream.
+final class Happenings: PusherDelegate, Sendable {
+    let stream: AsyncStream<Happening>
+    private let continuation: AsyncStream<Happening>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func add(_ happening: Happening) {
+        continuation.yield(happening)
+    }
+
+    func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+        add(.state(new))
+    }
+
+    func subscribedToChannel(name: String) {
+        add(.subscribed(name))
+    }
+
+    func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
+        add(.subscriptionFailed(name, error.map { "\($0 as any Error)" } ?? "no reason given"))
+    }
+
+    func receivedError(error: PusherError) {
+        add(.error(error))
+    }
+}

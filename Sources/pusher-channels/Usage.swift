@@ -1,0 +1,38 @@
+import Foundation
+
+/// What this process has used so far.
+struct Usage: Sendable {
+    private let time = ContinuousClock().now
+    private let cpuSeconds: Double
+
+    init() {
+        let usage = Self.current
+        cpuSeconds = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
+    }
+
+    func since(_ earlier: Usage) -> (seconds: Double, cpuSeconds: Double) {
+        (earlier.time.duration(to: time).inSeconds, cpuSeconds - earlier.cpuSeconds)
+    }
+
+    static var peakResidentKiB: Int {
+        #if canImport(Darwin)
+        current.ru_maxrss / 1024
+        #else
+        current.ru_maxrss
+        #endif
+    }
+
+    private static var current: rusage {
+        var usage = rusage()
+        #if canImport(Darwin)
+        getrusage(RUSAGE_SELF, &usage)
+        #else
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #endif
+        return usage
+    }
+
+    private static func seconds(_ time: timeval) -> Double {
+        Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+    }
+}
