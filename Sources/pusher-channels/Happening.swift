@@ -38,7 +38,7 @@ final class Happenings: PusherDelegate, Sendable {
     }
 
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
-        add(.subscriptionFailed(name, error.map { "\($0 as any Error)" } ?? "no reason given"))
+        add(.subscriptionFailed(name, error?.localizedDescription ?? "no reason given"))
     }
 
     func receivedError(error: PusherError) {

@@ -1,5 +1,0 @@
-import ArgumentParser
-
-struct Demo: AsyncParsableCommand {
-    func run() async throws {}
-}

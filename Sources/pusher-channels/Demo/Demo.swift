@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import PusherChannels
+
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the client's main job against a local server in another process.",
+        discussion: "Every line is a step that happened; the command ends with status 1 at the first that did not.")
+
+    func run() async throws {
+        let watchdog = Watchdog(seconds: 60)
+        defer { watchdog.cancel() }
+        let steps = Steps(watchdog: watchdog)
+
+        var server = try await steps.step("start a server in another process") { try await ServerProcess() }
+        let port = server.port
+        let api = PusherHTTPAPI(
+            appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
+        let ann = DemoClient(port: port, userID: "ann")
+        let bob = DemoClient(port: port, userID: "bob")
+
+        try await steps.step("ann and bob connect") {
+            ann.pusher.connect()
+            bob.pusher.connect()
+            try await ann.waitForState(.connected)
+            try await bob.waitForState(.connected)
+        }
+        let channels: Set = ["news", "private-orders", "presence-lobby"]
+        try await steps.step("ann subscribes to \(channels.sorted().joined(separator: ", "))") {
+            for channel in channels.sorted() { ann.subscribe(channel) }
+            try await ann.waitForSubscriptions(channels)
+        }
+        try await steps.step("bob joins the lobby, and ann sees it") {
+            bob.subscribe("presence-lobby")
+            try await bob.waitForSubscriptions(["presence-lobby"])
+            try await ann.wait { if case .memberAdded("bob") = $0 { () } else { nil } }
+            try expect(members(ann) == ["ann", "bob"], "ann sees \(members(ann)) in the lobby")
+        }
+        try await steps.step("an event published over HTTP reaches ann") {
+            try await publish("before the crash", on: api, to: ann)
+        }
+        try await steps.step("ann's client event reaches bob, and says whose it is") {
+            let result = ann.presence("presence-lobby")?.trigger(eventName: "client-wave", data: ["hand": "left"])
+            try expect(result == .sent, "the event was not sent: \(String(describing: result))")
+            let event = try await bob.waitForEvent("client-wave")
+            let data: [String: String] = try event.decode()
+            try expect(event.userId == "ann" && data == ["hand": "left"], "bob received \(event)")
+        }
+        try await steps.step("bob leaves, and ann sees it") {
+            bob.pusher.disconnect()
+            try await ann.wait { if case .memberRemoved("bob") = $0 { () } else { nil } }
+            try expect(members(ann) == ["ann"], "ann sees \(members(ann)) in the lobby")
+        }
+        try await steps.step("the server is killed, and ann notices") {
+            server.kill()
+            try await ann.waitForState(.reconnecting)
+        }
+        server = try await steps.step("the server is started again") { try await ServerProcess(port: port) }
+        try await steps.step("ann reconnects and is subscribed to everything again") {
+            try await ann.waitForSubscriptions(channels)
+        }
+        try await steps.step("the next event published over HTTP reaches ann") {
+            try await publish("after the crash", on: api, to: ann)
+        }
+        ann.pusher.disconnect()
+        server.kill()
+        output("all \(steps.count) steps happened")
+    }
+
+    private func members(_ client: DemoClient) -> [String] {
+        (client.presence("presence-lobby")?.members ?? []).map(\.userId).sorted()
+    }
+
+    private func publish(_ data: String, on api: PusherHTTPAPI, to client: DemoClient) async throws {
+        try await api.trigger(channels: ["news"], eventName: "headline", data: data)
+        let event = try await client.waitForEvent("headline")
+        try expect(event.data == data, "received \(event.data ?? "nothing")")
+    }
+
+    private func expect(_ condition: Bool, _ problem: String) throws {
+        guard condition else { throw Failure(problem) }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// `pusher-channels serve` in a process of its own.
+final class ServerProcess {
+    let port: Int
+    private let process: Process
+
+    /// Starts a server and waits until it listens.
+    init(port: Int = 0) async throws {
+        let process = Process()
+        let standardOutput = Pipe()
+        process.executableURL = try Self.executable()
+        process.arguments = ["serve", "--port", String(port)]
+        process.standardOutput = standardOutput
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        self.port = try Self.port(from: standardOutput)
+    }
+
+    private static func executable() throws -> URL {
+        guard let url = Bundle.main.executableURL else { throw Failure("can't find this program's own file") }
+        return url
+    }
+
+    private static func port(from pipe: Pipe) throws -> Int {
+        let line = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = line.split(separator: ":").last.flatMap({ Int($0.filter(\.isNumber)) }) else {
+            throw Failure("the server did not say where it listens")
+        }
+        return port
+    }
+
+    /// Ends the server as a power cut would: no goodbye.
+    func kill() {
+        guard process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit {
+        kill()
+    }
+}

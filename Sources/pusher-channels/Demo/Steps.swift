@@ -1,0 +1,52 @@
+import Dispatch
+import Foundation
+import PusherChannels
+
+/// Runs the demo's steps, printing a line for each.
+final class Steps {
+    private(set) var count = 0
+    private let watchdog: Watchdog
+
+    init(watchdog: Watchdog) {
+        self.watchdog = watchdog
+    }
+
+    func step<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
+        count += 1
+        watchdog.watch("step \(count), \(name)")
+        let clock = ContinuousClock()
+        let began = clock.now
+        do {
+            let result = try await body()
+            output("\(count). \(name) – \(began.duration(to: clock.now).inMilliseconds)")
+            return result
+        } catch {
+            throw Failure("step \(count), \(name): \(error)")
+        }
+    }
+}
+
+/// Ends the process, naming what it was at, if that takes too long: a step that waits for ever must not.
+final class Watchdog: Sendable {
+    private let current = Locked("start")
+    private let timer: Locked<any DispatchSourceTimer>
+
+    init(seconds: Int) {
+        let source = DispatchSource.makeTimerSource()
+        source.schedule(deadline: .now() + .seconds(seconds))
+        timer = Locked(source)
+        source.setEventHandler { [current] in
+            note("Error: \(current.withLock { $0 }): did not happen within \(seconds) s")
+            exit(1)
+        }
+        source.resume()
+    }
+
+    func watch(_ name: String) {
+        current.withLock { $0 = name }
+    }
+
+    func cancel() {
+        timer.withLock { $0.cancel() }
+    }
+}
