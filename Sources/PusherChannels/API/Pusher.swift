@@ -43,8 +43,8 @@ public final class Pusher: Sendable {
     ///
     /// Whether it succeeds the delegate hears, and so do bindings to `pusher:subscription_succeeded` and
     /// `pusher:subscription_error`. A channel that failed is tried again by calling this again, and on the next connection.
-    /// `auth` is used instead of asking for an authorisation. The result for a presence channel is a
-    /// ``PusherPresenceChannel``.
+    /// `auth` is used once, instead of asking for an authorisation; as it is signed for one socket id, later connections ask
+    /// as ``PusherClientOptions/authMethod`` says. The result for a presence channel is a ``PusherPresenceChannel``.
     @preconcurrency
     @discardableResult
     public func subscribe(

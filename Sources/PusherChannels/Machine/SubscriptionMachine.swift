@@ -18,6 +18,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     private(set) var state = State.waiting
     private(set) var subscriptionCount: Int?
 
+    /// An authorisation that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
     private var myUserID: String?
     /// Of the latest subscription, kept while the connection is down so that the next one can tell the difference.
@@ -57,8 +58,9 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func begin(_ attempt: SubscriptionAttempt, socketID: String, into effects: inout [Effect]) {
         if !name.needsAuthorisation {
             sendSubscribe(attempt, auth: nil, into: &effects)
-        } else if let suppliedAuth {
-            sendSubscribe(attempt, auth: suppliedAuth, into: &effects)
+        } else if let auth = suppliedAuth {
+            suppliedAuth = nil
+            sendSubscribe(attempt, auth: auth, into: &effects)
         } else {
             state = .authorising(attempt)
             effects.append(.authorise(attempt, socketID: socketID))

@@ -21,7 +21,7 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// A channel could not be subscribed to.
     ///
     /// Where an authorisation endpoint was asked and answered, `response` has its status and `data` its body, unless that may
-    /// hold part of a secret. `error` is a ``PusherError``.
+    /// hold part of a secret. `PusherError(error)` is the error with its kind.
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 
     /// Something went wrong that is not about one channel: what the server said in a `pusher:error`, a connection that could not

@@ -1,7 +1,7 @@
 /// What lets a client subscribe to a channel: the answer of an authorisation endpoint.
 ///
 /// Its description shows no secret.
-public struct PusherAuth: Equatable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct PusherAuth: Equatable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// `key:signature`.
     public let auth: String
 
@@ -26,4 +26,7 @@ public struct PusherAuth: Equatable, Sendable, CustomStringConvertible, CustomDe
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// Nothing to look into: `dump` must not show a secret either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

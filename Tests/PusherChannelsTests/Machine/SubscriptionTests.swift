@@ -138,6 +138,15 @@ import Testing
             ])
     }
 
+    @Test func authorisationBroughtAlongIsForOneConnection() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
+        transcript.close(4200)
+        let effects = transcript.establish()
+        #expect(effects.sent.isEmpty)
+        #expect(effects.authorisations.map(\.channel) == ["private-room"])
+    }
+
     @Test func failedAuthorisationIsReportedAndStays() throws {
         var (transcript, attempt) = authorising()
         let failure = AuthorisationFailure(message: "no", url: "http://h/auth", status: 403, body: "denied")

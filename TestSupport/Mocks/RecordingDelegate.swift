@@ -1,0 +1,124 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A delegate that writes down what it hears, for a test to look at or to wait for.
+///
+/// ```swift
+/// let recorder = RecordingDelegate(of: pusher)
+/// pusher.connect()
+/// try await recorder.next { $0 == .subscribed(channel: "news") }
+/// ```
+///
+/// A client holds its delegate weakly: keep the recorder. All members may be used from any thread.
+public final class RecordingDelegate: PusherDelegate, Sendable {
+    /// Something that the client told.
+    public enum Happening: Equatable, Sendable {
+        /// The connection went to this state.
+        case state(ConnectionState)
+        /// The server confirmed a subscription.
+        case subscribed(channel: String)
+        /// A channel could not be subscribed to; `status` and `body` are the authorisation endpoint's.
+        case failedToSubscribe(channel: String, error: PusherError?, status: Int? = nil, body: String? = nil)
+        /// Something went wrong that is not about one channel.
+        case error(PusherError)
+        /// An event came; only a recorder made with ``RecordingDelegate/init(of:)`` or bound by hand hears of it.
+        case event(String, channel: String? = nil, data: String? = nil, userID: String? = nil)
+
+        /// The error in it, if there is one.
+        public var failure: PusherError? {
+            switch self {
+            case .error(let error): error
+            case .failedToSubscribe(_, let error, _, _): error
+            case .state, .subscribed, .event: nil
+            }
+        }
+    }
+
+    private let state = Locked<(happenings: [Happening], log: [String])>(([], []))
+    private let stream: AsyncStream<Happening>
+    private let continuation: AsyncStream<Happening>.Continuation
+
+    /// Creates a recorder that has heard nothing.
+    public init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    /// Creates a client's delegate that also hears all its events.
+    public convenience init(of pusher: Pusher) {
+        self.init()
+        pusher.delegate = self
+        pusher.bind { [weak self] in self?.record($0) }
+    }
+
+    // MARK: What was heard
+
+    /// Everything so far, in order.
+    public var happenings: [Happening] { state.withLock { $0.happenings } }
+
+    /// The lines for a developer.
+    public var log: [String] { state.withLock { $0.log } }
+
+    /// The states the connection went through.
+    public var states: [ConnectionState] {
+        happenings.compactMap { if case .state(let state) = $0 { state } else { nil } }
+    }
+
+    /// The channels that were confirmed, once for each time.
+    public var subscribedChannels: [String] {
+        happenings.compactMap { if case .subscribed(let channel) = $0 { channel } else { nil } }
+    }
+
+    /// What went wrong.
+    public var errors: [PusherError] { happenings.compactMap(\.failure) }
+
+    /// The next happening that is wanted; those before it are passed over, and not looked at again.
+    ///
+    /// One task at a time may wait. Throws `CancellationError` when that task is cancelled.
+    @discardableResult
+    public func next(where isWanted: @Sendable (Happening) -> Bool = { _ in true }) async throws -> Happening {
+        for await happening in stream where isWanted(happening) { return happening }
+        throw CancellationError()
+    }
+
+    // MARK: PusherDelegate
+
+    /// Writes an event down, for use in a binding.
+    public func record(_ event: PusherEvent) {
+        record(.event(event.eventName, channel: event.channelName, data: event.data, userID: event.userId))
+    }
+
+    /// Writes it down.
+    public func debugLog(message: String) {
+        state.withLock { $0.log.append(message) }
+    }
+
+    /// Writes it down.
+    public func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+        record(.state(new))
+    }
+
+    /// Writes it down.
+    public func subscribedToChannel(name: String) {
+        record(.subscribed(channel: name))
+    }
+
+    /// Writes it down.
+    public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
+        let status = (response as? HTTPURLResponse)?.statusCode
+        record(.failedToSubscribe(channel: name, error: error.flatMap(PusherError.init), status: status, body: data))
+    }
+
+    /// Writes it down.
+    public func receivedError(error: PusherError) {
+        record(.error(error))
+    }
+
+    private func record(_ happening: Happening) {
+        state.withLock { $0.happenings.append(happening) }
+        continuation.yield(happening)
+    }
+}

@@ -1,0 +1,130 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Who is called for which event, from when to when.
+@Suite struct BindingTests {
+    private let rig = ClientRig.connected()
+    private let heard = Locked<[String]>([])
+
+    private func hear(_ who: String) -> @Sendable (PusherEvent) -> Void {
+        { [heard] event in heard.withLock { $0.append("\(who): \(event.eventName)") } }
+    }
+
+    private var calls: [String] { heard.withLock { $0 } }
+
+    @Test func aBindingHearsItsEventOnItsChannel() {
+        let room = rig.pusher.subscribe("room")
+        rig.pusher.subscribe("other")
+        room.bind(eventName: "news", eventCallback: hear("room"))
+        rig.socket.publish(channel: "room", event: "news", data: "1")
+        rig.socket.publish(channel: "room", event: "weather", data: "2")
+        rig.socket.publish(channel: "other", event: "news", data: "3")
+        #expect(calls == ["room: news"])
+    }
+
+    @Test func bindingsAreCalledInOrderOfBindingAndTheClientsLast() {
+        let room = rig.pusher.subscribe("room")
+        rig.pusher.bind(eventCallback: hear("client"))
+        room.bind(eventName: "news", eventCallback: hear("1"))
+        room.bind(eventName: "news", eventCallback: hear("2"))
+        rig.socket.publish(channel: "room", event: "news", data: "")
+        #expect(calls == ["1: news", "2: news", "client: news"])
+    }
+
+    @Test func allHandlesOfAChannelShareItsBindings() {
+        rig.pusher.subscribe("room").bind(eventName: "news", eventCallback: hear("first handle"))
+        let second = rig.pusher.subscribe("room")
+        second.unbindAll()
+        rig.socket.publish(channel: "room", event: "news", data: "")
+        #expect(calls.isEmpty)
+    }
+
+    @Test func whatIsUnboundIsNotCalled() {
+        let room = rig.pusher.subscribe("room")
+        let kept = room.bind(eventName: "news", eventCallback: hear("kept"))
+        let gone = room.bind(eventName: "news", eventCallback: hear("gone"))
+        room.unbind(eventName: "news", callbackId: gone)
+        room.unbind(eventName: "weather", callbackId: kept)
+        room.unbind(eventName: "news", callbackId: "nobody's")
+        let global = rig.pusher.bind(eventCallback: hear("client"))
+        rig.pusher.unbind(callbackId: global)
+        rig.socket.publish(channel: "room", event: "news", data: "")
+        #expect(calls == ["kept: news"])
+    }
+
+    @Test func allOfAnEventOrOfAChannelOrOfTheClientCanBeUnbound() {
+        let room = rig.pusher.subscribe("room")
+        for event in ["news", "weather"] { room.bind(eventName: event, eventCallback: hear("room")) }
+        rig.pusher.bind(eventCallback: hear("client"))
+        room.unbindAll(forEventName: "news")
+        rig.socket.publish(channel: "room", event: "news", data: "")
+        rig.socket.publish(channel: "room", event: "weather", data: "")
+        room.unbindAll()
+        rig.pusher.unbindAll()
+        rig.socket.publish(channel: "room", event: "weather", data: "")
+        #expect(calls == ["client: news", "room: weather", "client: weather"])
+    }
+
+    @Test func theProtocolsEventsCanBeBoundToUnderTheirPublicNames() {
+        let room = rig.pusher.subscribe("presence-room")
+        room.unbindAll()
+        rig.socket.drop()
+        for event in ["pusher:subscription_succeeded", "pusher:member_added", "pusher_internal:subscription_succeeded"] {
+            room.bind(eventName: event, eventCallback: hear("room"))
+        }
+        rig.scheduler.advance(by: .seconds(60))
+        rig.socket.serverSends(
+            #"{"event":"pusher_internal:member_added","channel":"presence-room","data":"{\"user_id\":\"bob\"}"}"#)
+        #expect(calls.suffix(1) == ["room: pusher:member_added"])
+        #expect(calls.first == "room: pusher:subscription_succeeded")
+        #expect(!calls.contains("room: pusher_internal:subscription_succeeded"))
+    }
+
+    @Test func nothingOfAChannelThatWasGivenUpIsHeard() {
+        let room = rig.pusher.subscribe("room")
+        room.bind(eventName: "news", eventCallback: hear("room"))
+        rig.pusher.unsubscribe("room")
+        rig.socket.serverSends(#"{"event":"news","channel":"room","data":"late"}"#)
+        #expect(calls.isEmpty)
+        #expect(!room.subscribed)
+        #expect(rig.recorder.happenings.allSatisfy { $0 != .event("news", channel: "room", data: "late") })
+    }
+
+    // MARK: From within a callback
+
+    @Test func aBindingMayTakeItselfBack() {
+        let room = rig.pusher.subscribe("room")
+        let id = Locked("")
+        let binding = room.bind(eventName: "news") { [heard] _ in
+            heard.withLock { $0.append("once") }
+            room.unbind(eventName: "news", callbackId: id.withLock { $0 })
+        }
+        id.withLock { $0 = binding }
+        for _ in 0..<3 { rig.socket.publish(channel: "room", event: "news", data: "") }
+        #expect(calls == ["once"])
+    }
+
+    @Test func aBindingMayCallTheClient() {
+        let room = rig.pusher.subscribe("private-room")
+        let pusher = rig.pusher
+        room.bind(eventName: "news") { _ in
+            pusher.subscribe("more")
+            room.trigger(eventName: "client-seen", data: ["by": "ann"])
+            pusher.unsubscribe("private-room")
+        }
+        rig.socket.publish(channel: "private-room", event: "news", data: "")
+        let sent = rig.socket.frames.suffix(3).map { "\($0.event ?? "") \($0.channel ?? "")" }
+        #expect(sent == ["pusher:subscribe more", "client-seen private-room", "pusher:unsubscribe private-room"])
+        #expect(pusher.connection.channels.find(name: "more")?.subscribed == true)
+    }
+
+    @Test func aBindingMayDisconnect() {
+        let pusher = rig.pusher
+        let room = pusher.subscribe("room")
+        room.bind(eventName: "news") { _ in pusher.disconnect() }
+        rig.socket.publish(channel: "room", event: "news", data: "")
+        #expect(pusher.connection.connectionState == .disconnected)
+        #expect(!room.subscribed)
+    }
+}

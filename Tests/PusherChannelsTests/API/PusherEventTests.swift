@@ -1,0 +1,51 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+@Suite struct PusherEventTests {
+    /// The event that a frame becomes.
+    private func event(_ members: String) throws -> PusherEvent {
+        let rig = ClientRig.connected()
+        let events = Locked<[PusherEvent]>([])
+        rig.pusher.subscribe("room").bind(eventName: "news") { event in events.withLock { $0.append(event) } }
+        rig.socket.serverSends(#"{"event":"news","channel":"room"\#(members)}"#)
+        return try #require(events.withLock { $0 }.first)
+    }
+
+    private struct Price: Decodable, Equatable {
+        let amount: Double
+    }
+
+    @Test(arguments: [#""{\"amount\":1.5}""#, #"{"amount":1.5}"#])
+    func dataIsDecodedHoweverItWasSent(data: String) throws {
+        let event = try event(#","data":\#(data)"#)
+        #expect(event.data == #"{"amount":1.5}"#)
+        #expect(try event.decode(Price.self) == Price(amount: 1.5))
+        let inferred: Price = try event.decode()
+        #expect(inferred.amount == 1.5)
+    }
+
+    @Test func dataThatIsNotWhatItShouldBeThrows() throws {
+        let (odd, empty) = (try event(#","data":"no json""#), try event(""))
+        #expect(throws: DecodingError.self) { try odd.decode(Price.self) }
+        #expect(throws: DecodingError.self) { try empty.decode(Price.self) }
+    }
+
+    @Test func aPlainStringIsItself() throws {
+        #expect(try event(#","data":"hi \u00e9""#).data == "hi é")
+    }
+
+    @Test func membersTheSDKDoesNotKnowCanBeReadToo() throws {
+        let event = try event(#","data":"x","user_id":"ann","seq":7,"tags":["a"],"none":null"#)
+        #expect(event.userId == "ann")
+        #expect(event.property(withKey: "event") as? String == "news")
+        #expect(event.property(withKey: "channel") as? String == "room")
+        #expect(event.property(withKey: "data") as? String == "x")
+        #expect(event.property(withKey: "user_id") as? String == "ann")
+        #expect(event.property(withKey: "seq") as? Int == 7)
+        #expect(event.property(withKey: "tags") as? [String] == ["a"])
+        #expect(event.property(withKey: "none") is NSNull)
+        #expect(event.property(withKey: "missing") == nil)
+    }
+}

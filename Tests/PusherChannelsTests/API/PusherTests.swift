@@ -1,0 +1,191 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The client as its user sees it, on a socket in memory.
+@Suite struct PusherTests {
+    // MARK: Connecting
+
+    @Test func nothingHappensBeforeConnect() {
+        let rig = ClientRig()
+        rig.pusher.subscribe("room")
+        #expect(rig.socket.requests.isEmpty)
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+        #expect(rig.pusher.connection.socketId == nil)
+    }
+
+    @Test func withASocketThatAnswersAtOnceConnectReturnsConnected() {
+        let rig = ClientRig.connected()
+        #expect(rig.pusher.connection.connectionState == .connected)
+        #expect(rig.pusher.connection.socketId == "46123.486095")
+        #expect(rig.recorder.states == [.connecting, .connected])
+    }
+
+    @Test(arguments: [
+        (PusherHost.host("example.org"), Int?.none, String?.none, true, "wss://example.org:443/app/key"),
+        (.host("example.org"), nil, nil, false, "ws://example.org:80/app/key"),
+        (.host("example.org"), 6001, "/ws/a b/", false, "ws://example.org:6001/ws/a%20b/app/key"),
+        (.cluster("eu"), nil, nil, true, "wss://ws-eu.pusher.com:443/app/key"),
+        (.defaultHost, nil, nil, true, "wss://ws.pusherapp.com:443/app/key"),
+    ])
+    func theAddressIsMadeOfTheOptions(host: PusherHost, port: Int?, path: String?, tls: Bool, url: String) throws {
+        let rig = ClientRig.connected {
+            $0.host = host
+            $0.port = port
+            $0.path = path
+            $0.useTLS = tls
+        }
+        let request = try #require(rig.socket.requests.first)
+        let scheme = request.secure ? "wss" : "ws"
+        let query = "?protocol=7&client=swift-pusher-channels&version="
+        #expect("\(scheme)://\(request.host):\(request.port)\(request.path)".hasPrefix(url + query))
+    }
+
+    @Test(arguments: [("a/b?c=d#e", "a%2Fb%3Fc%3Dd%23e"), ("ключ", "%D0%BA%D0%BB%D1%8E%D1%87"), ("", "")])
+    func anyKeyStaysInItsPlace(key: String, encoded: String) throws {
+        let rig = ClientRig(server: .manual, key: key)
+        rig.pusher.connect()
+        let request = try #require(rig.socket.requests.first)
+        #expect(request.path.hasPrefix("/app/\(encoded)?protocol=7"))
+    }
+
+    @Test func disconnectEndsEverythingAndConnectBringsItBack() {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("room")
+        rig.pusher.disconnect()
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+        #expect(!rig.socket.isOpen)
+        #expect(!room.subscribed)
+        #expect(rig.scheduler.pendingTimers.isEmpty)
+        rig.pusher.connect()
+        #expect(room.subscribed)
+    }
+
+    @Test func aClientThatNobodyHoldsDisconnects() {
+        let socket = MockWebSocket()
+        weak var connection: PusherConnection?
+        do {
+            let pusher = Pusher(key: "key", environment: PusherEnvironment(makeWebSocket: { socket }))
+            pusher.connect()
+            connection = pusher.connection
+            #expect(socket.isOpen)
+        }
+        #expect(connection == nil)
+        #expect(!socket.isOpen)
+    }
+
+    @Test func aChannelKeepsItsConnection() {
+        let socket = MockWebSocket()
+        func subscribe() -> PusherChannel {
+            let pusher = Pusher(key: "key", environment: PusherEnvironment(makeWebSocket: { socket }))
+            pusher.connect()
+            return pusher.subscribe("room")
+        }
+        let room = subscribe()
+        withExtendedLifetime(room) { #expect(socket.isOpen) }
+    }
+
+    @Test func theDelegateIsHeldWeakly() {
+        let rig = ClientRig()
+        rig.pusher.delegate = RecordingDelegate()
+        #expect(rig.pusher.delegate == nil)
+        rig.pusher.connect()
+        #expect(rig.pusher.connection.connectionState == .connected)
+    }
+
+    // MARK: Channels
+
+    @Test func theListKnowsWhatIsWanted() {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("room")
+        rig.pusher.subscribe("presence-lobby")
+        let channels = rig.pusher.connection.channels
+        #expect(channels.channels.map(\.name) == ["presence-lobby", "room"])
+        #expect(channels.find(name: "room")?.name == room.name)
+        #expect(channels.find(name: "nowhere") == nil)
+        #expect(channels.findPresence(name: "presence-lobby")?.count == 1)
+        #expect(channels.findPresence(name: "room") == nil)
+        rig.pusher.unsubscribeAll()
+        #expect(channels.channels.isEmpty)
+        #expect(rig.socket.frames.filter { $0.event == "pusher:unsubscribe" }.count == 2)
+    }
+
+    @Test(arguments: ["", "no spaces", "käse", "a/b", String(repeating: "x", count: 165)])
+    func aNameThatIsNoneIsRefusedWithoutAskingTheServer(name: String) {
+        let rig = ClientRig.connected()
+        let channel = rig.pusher.subscribe(name)
+        #expect(rig.recorder.errors.map(\.kind) == [.invalidRequest])
+        #expect(!channel.subscribed)
+        #expect(rig.socket.frames.isEmpty)
+        #expect(rig.pusher.subscribe("fine").subscribed)
+    }
+
+    @Test func membersComeAndGo() {
+        let rig = ClientRig.connected()
+        let heard = Locked<[String]>([])
+        let lobby =
+            rig.pusher.subscribe(
+                "presence-lobby",
+                onMemberAdded: { member in heard.withLock { $0.append("+\(member.userId)") } },
+                onMemberRemoved: { member in heard.withLock { $0.append("-\(member.userId)") } }) as? PusherPresenceChannel
+        let member = #""channel":"presence-lobby","data":"{\"user_id\":\"bob\",\"user_info\":{\"age\":7}}"}"#
+        rig.socket.serverSends(#"{"event":"pusher_internal:member_added","# + member)
+        #expect(lobby?.members.map(\.userId) == ["46123.486095", "bob"])
+        #expect(lobby?.findMember(userId: "bob")?.userInfo as? [String: Int] == ["age": 7])
+        rig.socket.serverSends(#"{"event":"pusher_internal:member_removed","# + member)
+        #expect(lobby?.count == 1)
+        #expect(heard.withLock { $0 } == ["+bob", "-bob"])
+    }
+
+    // MARK: Client events
+
+    private struct Position: Encodable {
+        let x: Int
+        let name: String
+    }
+
+    @Test func anyEncodableIsSentAsAJSONValue() throws {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("private-room")
+        #expect(room.trigger(eventName: "client-moved", data: Position(x: 7, name: "\"ä\"")) == .sent)
+        let frame = try #require(rig.socket.frames.last)
+        #expect(frame.channel == "private-room")
+        let data = try #require(frame.data)
+        #expect([#"{"x":7,"name":"\"ä\""}"#, #"{"name":"\"ä\"","x":7}"#].contains(data))
+    }
+
+    @Test func soIsWhatJSONSerializationTakes() throws {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("private-room")
+        let data: Any = ["list": [1, 2.5, true, NSNull(), "x"]]
+        #expect(room.trigger(eventName: "client-moved", data: data) == .sent)
+        #expect(rig.socket.frames.last?.data == #"{"list":[1,2.5,true,null,"x"]}"#)
+    }
+
+    @Test func whatIsNoJSONIsRefused() {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("private-room")
+        for result in [
+            room.trigger(eventName: "client-a", data: Double.nan), room.trigger(eventName: "client-a", data: rig as Any),
+            room.trigger(eventName: "a", data: 1), rig.pusher.subscribe("news").trigger(eventName: "client-a", data: 1),
+        ] {
+            guard case .refused(let error) = result else {
+                Issue.record("not refused: \(result)")
+                continue
+            }
+            #expect(error.kind == .invalidRequest)
+        }
+        #expect(rig.socket.frames.allSatisfy { $0.event == "pusher:subscribe" })
+    }
+
+    @Test func aChannelThatWasGivenUpSendsNothing() {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("private-room")
+        rig.pusher.unsubscribe("private-room")
+        guard case .refused = room.trigger(eventName: "client-a", data: 1) else {
+            Issue.record("not refused")
+            return
+        }
+    }
+}

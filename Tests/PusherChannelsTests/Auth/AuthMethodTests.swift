@@ -1,0 +1,143 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The methods that need no HTTP request of ours.
+@Suite(.timeLimit(.minutes(1))) struct AuthMethodTests {
+    private struct OwnAuthorizer: Authorizer {
+        let answers: [PusherAuth?]
+
+        func fetchAuthValue(
+            socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
+        ) {
+            for answer in answers { completionHandler(answer) }
+        }
+    }
+
+    private func auths(_ rig: ClientRig) -> [String?] {
+        rig.socket.frames.filter { $0.event == "pusher:subscribe" }.map { $0.dataString("auth") }
+    }
+
+    // MARK: Authorizer
+
+    @Test func whatTheAuthorizerGivesIsSent() {
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [PusherAuth(auth: "key:own")])))
+        rig.pusher.subscribe("private-room")
+        #expect(auths(rig) == ["key:own"])
+        #expect(rig.recorder.subscribedChannels == ["private-room"])
+    }
+
+    @Test func anAuthorizerWithNothingIsAFailure() {
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [nil])))
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.errors.map(\.message) == ["the authorizer gave nothing for private-room"])
+    }
+
+    @Test func onlyTheFirstAnswerCounts() {
+        let answers = [PusherAuth(auth: "key:1"), nil, PusherAuth(auth: "key:2")]
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: answers)))
+        rig.pusher.subscribe("private-room")
+        #expect(auths(rig) == ["key:1"])
+        #expect(rig.recorder.errors.isEmpty)
+    }
+
+    @Test func anAuthorizerThatNeverCallsBackIsGivenUp() {
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [])))
+        rig.pusher.subscribe("private-room")
+        rig.scheduler.advance(by: .seconds(60))
+        #expect(rig.recorder.errors.map(\.kind) == [.timedOut])
+    }
+
+    // MARK: A secret
+
+    @Test func signaturesMadeHereAreAccepted() {
+        let rig = ClientRig.connected(server: .checking(secret: "secret"))
+        rig.pusher.subscribe("private-room")
+        rig.pusher.subscribe("presence-room")
+        #expect(rig.recorder.subscribedChannels == ["private-room", "presence-room"])
+    }
+
+    @Test func whoIsThereIsWhoTheApplicationSays() {
+        let rig = ClientRig(server: .checking(secret: "secret"))
+        rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "ann", userInfo: ["name": "Ann"]) }
+        rig.pusher.connect()
+        let room = rig.pusher.subscribe("presence-room") as? PusherPresenceChannel
+        #expect(room?.me()?.userId == "ann")
+        #expect(room?.me()?.userInfo as? [String: String] == ["name": "Ann"])
+        #expect(room?.findMember(userId: "bob") == nil)
+    }
+
+    @Test func aPublicChannelIsNotSigned() {
+        let rig = ClientRig.connected(server: .checking(secret: "secret"))
+        rig.pusher.subscribe("news")
+        #expect(auths(rig) == [nil])
+    }
+
+    // MARK: Async code
+
+    private struct NotToday: Error, CustomStringConvertible {
+        let description = "not today"
+    }
+
+    @Test func whatAsyncCodeReturnsIsSent() async throws {
+        let rig = ClientRig.connected(
+            auth: .customHandler { socketID, channel in PusherAuth(auth: "key:\(socketID)/\(channel)") })
+        rig.pusher.subscribe("private-room")
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-room") }
+        #expect(auths(rig) == ["key:46123.486095/private-room"])
+    }
+
+    @Test func whatAsyncCodeThrowsIsReported() async throws {
+        let rig = ClientRig.connected(auth: .customHandler { _, _ in throw NotToday() })
+        rig.pusher.subscribe("private-room")
+        let failure = try await rig.recorder.next { $0.failure != nil }.failure
+        #expect(failure == PusherError(.authorisation, message: "the authorisation handler failed: not today"))
+    }
+
+    @Test func asyncCodeIsCancelledWhenItsAnswerIsWantedNoLonger() async throws {
+        let (cancelled, continuation) = AsyncStream<Void>.makeStream()
+        let rig = ClientRig.connected(
+            auth: .customHandler { _, _ in
+                let (never, unused) = AsyncStream<Void>.makeStream()
+                await withTaskCancellationHandler {
+                    for await _ in never {}
+                } onCancel: {
+                    continuation.finish()
+                    unused.finish()
+                }
+                throw CancellationError()
+            })
+        rig.pusher.subscribe("private-room")
+        rig.pusher.unsubscribe("private-room")
+        for await _ in cancelled {}
+        #expect(rig.recorder.errors.isEmpty)
+    }
+
+    // MARK: None
+
+    @Test func withoutAMethodTheErrorSaysWhatToSet() {
+        let rig = ClientRig.connected(auth: .noMethod)
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.errors.map(\.kind) == [.authorisation])
+        #expect(rig.recorder.errors.first?.message.contains("set PusherClientOptions.authMethod") == true)
+        #expect(rig.pusher.subscribe("news").subscribed)
+    }
+
+    // MARK: Secrets
+
+    @Test func noDescriptionShowsASecret() {
+        let secret = "s3cr3t-value"
+        let method = AuthMethod.inline(secret: secret)
+        let auth = PusherAuth(auth: secret, channelData: nil, sharedSecret: secret)
+        let api = PusherHTTPAPI(appID: "1", key: "key", secret: secret)
+        let options = PusherClientOptions(authMethod: method)
+        let pusher = Pusher(key: "key", options: options)
+        for value: Any in [method, auth, api, options, pusher, pusher.connection, PusherHost.defaultHost] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                #expect(!text.contains(secret), "\(type(of: value)) shows its secret")
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Authorisation by an HTTP endpoint, and by requests that the application builds.
+@Suite struct EndpointTests {
+    private let endpoint = "http://auth.example/pusher/auth?tenant=7"
+
+    private func rig(server: MockWebSocket.Server = .trusting) -> ClientRig {
+        .connected(server: server, auth: .endpoint(authEndpoint: endpoint))
+    }
+
+    private func answer(_ rig: ClientRig, _ body: String?, status: Int = 200, error: NSError? = nil) throws {
+        let url = try #require(URL(string: endpoint))
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+        rig.session.mockResponse = (body.map { Data($0.utf8) }, error == nil ? response : nil, error)
+    }
+
+    @Test func theEndpointGetsAFormWithSocketAndChannel() throws {
+        let rig = rig()
+        try answer(rig, #"{"auth":"key:abc"}"#)
+        rig.pusher.subscribe("private-a,b;c=d@e.f")
+        let request = try #require(rig.session.requests.first)
+        #expect(request.method == "POST")
+        #expect(request.url == endpoint)
+        #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(request.text == "socket_id=46123.486095&channel_name=private-a%2Cb%3Bc%3Dd%40e.f")
+        #expect(rig.recorder.subscribedChannels == ["private-a,b;c=d@e.f"])
+    }
+
+    @Test func aSignatureThatTheServerAcceptsOpensTheChannel() {
+        let rig = rig(server: .checking(secret: "secret"))
+        rig.session.stubAuth(secret: "secret", key: "key", userID: "ann")
+        rig.pusher.subscribe("private-orders")
+        let lobby = rig.pusher.subscribe("presence-lobby") as? PusherPresenceChannel
+        #expect(rig.recorder.subscribedChannels == ["private-orders", "presence-lobby"])
+        #expect(lobby?.me()?.userId == "ann")
+    }
+
+    @Test func aSignatureThatTheServerRefusesIsReported() {
+        let rig = rig(server: .checking(secret: "secret"))
+        rig.session.stubAuth(secret: "another", key: "key")
+        let channel = rig.pusher.subscribe("private-orders")
+        #expect(!channel.subscribed)
+        #expect(rig.recorder.errors.contains { $0.kind == .server || $0.kind == .subscriptionRefused })
+        #expect(rig.pusher.connection.connectionState == .connected)
+    }
+
+    @Test(arguments: [
+        (403, "not yours", "answered with status 403"),
+        (500, "<html>oops</html>", "answered with status 500"),
+        (302, "", "answered with status 302"),
+        (200, "<html>log in</html>", "answered with status 200, but its body is not JSON"),
+        (200, "", "answered with status 200, but with an empty body"),
+        (200, "{}", #"but its body has no string "auth""#),
+        (200, #"{"auth":7}"#, #"but its body has no string "auth""#),
+        (200, "[]", #"but its body has no string "auth""#),
+        (200, #""key:abc""#, #"but its body has no string "auth""#),
+        (200, "\u{0}\u{1}", "its body is not JSON"),
+    ])
+    func anAnswerThatIsNoUse(status: Int, body: String, problem: String) throws {
+        let rig = rig()
+        try answer(rig, body, status: status)
+        let channel = rig.pusher.subscribe("private-room")
+        guard case .failedToSubscribe("private-room", let error?, status, let shown) = rig.recorder.happenings.last else {
+            Issue.record("no failure was reported: \(rig.recorder.happenings)")
+            return
+        }
+        #expect(error.kind == .authorisation)
+        #expect(error.code == status)
+        #expect(error.message.contains(problem))
+        #expect(shown == (status == 200 ? nil : body), "what was meant to hold an authorisation is not shown")
+        #expect(!channel.subscribed)
+        #expect(rig.pusher.connection.connectionState == .connected)
+    }
+
+    @Test func anEndpointThatCannotBeReached() throws {
+        let rig = rig()
+        try answer(rig, nil, error: NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
+        rig.pusher.subscribe("private-room")
+        let error = try #require(rig.recorder.errors.first)
+        #expect(error.kind == .authorisation)
+        #expect(error.code == nil)
+        #expect(error.message.hasPrefix("the authorisation endpoint could not be asked: "))
+    }
+
+    @Test func anEndpointThatSaysNothing() throws {
+        let rig = rig()
+        rig.session.mockResponse = (nil, nil, nil)
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.errors.map(\.message) == ["the authorisation endpoint gave no HTTP response"])
+    }
+
+    @Test func anEndpointThatNeverAnswersIsGivenUp() throws {
+        let rig = rig()
+        rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(3600))
+        try answer(rig, #"{"auth":"key:abc"}"#)
+        rig.pusher.subscribe("private-room")
+        rig.scheduler.advance(by: .seconds(60))
+        #expect(rig.recorder.errors.map(\.kind) == [.timedOut])
+        rig.scheduler.advance(by: .seconds(3600))
+        #expect(rig.recorder.subscribedChannels.isEmpty, "the answer came when nobody waited for it any more")
+    }
+
+    @Test(arguments: ["", "not an address", "/pusher/auth", "ftp://example/auth", "http://", "mailto:a@b"])
+    func anAddressThatIsNone(endpoint: String) {
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.errors.map(\.message) == ["\(endpoint) is not an http address"])
+        #expect(rig.session.requests.isEmpty)
+    }
+
+    @Test func aFailedChannelIsTriedAgainWhenAskedTo() throws {
+        let rig = rig()
+        try answer(rig, "", status: 500)
+        rig.pusher.subscribe("private-room")
+        try answer(rig, #"{"auth":"key:abc"}"#)
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.subscribedChannels == ["private-room"])
+    }
+
+    @Test func oneFailureLeavesOtherChannelsAlone() throws {
+        let rig = rig()
+        try answer(rig, "", status: 403)
+        rig.pusher.subscribe("private-room")
+        let news = rig.pusher.subscribe("news")
+        #expect(news.subscribed)
+    }
+
+    @Test func answersForALostConnectionAreDropped() throws {
+        let rig = rig()
+        rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(5))
+        try answer(rig, #"{"auth":"key:old"}"#)
+        rig.pusher.subscribe("private-room")
+        rig.socket.serverCloses(code: 4200)
+        try answer(rig, #"{"auth":"key:new"}"#)
+        rig.scheduler.advance(by: .seconds(6))
+        #expect(rig.session.requests.count == 2)
+        let auths = rig.socket.frames.filter { $0.event == "pusher:subscribe" }.map { $0.dataString("auth") }
+        #expect(auths.first == "key:old" || auths == ["key:new"])
+        #expect(rig.recorder.subscribedChannels == ["private-room"])
+    }
+
+    // MARK: Requests the application builds
+
+    private struct Builder: AuthRequestBuilderProtocol {
+        let url: URL?
+
+        func requestFor(socketID: String, channelName: String) -> URLRequest? {
+            url.map {
+                var request = URLRequest(url: $0)
+                request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
+                request.setValue("\(socketID)/\(channelName)", forHTTPHeaderField: "X-For")
+                return request
+            }
+        }
+    }
+
+    @Test func theApplicationsRequestIsSentAsItIs() throws {
+        let builder = Builder(url: URL(string: "https://example/auth"))
+        let rig = ClientRig.connected(auth: .authRequestBuilder(authRequestBuilder: builder))
+        try answer(rig, #"{"auth":"key:abc"}"#)
+        rig.pusher.subscribe("private-room")
+        let request = try #require(rig.session.requests.first)
+        #expect(request.method == "GET")
+        #expect(request.headers["Authorization"] == "Bearer t")
+        #expect(request.headers["X-For"] == "46123.486095/private-room")
+        #expect(rig.recorder.subscribedChannels == ["private-room"])
+    }
+
+    @Test func noRequestIsAFailure() {
+        let rig = ClientRig.connected(auth: .authRequestBuilder(authRequestBuilder: Builder(url: nil)))
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.errors.map(\.message) == ["the request builder built no request for private-room"])
+    }
+}

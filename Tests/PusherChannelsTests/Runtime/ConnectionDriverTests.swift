@@ -1,0 +1,142 @@
+import Dispatch
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What the driver adds to the machine: one order, calls that may come from anywhere, a timer, delivery.
+@Suite(.timeLimit(.minutes(1))) struct ConnectionDriverTests {
+    // MARK: Sockets
+
+    @Test func aSocketThatIsAssignedServesFromThenOn() {
+        let rig = ClientRig.connected()
+        rig.pusher.subscribe("room")
+        let other = MockWebSocket()
+        rig.pusher.connection.socket = other
+        #expect(!rig.socket.isOpen, "the one it replaces is closed")
+        rig.scheduler.advance(by: .seconds(60))
+        #expect(other.isOpen)
+        #expect(other.frames.map(\.channel) == ["room"])
+        #expect(rig.pusher.connection.connectionState == .connected)
+    }
+
+    @Test func assigningTheSameSocketAgainChangesNothing() {
+        let rig = ClientRig.connected()
+        rig.pusher.connection.socket = rig.socket
+        #expect(rig.socket.isOpen)
+        #expect(rig.pusher.connection.connectionState == .connected)
+    }
+
+    @Test func reportsOfAnEarlierAttemptChangeNothing() {
+        let rig = ClientRig.connected()
+        rig.socket.serverCloses(code: 4200)
+        #expect(rig.pusher.connection.connectionState == .connected)
+        rig.pusher.connection.webSocketDidClose(.closed(code: 4001, reason: ""), attempt: ConnectionAttempt(1))
+        #expect(rig.pusher.connection.connectionState == .connected)
+        #expect(rig.recorder.errors.isEmpty)
+    }
+
+    // MARK: Time
+
+    @Test func silenceIsAnsweredWithAPingAndThenANewConnection() {
+        let rig = ClientRig(server: .manual)
+        rig.pusher.connect()
+        rig.socket.accept()
+        rig.socket.serverEstablishes(activityTimeout: 30)
+        rig.scheduler.advance(by: .seconds(29))
+        #expect(rig.socket.frames.isEmpty)
+        rig.scheduler.advance(by: .seconds(1))
+        #expect(rig.socket.frames.map(\.event) == ["pusher:ping"])
+        rig.scheduler.advance(by: .seconds(30))
+        #expect(rig.socket.requests.count == 2)
+        #expect(rig.recorder.errors.map(\.kind) == [.timedOut])
+    }
+
+    @Test func messagesPutTheTimerOffWithoutTouchingIt() {
+        let rig = ClientRig.connected()
+        let before = rig.scheduler.pendingTimers
+        #expect(before.count == 1)
+        for _ in 0..<100 {
+            rig.scheduler.advance(by: .seconds(1))
+            rig.socket.serverSends(#"{"event":"pusher:pong","data":{}}"#)
+        }
+        #expect(rig.scheduler.pendingTimers == before)
+        rig.scheduler.advance(by: .seconds(100))
+        #expect(rig.socket.frames.isEmpty, "not silent for long enough yet")
+        rig.scheduler.advance(by: .seconds(20))
+        #expect(rig.socket.frames.map(\.event) == ["pusher:ping"])
+    }
+
+    @Test func noTimerIsLeftBehind() {
+        let rig = ClientRig.connected()
+        rig.pusher.subscribe("room")
+        rig.pusher.disconnect()
+        #expect(rig.scheduler.pendingTimers.isEmpty)
+    }
+
+    // MARK: Delivery
+
+    @Test func onAQueueEverythingComesInOrderAndNowhereElse() async throws {
+        let queue = DispatchQueue(label: "test")
+        let mark = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: mark, value: true)
+        let rig = ClientRig { $0.delivery = .queue(queue) }
+        let elsewhere = Locked(0)
+        let heard = Locked<[String]>([])
+        let room = rig.pusher.subscribe("room")
+        room.bind(eventName: "n") { event in
+            if DispatchQueue.getSpecific(key: mark) != true { elsewhere.withLock { $0 += 1 } }
+            heard.withLock { $0.append(event.data ?? "") }
+        }
+        rig.pusher.connect()
+        for number in 0..<1000 { rig.socket.publish(channel: "room", event: "n", data: "\(number)") }
+        try await rig.recorder.next { $0 == .event("n", channel: "room", data: "999") }
+        #expect(heard.withLock { $0 } == (0..<1000).map(String.init))
+        #expect(elsewhere.withLock { $0 } == 0)
+    }
+
+    @Test func whatWaitedInTheQueueIsDroppedWhenItsChannelIsGivenUp() async throws {
+        let queue = DispatchQueue(label: "test")
+        let rig = ClientRig { $0.delivery = .queue(queue) }
+        let heard = Locked(0)
+        rig.pusher.connect()
+        rig.pusher.subscribe("room").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
+        queue.suspend()
+        rig.socket.publish(channel: "room", event: "n", data: "")
+        rig.pusher.unsubscribe("room")
+        queue.resume()
+        queue.sync {}
+        #expect(heard.withLock { $0 } == 0)
+    }
+
+    // MARK: Many threads
+
+    @Test func callsFromManyThreadsLeaveWhatTheUserAskedForLast() {
+        let rig = ClientRig.connected()
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for round in 0..<200 {
+                let name = "room-\(thread)"
+                rig.pusher.subscribe(name)
+                rig.socket.publish(channel: name, event: "n", data: "\(round)")
+                if round % 2 == 0 { rig.pusher.unsubscribe(name) }
+            }
+        }
+        #expect(rig.pusher.connection.channels.channels.count == 8)
+        for channel in rig.pusher.connection.channels.channels { #expect(channel.subscribed) }
+    }
+
+    @Test func everyEventOfManyThreadsComesOnceAndInOrder() {
+        let rig = ClientRig.connected()
+        let heard = Locked<[String: [Int]]>([:])
+        for thread in 0..<4 { rig.pusher.subscribe("room-\(thread)") }
+        rig.pusher.bind { event in
+            guard let channel = event.channelName, let number = event.data.flatMap({ Int($0) }) else { return }
+            heard.withLock { $0[channel, default: []].append(number) }
+        }
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for number in 0..<500 { rig.socket.publish(channel: "room-\(thread)", event: "n", data: "\(number)") }
+        }
+        let wanted = Dictionary(uniqueKeysWithValues: (0..<4).map { ("room-\($0)", Array(0..<500)) })
+        #expect(heard.withLock { $0 } == wanted)
+    }
+}
