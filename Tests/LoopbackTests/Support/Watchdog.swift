@@ -7,6 +7,7 @@ struct WatchdogError: Error, CustomStringConvertible {
 }
 
 /// Runs a test's body; throws if it isn't done in time. What the body waits with must end when its task is cancelled.
+@discardableResult
 func withWatchdog<Result: Sendable>(
     seconds: Int = 20, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

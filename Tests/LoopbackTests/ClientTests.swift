@@ -1,0 +1,84 @@
+#if canImport(CLibwebsockets)
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The client and the local server over real sockets, the endpoint asked over real HTTP.
+@Suite struct ClientTests {
+    private static func api(of server: LocalServer) -> PusherHTTPAPI {
+        PusherHTTPAPI(
+            appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: server.port, useTLS: false)
+    }
+
+    @Test func everyKindOfChannelIsSubscribedAndReceivesWhatIsPublished() async throws {
+        let server = try await LocalServer.start()
+        try await withWatchdog {
+            let client = LiveClient(of: server)
+            try await client.connect()
+            for channel in ["news", "private-orders", "presence-lobby"] {
+                try await client.subscribe(channel)
+                try await Self.api(of: server).trigger(channels: [channel], eventName: "n", data: #"{"on":"\#(channel)"}"#)
+                #expect(try await client.event("n") == #"{"on":"\#(channel)"}"#)
+            }
+            #expect(server.requests.count { $0.path == "/pusher/auth" } == 2)
+            #expect(server.connections.map(\.channels) == [["news", "presence-lobby", "private-orders"]])
+        }
+        await server.stop()
+    }
+
+    @Test func clientEventsReachTheOthersAndMembersSeeEachOther() async throws {
+        let server = try await LocalServer.start()
+        try await withWatchdog {
+            let (ann, bob) = (LiveClient(of: server), LiveClient(of: server))
+            try await ann.connect()
+            try await bob.connect()
+            let annsLobby = try await ann.subscribe("presence-lobby")
+            let bobsLobby = try #require(try await bob.subscribe("presence-lobby") as? PusherPresenceChannel)
+            #expect(bobsLobby.count == 2)
+            #expect(try await ann.event("pusher:member_added")?.contains(bobsLobby.myId ?? "?") == true)
+            #expect(annsLobby.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
+            #expect(try await bob.event("client-hi") == #"{"x":1}"#)
+            bob.pusher.disconnect()
+            _ = try await ann.event("pusher:member_removed")
+            #expect((annsLobby as? PusherPresenceChannel)?.count == 1)
+        }
+        await server.stop()
+    }
+
+    @Test func aServerThatGoesAndComesBackFindsItsSubscriberAgain() async throws {
+        let server = try await LocalServer.start()
+        let port = server.port
+        let client = LiveClient(of: server)
+        try await withWatchdog {
+            try await client.connect()
+            try await client.subscribe("private-orders")
+        }
+        await server.stop()
+        try await withWatchdog {
+            try await client.recorder.next { $0 == .state(.reconnecting) }
+        }
+        let again = try await LocalServer.start(port: port)
+        try await withWatchdog {
+            try await client.recorder.next { $0 == .subscribed(channel: "private-orders") }
+            again.publish(channel: "private-orders", event: "n", data: "back")
+            #expect(try await client.event("n") == "back")
+        }
+        client.pusher.disconnect()
+        await again.stop()
+    }
+
+    @Test func disconnectIsSeenByTheServer() async throws {
+        let server = try await LocalServer.start()
+        try await withWatchdog {
+            let client = LiveClient(of: server)
+            try await client.connect()
+            #expect(server.connections.count == 1)
+            client.pusher.disconnect()
+            try await client.recorder.next { $0 == .state(.disconnected) }
+        }
+        await server.stop()
+        #expect(server.connections.isEmpty)
+    }
+}
+#endif

@@ -1,0 +1,63 @@
+#if canImport(CLibwebsockets)
+import PusherChannels
+import TestSupport
+import Testing
+
+/// A client in the real world: libwebsockets, URLSession, the clock. Only its reconnects come sooner than a service's would.
+struct LiveClient: Sendable {
+    let pusher: Pusher
+    let recorder: RecordingDelegate
+
+    init(
+        port: Int, host: String = "127.0.0.1", key: String = "local-key", auth: AuthMethod = .noMethod,
+        autoReconnect: Bool = true
+    ) {
+        pusher = Pusher(
+            key: key,
+            options: PusherClientOptions(
+                authMethod: auth, autoReconnect: autoReconnect, host: .host(host), port: port, useTLS: false,
+                reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))))
+        recorder = RecordingDelegate(of: pusher)
+    }
+
+    /// A client of a local server that asks the server's own endpoint, or another path of it.
+    init(of server: LocalServer, key: String = "local-key", authPath: String = "/pusher/auth", autoReconnect: Bool = true) {
+        self.init(
+            port: server.port, key: key, auth: .endpoint(authEndpoint: "http://127.0.0.1:\(server.port)\(authPath)"),
+            autoReconnect: autoReconnect)
+    }
+
+    func connect() async throws {
+        pusher.connect()
+        try await recorder.next { $0 == .state(.connected) }
+    }
+
+    @discardableResult
+    func subscribe(_ channel: String) async throws -> PusherChannel {
+        let result = pusher.subscribe(channel)
+        try await recorder.next { $0 == .subscribed(channel: channel) }
+        return result
+    }
+
+    func error() async throws -> PusherError {
+        while true {
+            if let error = try await recorder.next().failure { return error }
+        }
+    }
+
+    func expectError(_ kind: PusherError.Kind, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let error = try await error()
+        #expect(error.kind == kind, sourceLocation: sourceLocation)
+    }
+
+    /// Waits for an event by name and gives its data.
+    func event(_ name: String) async throws -> String? {
+        guard
+            case .event(_, _, let data, _) = try await recorder.next(where: {
+                if case .event(name, _, _, _) = $0 { true } else { false }
+            })
+        else { return nil }
+        return data
+    }
+}
+#endif
