@@ -79,7 +79,7 @@ import Testing
         var transcript = subscribed(["ann", "bob", "cy"])
         transcript.close(4200)
         #expect(members(transcript).isEmpty, "nobody is known to be there while there is no subscription")
-        transcript.establish()
+        for attempt in transcript.establish().authorisations { transcript.play(.authorised(attempt, .success(Self.auth("ann")))) }
         let effects = transcript.receive(Self.success(["ann", "cy", "dee"]))
         #expect(members(transcript) == ["ann", "cy", "dee"])
         #expect(effects.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
