@@ -1,0 +1,34 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The README's snippets, word for word; `ci/checks/snippets` compares them.
+@Suite struct ReadmeTests {
+    /// Compiled only: it would call a server.
+    func use() {
+        let pusher = Pusher(
+            key: "app-key",
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "https://example.com/pusher/auth"), host: .cluster("eu")))
+        pusher.connect()
+        let orders = pusher.subscribe("private-orders")
+        orders.bind(eventName: "placed") { event in print(event.data ?? "") }
+        orders.trigger(eventName: "client-seen", data: ["by": "ann"])
+        let lobby = pusher.subscribe("presence-lobby", onMemberAdded: { print("\($0.userId) came") })
+        _ = lobby
+    }
+
+    @Test func theClientComesBack() {
+        let (socket, time) = (MockWebSocket(), TestScheduler())
+        let pusher = Pusher(
+            key: "key", options: PusherClientOptions(delivery: .immediate),
+            environment: PusherEnvironment(scheduler: time, makeWebSocket: { socket }))
+        let news = pusher.subscribe("news")
+        pusher.connect()
+        #expect(news.subscribed)
+        socket.drop()
+        #expect(!news.subscribed)
+        time.advance(by: .seconds(2))
+        #expect(news.subscribed)
+    }
+}
