@@ -16,9 +16,12 @@ struct Usage: Sendable {
 
     static var peakResidentKiB: Int {
         #if canImport(Darwin)
-        current.ru_maxrss / 1024
+        return current.ru_maxrss / 1024
         #else
-        current.ru_maxrss
+        // On Linux `ru_maxrss` begins with what the process that started this one had.
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return peak.flatMap { Int($0.filter(\.isNumber)) } ?? current.ru_maxrss
         #endif
     }
 
