@@ -108,6 +108,8 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
 
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
         act { core, now in
+            // Most messages have one effect: one allocation for all of them.
+            if core.pending.isEmpty { core.pending.reserveCapacity(messages.count) }
             messages.forEach { kind, bytes in
                 core.machine.handle(decode(kind, bytes, attempt), at: now, into: &core.pending)
             }

@@ -65,12 +65,11 @@ final class EffectRunner: Sendable {
     // MARK: Running effects
 
     func run(_ effects: [Effect], delegate: any WebSocketDelegate, feedback: @escaping Feedback) {
-        var deliveries: [Delivery] = []
-        deliveries.reserveCapacity(effects.count)
+        var hasDeliveries = false
         for effect in effects {
             switch effect {
-            case .deliver(let delivery):
-                deliveries.append(delivery)
+            case .deliver:
+                hasDeliveries = true
             case .send(let message):
                 socket(reportingTo: delegate).send(EnvelopeEncoder.encode(message))
             case .openSocket(let attempt, let secure):
@@ -86,7 +85,7 @@ final class EffectRunner: Sendable {
                 hub.debugLog(message)
             }
         }
-        if !deliveries.isEmpty { hub.deliver(deliveries) }
+        if hasDeliveries { hub.deliver(effects) }
     }
 
     private func authorise(_ attempt: SubscriptionAttempt, socketID: String, feedback: @escaping Feedback) {

@@ -53,15 +53,12 @@ final class EventHub: Sendable {
 
     // MARK: Delivery
 
-    /// Delivers in order, where the policy says. Calls of this method must not overlap.
-    func deliver(_ deliveries: [Delivery]) {
+    /// Delivers what is to be delivered among the effects, in order, where the policy says. Calls of this method must not
+    /// overlap.
+    func deliver(_ effects: [Effect]) {
         switch policy {
-        case .immediate:
-            for delivery in deliveries { dispatch(delivery) }
-        case .queue(let queue):
-            queue.async { [self] in
-                for delivery in deliveries { dispatch(delivery) }
-            }
+        case .immediate: dispatch(effects)
+        case .queue(let queue): queue.async { [self] in dispatch(effects) }
         }
     }
 
@@ -71,6 +68,10 @@ final class EventHub: Sendable {
         case .immediate: delegate?.debugLog(message: message)
         case .queue(let queue): queue.async { [self] in delegate?.debugLog(message: message) }
         }
+    }
+
+    private func dispatch(_ effects: [Effect]) {
+        for case .deliver(let delivery) in effects { dispatch(delivery) }
     }
 
     private func dispatch(_ delivery: Delivery) {
