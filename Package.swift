@@ -76,6 +76,7 @@ let package = Package(
             dependencies: [
                 "PusherChannels",
                 "TestSupport",
+                "pusher-channels",
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
             ],
             swiftSettings: settings

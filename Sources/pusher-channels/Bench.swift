@@ -40,7 +40,7 @@ struct Bench: AsyncParsableCommand {
         pusher.connect()
         try await end(happenings.stream)
         report(events.withLock { $0 }, Usage().since(began.withLock { $0 }))
-        pusher.disconnect()
+        await happenings.end(pusher)
     }
 
     private func end(_ happenings: AsyncStream<Happening>) async throws {

@@ -29,6 +29,14 @@ final class Happenings: PusherDelegate, Sendable {
         continuation.yield(happening)
     }
 
+    /// Disconnects a client and waits for its goodbye: a process that ends before it leaves the server a broken connection.
+    func end(_ pusher: Pusher) async {
+        pusher.disconnect()
+        for await happening in stream {
+            if case .state(.disconnected) = happening { return }
+        }
+    }
+
     func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
         add(.state(new))
     }

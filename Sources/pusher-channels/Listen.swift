@@ -58,7 +58,7 @@ struct Listen: AsyncParsableCommand {
         for channel in channels { pusher.subscribe(channel) }
         pusher.connect()
         try await follow(happenings.stream)
-        pusher.disconnect()
+        await happenings.end(pusher)
     }
 
     private func follow(_ happenings: AsyncStream<Happening>) async throws {

@@ -37,9 +37,7 @@ struct LocalServerTests {
         #expect(error?.port == first.port)
         #expect(error?.description.contains("in use") == true)
         await first.stop()
-        let again = try await LocalServer.start(port: first.port)
-        #expect(again.port == first.port)
-        await again.stop()
+        try await startAndStop(port: first.port)
     }
 
     @Test(arguments: [-1, 65_536])
@@ -112,6 +110,12 @@ struct LocalServerTests {
         var server: LocalServer? = try await LocalServer.start()
         let port = try #require(server?.port)
         server = nil
+        try await startAndStop(port: port)
+    }
+
+    /// Waits for a port that its owner gave back: where other tests start processes, these hold all descriptors until they
+    /// become another program.
+    private func startAndStop(port: Int) async throws {
         try await withWatchdog("port free") {
             while (try? await LocalServer.start(port: port).stop()) == nil { await Task.yield() }
         }

@@ -62,7 +62,7 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
         }
         let status = answer.response.statusCode
         guard (200..<300).contains(status) else {
-            let reason = String(decoding: answer.body.prefix(200), as: UTF8.self)
+            let reason = String(decoding: answer.body.prefix(200), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             throw PusherError(.httpAPI, code: status, message: "the HTTP API answered with status \(status): \(reason)")
         }
     }

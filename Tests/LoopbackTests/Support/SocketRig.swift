@@ -38,6 +38,11 @@ struct Note<Value: Sendable>: Sendable {
         continuation.yield(value)
     }
 
+    /// Nothing more will be told.
+    func finish() {
+        continuation.finish()
+    }
+
     func next() async -> Value? {
         var iterator = stream.makeAsyncIterator()
         return await iterator.next()

@@ -1,0 +1,102 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Testing
+
+/// The commands as a user runs them: processes, signals, exit statuses and what is printed.
+@Suite(.serialized) struct CommandLineTests {
+    private func line(_ text: String?) throws -> [String: String?] {
+        try JSONDecoder().decode([String: String?].self, from: Data((text ?? "").utf8))
+    }
+
+    @Test func listenPrintsAnEventAsOneObjectAndEnds() async throws {
+        try await withWatchdog(seconds: 30) {
+            let server = try await Command.server()
+            let port = String(server.port)
+            let listen = try Command("listen", "news", "--count", "1", "--json", "--port", port)
+            try await listen.errors.next(containing: "subscribed to news")
+            let data = #"{"price":1.5,"note":"a\\b/ü"}"#
+            let trigger = try Command("trigger", "news", "headline", data, "--port", port)
+            #expect(await trigger.end() == .exit(0))
+            #expect(await listen.end() == .exit(0))
+            let output = await listen.output.toEnd()
+            #expect(output.count == 1)
+            #expect(try line(output.first) == ["channel": "news", "event": "headline", "data": data])
+        }
+    }
+
+    @Test(arguments: [
+        (["news", "--key", "wrong"], "4001"),
+        (["private-orders", "--secret", "wrong"], "can't subscribe to private-orders"),
+        (["no such channel"], "can't subscribe to no such channel"),
+    ])
+    func listenEndsWhereItCannotGoOn(arguments: [String], reason: String) async throws {
+        try await withWatchdog(seconds: 30) {
+            let server = try await Command.server()
+            let listen = try Command(["listen", "--port", String(server.port)] + arguments)
+            #expect(await listen.end() == .exit(1))
+            let errors = await listen.errors.toEnd()
+            #expect(errors.last?.hasPrefix("Error: ") == true)
+            #expect(errors.last?.contains(reason) == true, "\(errors)")
+            #expect(await listen.output.toEnd() == [])
+        }
+    }
+
+    @Test func listenKeepsTryingUntilThereIsAServer() async throws {
+        try await withWatchdog(seconds: 60) {
+            let refusing = try RawServer.refusingPort()
+            let listen = try Command("listen", "news", "--port", String(refusing.port))
+            try await listen.errors.next(containing: "refused the connection")
+            try await listen.errors.next(containing: "reconnecting")
+            close(refusing.descriptor)
+            let server = try await Command.server(port: refusing.port)
+            try await listen.errors.next(containing: "subscribed to news")
+            withExtendedLifetime(server) {}
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func serveEndsCleanly(signal: Int32) async throws {
+        try await withWatchdog(seconds: 30) {
+            let (server, port) = try await Command.server()
+            let listen = try Command("listen", "news", "--port", String(port))
+            try await listen.errors.next(containing: "subscribed to news")
+            server.signal(signal)
+            #expect(await server.end() == .exit(0))
+            try await listen.errors.next(containing: "reconnecting")
+        }
+    }
+
+    @Test func theDemoSucceeds() async throws {
+        try await withWatchdog(seconds: 90) {
+            let demo = try Command("demo")
+            #expect(await demo.end() == .exit(0))
+            let output = await demo.output.toEnd()
+            #expect(output.last == "all 11 steps happened", "\(output + demo.errors.all)")
+            #expect(output.count == 12)
+        }
+    }
+
+    @Test func triggerSaysThatNobodyAnswers() async throws {
+        try await withWatchdog(seconds: 30) {
+            let refusing = try RawServer.refusingPort()
+            defer { close(refusing.descriptor) }
+            let trigger = try Command("trigger", "news", "headline", "{}", "--port", String(refusing.port))
+            #expect(await trigger.end() == .exit(1))
+            let errors = await trigger.errors.toEnd()
+            #expect(errors.count == 1)
+            #expect(errors.last?.hasPrefix("Error: the HTTP API could not be asked: ") == true, "\(errors)")
+        }
+    }
+
+    @Test func triggerSaysWhyTheServerRefuses() async throws {
+        try await withWatchdog(seconds: 30) {
+            let server = try await Command.server()
+            let trigger = try Command("trigger", "no such channel", "headline", "{}", "--port", String(server.port))
+            #expect(await trigger.end() == .exit(1))
+            let errors = await trigger.errors.toEnd()
+            #expect(errors == ["Error: the HTTP API answered with status 400: Invalid channel name: no such channel (code 400)"])
+        }
+    }
+}
+#endif

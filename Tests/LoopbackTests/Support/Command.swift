@@ -1,0 +1,173 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import PusherChannels
+
+/// A program in a process of its own, its output to be taken line by line. It doesn't outlive the value.
+final class Command: Sendable {
+    /// How a process ended.
+    enum End: Equatable, Sendable {
+        case exit(Int32)
+        case signal(Int32)
+    }
+
+    /// A process could not be started, or did not say what it should have.
+    struct Trouble: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let output: Lines
+    let errors: Lines
+    let id: pid_t
+    private let ended = Locked<End?>(nil)
+    private let ending = Note<End>()
+
+    /// Runs `pusher-channels`, which is built beside the tests.
+    convenience init(_ arguments: [String]) throws {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let directory = URL(fileURLWithPath: tests).deletingLastPathComponent()
+        try self.init(program: directory.appendingPathComponent("pusher-channels").path, arguments)
+    }
+
+    convenience init(_ arguments: String...) throws {
+        try self.init(arguments)
+    }
+
+    init(program: String, _ arguments: [String]) throws {
+        let (output, errors) = (try PipeEnds(), try PipeEnds())
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors.writing, STDERR_FILENO)
+        try closeTheRest(&actions)
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { words.forEach { free($0) } }
+        var id: pid_t = 0
+        let result = posix_spawn(&id, program, &actions, nil, &words, environ)
+        close(output.writing)
+        close(errors.writing)
+        let child = id
+        self.id = child
+        self.output = Lines(of: output.reading)
+        self.errors = Lines(of: errors.reading)
+        guard result == 0 else { throw Trouble(description: "\(program): \(String(cString: strerror(result)))") }
+        let thread = Thread { [ended, ending] in
+            // The process stays a zombie, and its number its own, until the lock is held: `kill` can't meet another's.
+            var info = siginfo_t()
+            while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+            ending.send(
+                ended.withLock { ended in
+                    var status: Int32 = 0
+                    waitpid(child, &status, 0)
+                    let end: End = status & 0x7F == 0 ? .exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
+                    ended = end
+                    return end
+                })
+        }
+        thread.start()
+    }
+
+    deinit {
+        signal(SIGKILL)
+    }
+
+    /// Sends a signal, if the process is still there.
+    func signal(_ number: Int32) {
+        ended.withLock { ended in
+            if ended == nil, id > 0 { _ = kill(id, number) }
+        }
+    }
+
+    /// How it ended, once it has; nil when the waiting task was cancelled. To be asked once.
+    func end() async -> End? {
+        await ending.next()
+    }
+}
+
+/// The lines that a process writes, as they come.
+final class Lines: Sendable {
+    private let note = Note<String>()
+    private let seen = Locked<[String]>([])
+
+    init(of descriptor: Int32) {
+        let thread = Thread { [note, seen] in
+            let file = fdopen(descriptor, "r")
+            var line: UnsafeMutablePointer<CChar>?
+            var capacity = 0
+            while let file, getline(&line, &capacity, file) > 0, let line {
+                let text = String(cString: line).trimmingCharacters(in: .newlines)
+                seen.withLock { $0.append(text) }
+                note.send(text)
+            }
+            free(line)
+            if let file { fclose(file) }
+            note.finish()
+        }
+        thread.start()
+    }
+
+    /// All lines so far.
+    var all: [String] { seen.withLock { $0 } }
+
+    /// The next line; nil at the end.
+    func next() async -> String? {
+        await note.next()
+    }
+
+    /// Takes lines up to one that has this text, and gives it back; throws, with what came instead, where none has.
+    @discardableResult
+    func next(containing text: String) async throws -> String {
+        while let line = await next() {
+            if line.contains(text) { return line }
+        }
+        throw Command.Trouble(description: "no line with \"\(text)\" in:\n" + all.joined(separator: "\n"))
+    }
+
+    /// All lines, once the process has closed its end.
+    func toEnd() async -> [String] {
+        while await next() != nil {}
+        return all
+    }
+}
+
+/// Has a child close what other tests have open: a socket that it inherits stays open when its owner closes it.
+private func closeTheRest(_ actions: inout posix_spawn_file_actions_t) throws {
+    typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+    // In glibc since 2.34, but not among what Swift sees of it.
+    guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
+        throw Command.Trouble(description: "no posix_spawn_file_actions_addclosefrom_np: glibc is older than 2.34")
+    }
+    guard unsafeBitCast(symbol, to: CloseFrom.self)(&actions, STDERR_FILENO + 1) == 0 else {
+        throw Command.Trouble(description: "descriptors can't be closed in a child: \(errno)")
+    }
+}
+
+/// What carries a process's output. Sockets, because a pipe can't be made closed in other children from the start: one that
+/// happens to be spawned meanwhile would hold it open.
+private struct PipeEnds {
+    let reading: Int32
+    let writing: Int32
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw Command.Trouble(description: "no sockets for a process's output: \(errno)")
+        }
+        (reading, writing) = (ends[0], ends[1])
+    }
+}
+
+extension Command {
+    /// A server that listens, and the port on which it does.
+    static func server(port: Int = 0) async throws -> (command: Command, port: Int) {
+        let server = try Command("serve", "--port", String(port))
+        let line = try await server.output.next(containing: "listening on")
+        guard let found = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+            throw Trouble(description: "no port in: \(line)")
+        }
+        return (server, found)
+    }
+}
+#endif
