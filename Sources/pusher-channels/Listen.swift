@@ -30,6 +30,9 @@ struct Listen: AsyncParsableCommand {
     @Option(help: "End after so many events.")
     var count: Int?
 
+    @Option(help: "The longest pause before a lost server is tried again, in seconds.")
+    var maxDelay = 120.0
+
     @Flag(help: "Print one JSON object a line: channel, event, data, user_id.")
     var json = false
 
@@ -37,6 +40,7 @@ struct Listen: AsyncParsableCommand {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
         if secret != nil, authEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
         if userID != nil, secret == nil { throw ValidationError("--user-id takes --secret") }
+        if !(maxDelay > 0) || maxDelay > 86_400 { throw ValidationError("--max-delay must be more than 0, and a day at most") }
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
     }
 
@@ -50,7 +54,8 @@ struct Listen: AsyncParsableCommand {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                authMethod: authMethod, host: .host(server.host), port: server.port, path: path, useTLS: server.tls))
+                authMethod: authMethod, host: .host(server.host), port: server.port, path: path, useTLS: server.tls,
+                reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay))))
         let happenings = Happenings()
         pusher.delegate = happenings
         pusher.bind { happenings.add(.event($0)) }

@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// What the system says this process has.
+/// What the system says a process has: this one, where none is named.
 enum ProcessTables {
     /// How many descriptors are sockets connected to a port.
     static func connections(toPort port: Int) -> Int {
@@ -22,6 +22,16 @@ enum ProcessTables {
             let comm = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
             return comm?.trimmingCharacters(in: .newlines) == name
         }
+    }
+
+    /// How many threads another process has.
+    static func threads(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/task") }
+
+    /// How many descriptors another process has.
+    static func descriptors(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/fd") }
+
+    private static func numbers(in path: String) -> Int {
+        entries(of: path).count { Int($0) != nil }
     }
 
     /// Not `FileManager`'s listing, which fails altogether when one entry goes away while it looks.
