@@ -13,6 +13,7 @@ struct Demo: AsyncParsableCommand {
         let steps = Steps(watchdog: watchdog)
 
         var server = try await steps.step("start a server in another process") { try await ServerProcess() }
+        watchdog.take(along: server.processID)
         let port = server.port
         let api = PusherHTTPAPI(
             appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
@@ -52,10 +53,12 @@ struct Demo: AsyncParsableCommand {
             try expect(members(ann) == ["ann"], "ann sees \(members(ann)) in the lobby")
         }
         try await steps.step("the server is killed, and ann notices") {
+            watchdog.take(along: nil)
             server.kill()
             try await ann.waitForState(.reconnecting)
         }
         server = try await steps.step("the server is started again") { try await ServerProcess(port: port) }
+        watchdog.take(along: server.processID)
         try await steps.step("ann reconnects and is subscribed to everything again") {
             try await ann.waitForSubscriptions(channels)
         }

@@ -3,6 +3,7 @@ import Foundation
 /// `pusher-channels serve` in a process of its own.
 final class ServerProcess {
     let port: Int
+    var processID: Int32 { process.processIdentifier }
     private let process: Process
 
     /// Starts a server and waits until it listens.

@@ -29,14 +29,16 @@ final class Steps {
 /// Ends the process, naming what it was at, if that takes too long: a step that waits for ever must not.
 final class Watchdog: Sendable {
     private let current = Locked("start")
+    private let child = Locked<Int32?>(nil)
     private let timer: Locked<any DispatchSourceTimer>
 
     init(seconds: Int) {
         let source = DispatchSource.makeTimerSource()
         source.schedule(deadline: .now() + .seconds(seconds))
         timer = Locked(source)
-        source.setEventHandler { [current] in
+        source.setEventHandler { [current, child] in
             note("Error: \(current.withLock { $0 }): did not happen within \(seconds) s")
+            if let child = child.withLock({ $0 }) { kill(child, SIGKILL) }
             exit(1)
         }
         source.resume()
@@ -44,6 +46,11 @@ final class Watchdog: Sendable {
 
     func watch(_ name: String) {
         current.withLock { $0 = name }
+    }
+
+    /// The process that must not outlive this one.
+    func take(along child: Int32?) {
+        self.child.withLock { $0 = child }
     }
 
     func cancel() {
