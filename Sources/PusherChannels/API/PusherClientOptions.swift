@@ -23,6 +23,8 @@ public struct PusherClientOptions: Sendable {
     public var activityTimeout: TimeInterval?
     /// When a lost connection is tried again.
     public var reconnectPolicy: ReconnectPolicy
+    /// What is checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
+    public var limits: ProtocolLimits
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
     public var delivery: DeliveryPolicy
     /// Gets a line for what is unexpected. No secret is ever in one.
@@ -39,6 +41,7 @@ public struct PusherClientOptions: Sendable {
         upgradesToTLS: Bool = false,
         activityTimeout: TimeInterval? = nil,
         reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
+        limits: ProtocolLimits = .hosted,
         delivery: DeliveryPolicy = .queue(DispatchQueue(label: "pusher-channels.delivery")),
         logger: Logger = Logger(label: "pusher-channels")
     ) {
@@ -51,6 +54,7 @@ public struct PusherClientOptions: Sendable {
         self.upgradesToTLS = upgradesToTLS
         self.activityTimeout = activityTimeout
         self.reconnectPolicy = reconnectPolicy
+        self.limits = limits
         self.delivery = delivery
         self.logger = logger
     }
@@ -60,6 +64,7 @@ public struct PusherClientOptions: Sendable {
         configuration.secure = useTLS
         configuration.upgradesToTLS = upgradesToTLS
         configuration.autoReconnect = autoReconnect
+        configuration.limits = limits
         configuration.reconnectPolicy = reconnectPolicy
         if let activityTimeout, activityTimeout > 0 {
             configuration.activityTimeout = .seconds(activityTimeout)

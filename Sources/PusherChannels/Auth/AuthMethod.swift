@@ -12,8 +12,9 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     case inline(secret: String)
     /// The application gets the authorisation with `async` code.
     ///
-    /// What it throws becomes the failure of that subscription, its description the message. The call is cancelled when
-    /// its answer is wanted no longer.
+    /// What it throws becomes the failure of that subscription, its description the message; the call is made again after a
+    /// while, unless it threw a `PusherError(.authorisation, code: …)` with a code from 400 to 499. It is cancelled when its
+    /// answer is wanted no longer.
     case customHandler(@Sendable (_ socketID: String, _ channelName: String) async throws -> PusherAuth)
     /// None: only public channels can be subscribed to.
     case noMethod

@@ -10,15 +10,18 @@ enum AuthResponse {
         _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
     ) -> Result<PusherAuth, AuthorisationFailure> {
         if let error {
-            return .failure(AuthorisationFailure(message: "the authorisation endpoint could not be asked: \(describe(error))"))
+            return .failure(
+                AuthorisationFailure(
+                    message: "the authorisation endpoint could not be asked: \(describe(error))", isRetriable: true))
         }
         guard let response = response as? HTTPURLResponse else {
-            return .failure(AuthorisationFailure(message: "the authorisation endpoint gave no HTTP response"))
+            return .failure(AuthorisationFailure(message: "the authorisation endpoint gave no HTTP response", isRetriable: true))
         }
         let body = String(decoding: data ?? Data(), as: UTF8.self)
         var failure = AuthorisationFailure(
             message: "the authorisation endpoint answered with status \(response.statusCode)",
-            url: response.url?.absoluteString, status: response.statusCode, body: body)
+            url: response.url?.absoluteString, status: response.statusCode, body: body,
+            isRetriable: isRetriable(response.statusCode))
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
         do {
             return .success(try parse(body))
@@ -27,6 +30,11 @@ enum AuthResponse {
             failure.body = nil  // It was meant to hold an authorisation and may hold part of one.
             return .failure(failure)
         }
+    }
+
+    /// The endpoint was busy or broken, it didn't say no.
+    private static func isRetriable(_ status: Int) -> Bool {
+        (500..<600).contains(status) || [408, 425, 429].contains(status)
     }
 
     private struct Unusable: Error {

@@ -39,7 +39,7 @@ struct ChannelAuthorizer: Sendable {
                 do {
                     completion(.success(try await handler(socketID, channel)))
                 } catch {
-                    completion(.failure(.init(message: "the authorisation handler failed: \(error)")))
+                    completion(.failure(failure(of: error)))
                 }
             }
             return { task.cancel() }
@@ -48,6 +48,14 @@ struct ChannelAuthorizer: Sendable {
             completion(.failure(.init(message: message)))
             return {}
         }
+    }
+
+    /// An error of unknown sort may be over next time; a refusal is one for good.
+    private func failure(of error: any Error) -> AuthorisationFailure {
+        let status = (error as? PusherError)?.code
+        let isRefusal = status.map { (400..<500).contains($0) } ?? false
+        return AuthorisationFailure(
+            message: "the authorisation handler failed: \(error)", status: status, isRetriable: !isRefusal)
     }
 
     private func send(

@@ -30,9 +30,9 @@ struct Backoff: Equatable, Sendable {
     /// The delay before the next attempt; nil when there shall be none.
     mutating func nextDelay(atLeast minimum: Duration) -> Duration? {
         if let limit = policy.maximumAttempts, failures >= limit { return nil }
-        let bound = min(policy.initialDelay * (1 << min(failures, 30)), policy.maximumDelay)
-        failures += 1
-        return max(minimum, bound * Double.random(in: 0..<1, using: &random))
+        let exponential = ExponentialDelay(initial: policy.initialDelay, maximum: policy.maximumDelay)
+        defer { failures += 1 }
+        return max(minimum, exponential.delay(afterFailures: failures, using: &random))
     }
 
     /// Whether an immediate return is still believed; counts it if so.

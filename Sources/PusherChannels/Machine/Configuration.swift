@@ -18,6 +18,10 @@ extension ConnectionMachine {
         var closeTimeout: Duration = .seconds(5)
         var authorisationTimeout: Duration = .seconds(15)
         var subscriptionTimeout: Duration = .seconds(30)
+        /// Between tries at a subscription that failed and may succeed later.
+        var subscriptionRetry = ExponentialDelay(initial: .seconds(1), maximum: .seconds(60))
+        /// What is checked before a server is asked.
+        var limits = ProtocolLimits.hosted
         /// Client events that may wait for one channel's subscription.
         var unsentEventLimit = 100
     }

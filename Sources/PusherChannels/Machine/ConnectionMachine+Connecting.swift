@@ -58,6 +58,7 @@ extension ConnectionMachine {
             pongTimeout: configuration.pongTimeout, now: now)
         enter(.connected(Session(socketID: socketID, since: now, heartbeat: heartbeat)), into: &effects)
         effects.append(.deliver(.event(envelope)))
+        clientEventLimiter.reset()
         beginSubscriptions(at: now, into: &effects)
     }
 

@@ -10,8 +10,9 @@ extension ConnectionMachine {
         phaseDeadlineReached(at: now, into: &effects)
         while let (deadline, key) = subscriptionDeadlines.first, deadline <= now {
             subscriptionDeadlines.removeFirst()
-            subscriptionDeadlineReached(key, into: &effects)
+            subscriptionDeadlineReached(key, at: now, into: &effects)
         }
+        sendUnsentEvents(at: now, into: &effects)
     }
 
     private mutating func phaseDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
@@ -59,30 +60,41 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func subscriptionDeadlineReached(_ key: SubscriptionDeadline, into effects: inout [Effect]) {
+    private mutating func subscriptionDeadlineReached(
+        _ key: SubscriptionDeadline, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
         guard subscriptions[key.channel]?.state == key.state else { return }
-        let problem: String
         switch key.state {
+        case .retrying:
+            begin(key.channel, at: now, into: &effects)
         case .authorising(let attempt):
             effects.append(.cancelAuthorisation(attempt))
-            problem = "no authorisation for \(key.channel) within \(configuration.authorisationTimeout)"
-        default:
-            problem = "the server did not answer the subscription to \(key.channel) within \(configuration.subscriptionTimeout)"
+            let problem = "no authorisation for \(key.channel) within \(configuration.authorisationTimeout)"
+            subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
+        case .subscribing:
+            let time = configuration.subscriptionTimeout
+            let problem = "the server did not answer the subscription to \(key.channel) within \(time)"
+            subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
+        case .waiting, .subscribed, .failed:
+            break
         }
-        let failure = SubscriptionFailure(error: PusherError(.timedOut, message: problem))
-        subscriptions[key.channel]?.fail(failure, into: &effects)
+    }
+
+    private func timedOut(_ problem: String) -> SubscriptionFailure {
+        SubscriptionFailure(error: PusherError(.timedOut, message: problem))
     }
 
     /// Gives a channel that is on its way to a subscription the time its present step may take.
     mutating func setDeadline(for channel: String, at now: MonotonicTime) {
         guard let state = subscriptions[channel]?.state else { return }
-        let time: Duration
+        let deadline: MonotonicTime
         switch state {
-        case .authorising: time = configuration.authorisationTimeout
-        case .subscribing: time = configuration.subscriptionTimeout
+        case .authorising: deadline = now + configuration.authorisationTimeout
+        case .subscribing: deadline = now + configuration.subscriptionTimeout
+        case .retrying(let time): deadline = time
         case .waiting, .subscribed, .failed: return
         }
-        subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, state: state), at: now + time)
+        subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, state: state), at: deadline)
     }
 
     /// Drops deadlines that were met, so that ``nextDeadline`` names a time at which something would happen.

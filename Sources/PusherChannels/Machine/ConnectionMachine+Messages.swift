@@ -41,16 +41,19 @@ extension ConnectionMachine {
         case .connectionEstablished(let socketID, let timeout):
             established(socketID: socketID, activityTimeout: timeout, envelope: envelope, at: now, into: &effects)
         case .error(let code, let message):
-            serverError(PusherError(.server, code: code, message: message), envelope, into: &effects)
+            serverError(PusherError(.server, code: code, message: message), envelope, at: now, into: &effects)
         case .ping:
             effects.append(.send(.pong))
         case .pong:
             break  // A sign of life, like any other frame.
         case .subscriptionSucceeded(let channel, let presence):
             subscriptions[channel]?.succeeded(presence, envelope: envelope, into: &effects)
+            sendUnsentEvents(of: channel, at: now, into: &effects)
         case .subscriptionError(let channel, _, let message, let status):
             let error = PusherError(.subscriptionRefused, code: status, message: message)
-            subscriptionRefused(channel, SubscriptionFailure(error: error), into: &effects)
+            subscriptionRefused(channel, error, at: now, into: &effects)
+        case .cacheMiss:
+            event(envelope, into: &effects)
         case .subscriptionCount(let channel, let count):
             subscriptions[channel]?.countChanged(count, envelope: envelope, into: &effects)
         case .memberAdded(let channel, let member):
@@ -64,10 +67,13 @@ extension ConnectionMachine {
 
     /// An error in the stream never ends a connection: some servers send codes of the closing ranges for trifles. Only a close
     /// does, and then the error may explain it.
-    private mutating func serverError(_ error: PusherError, _ envelope: Envelope, into effects: inout [Effect]) {
+    private mutating func serverError(
+        _ error: PusherError, _ envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
         lastServerError = error
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.error(error)))
+        attributeRefusal(error, at: now, into: &effects)
     }
 
     private func unknown(_ envelope: Envelope, into effects: inout [Effect]) {

@@ -2,13 +2,16 @@
 extension ConnectionMachine {
     mutating func subscribe(_ channel: String, auth: PusherAuth?, at now: MonotonicTime, into effects: inout [Effect]) {
         let name = ChannelName(channel)
-        if let problem = name.problem ?? name.unsupported {
+        if let problem = name.problem(configuration.limits) ?? name.unsupported {
             let failure = SubscriptionFailure(error: PusherError(.invalidRequest, message: problem))
             failure.report(channel: channel, into: &effects)
             return
         }
         if let known = subscriptions[channel] {
-            guard case .failed = known.state else { return }
+            switch known.state {
+            case .failed, .retrying: break
+            case .waiting, .authorising, .subscribing, .subscribed: return
+            }
             if let auth { subscriptions[channel]?.suppliedAuth = auth }
         } else {
             subscriptions[channel] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: auth)
@@ -24,7 +27,7 @@ extension ConnectionMachine {
     }
 
     /// Starts on a channel if there is a connection to do it on.
-    private mutating func begin(_ channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func begin(_ channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
         guard let socketID else { return }
         subscriptionGeneration += 1
         let attempt = SubscriptionAttempt(channel: channel, connection: self.attempt, generation: subscriptionGeneration)
@@ -40,13 +43,42 @@ extension ConnectionMachine {
             effects.append(.log(.debug, "stale authorisation for \(attempt.channel), dropped"))
             return
         }
-        subscriptions[attempt.channel]?.authorised(result, into: &effects)
-        setDeadline(for: attempt.channel, at: now)
+        switch result {
+        case .success(let auth):
+            subscriptions[attempt.channel]?.authorised(auth, into: &effects)
+            setDeadline(for: attempt.channel, at: now)
+        case .failure(let failure):
+            let error = PusherError(.authorisation, code: failure.status, message: failure.message)
+            let reason = SubscriptionFailure(error: error, authorisation: failure)
+            subscriptionFailed(attempt.channel, reason, at: now, into: &effects)
+        }
     }
 
-    mutating func subscriptionRefused(_ channel: String, _ failure: SubscriptionFailure, into effects: inout [Effect]) {
+    mutating func subscriptionRefused(
+        _ channel: String, _ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
         guard subscriptions[channel]?.acceptsEvents == true else { return }
-        subscriptions[channel]?.fail(failure, into: &effects)
+        subscriptionFailed(channel, SubscriptionFailure(error: error), at: now, into: &effects)
+    }
+
+    /// Some servers refuse an authorisation by an error that names no channel. With one such subscription under way it is
+    /// clear which is meant; with more, the time for their answers will tell.
+    mutating func attributeRefusal(_ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]) {
+        guard error.code == 4009 else { return }
+        let candidates = subscriptions.values.filter { $0.isSubscribing && $0.name.needsAuthorisation }
+        guard candidates.count == 1 else { return }
+        let refusal = PusherError(.subscriptionRefused, code: error.code, message: error.message)
+        subscriptionRefused(candidates[0].name.text, refusal, at: now, into: &effects)
+    }
+
+    mutating func subscriptionFailed(
+        _ channel: String, _ failure: SubscriptionFailure, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        guard let failures = subscriptions[channel]?.failures else { return }
+        let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
+        let retry = failure.isRetriable ? now + delay : nil
+        subscriptions[channel]?.fail(failure, retryingAt: retry, into: &effects)
+        setDeadline(for: channel, at: now)
     }
 
     mutating func unsubscribe(_ channel: String, into effects: inout [Effect]) {
@@ -60,28 +92,10 @@ extension ConnectionMachine {
     }
 
     mutating func subscriptionsLost(into effects: inout [Effect]) {
+        channelsWithUnsentEvents = []
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(into: &effects)
         }
-    }
-
-    /// Sends a client event, queues it until its channel is subscribed, or says why not.
-    @discardableResult
-    mutating func trigger(_ event: ClientEvent, into effects: inout [Effect]) -> TriggerResult {
-        func refused(_ problem: String) -> TriggerResult {
-            .refused(PusherError(.invalidRequest, message: problem))
-        }
-        guard event.name.hasPrefix("client-") else {
-            return refused("\(event.name) can't be triggered by a client: the name must begin with client-")
-        }
-        guard ChannelName(event.channel).allowsClientEvents else {
-            return refused("\(event.channel) takes no client events: only private and presence channels do")
-        }
-        guard subscriptions[event.channel] != nil else {
-            return refused("\(event.channel) is not subscribed to")
-        }
-        return subscriptions[event.channel]?.trigger(event, queueLimit: configuration.unsentEventLimit, into: &effects)
-            ?? refused("\(event.channel) is not subscribed to")
     }
 }
 

@@ -48,11 +48,18 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionsMade = 0
     var subscriptionGeneration = 0
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
+    var subscriptionJitter: SplitMix64
+    var clientEventLimiter: ClientEventLimiter
+    /// Channels with client events that wait for the limiter.
+    var channelsWithUnsentEvents: Set<String> = []
 
     init(configuration: Configuration, seed: UInt64) {
         self.configuration = configuration
         secure = configuration.secure
-        backoff = Backoff(policy: configuration.reconnectPolicy, seed: seed)
+        var seeds = SplitMix64(seed: seed)
+        backoff = Backoff(policy: configuration.reconnectPolicy, seed: seeds.next())
+        subscriptionJitter = SplitMix64(seed: seeds.next())
+        clientEventLimiter = ClientEventLimiter(perSecond: configuration.limits.clientEventsPerSecond)
     }
 
     // MARK: What it shows
@@ -81,8 +88,8 @@ struct ConnectionMachine: Equatable, Sendable {
             case .waiting(let until): until
             case .connected(let session): session.heartbeat.nextDeadline
             }
-        guard let subscriptionDeadline = subscriptionDeadlines.first?.deadline else { return phaseDeadline }
-        return phaseDeadline.map { min($0, subscriptionDeadline) } ?? subscriptionDeadline
+        let unsentDeadline = channelsWithUnsentEvents.isEmpty ? nil : clientEventLimiter.nextChance
+        return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline].compactMap { $0 }.min()
     }
 
     // MARK: What happens to it
@@ -111,7 +118,7 @@ struct ConnectionMachine: Equatable, Sendable {
         case .unsubscribeAll:
             unsubscribeAll(into: &effects)
         case .trigger(let event):
-            trigger(event, into: &effects)
+            trigger(event, at: now, into: &effects)
         case .authorised(let attempt, let result):
             authorised(attempt, result, at: now, into: &effects)
         case .deadlineReached:

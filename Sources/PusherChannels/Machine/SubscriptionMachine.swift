@@ -8,8 +8,10 @@ struct SubscriptionMachine: Equatable, Sendable {
         case authorising(SubscriptionAttempt)
         case subscribing(SubscriptionAttempt)
         case subscribed
+        /// Until it is time to try again.
+        case retrying(at: MonotonicTime)
         /// Until the user asks again or the next connection is established.
-        case failed(SubscriptionFailure)
+        case failed
     }
 
     let name: ChannelName
@@ -17,6 +19,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     let ordinal: Int
     private(set) var state = State.waiting
     private(set) var subscriptionCount: Int?
+    /// Tries in a row that failed on this connection.
+    private(set) var failures = 0
 
     /// An authorisation that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
@@ -35,11 +39,15 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     var isSubscribed: Bool { state == .subscribed }
 
+    var isSubscribing: Bool {
+        if case .subscribing = state { true } else { false }
+    }
+
     /// Whether the server may send this channel's events: from the moment it was asked to.
     var acceptsEvents: Bool {
         switch state {
         case .subscribing, .subscribed: true
-        case .waiting, .authorising, .failed: false
+        case .waiting, .authorising, .retrying, .failed: false
         }
     }
 
@@ -67,15 +75,9 @@ struct SubscriptionMachine: Equatable, Sendable {
         }
     }
 
-    mutating func authorised(_ result: Result<PusherAuth, AuthorisationFailure>, into effects: inout [Effect]) {
+    mutating func authorised(_ auth: PusherAuth, into effects: inout [Effect]) {
         guard case .authorising(let attempt) = state else { return }
-        switch result {
-        case .success(let auth):
-            sendSubscribe(attempt, auth: auth, into: &effects)
-        case .failure(let failure):
-            let error = PusherError(.authorisation, code: failure.status, message: failure.message)
-            fail(SubscriptionFailure(error: error, authorisation: failure), into: &effects)
-        }
+        sendSubscribe(attempt, auth: auth, into: &effects)
     }
 
     private mutating func sendSubscribe(_ attempt: SubscriptionAttempt, auth: PusherAuth?, into effects: inout [Effect]) {
@@ -94,20 +96,20 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     mutating func succeeded(_ presence: PresenceSnapshot?, envelope: Envelope, into effects: inout [Effect]) {
         switch state {
-        case .subscribing, .subscribed, .failed: break  // Failed: the answer came after the time for it, but it is the answer.
+        case .subscribing, .subscribed: break
+        case .retrying, .failed: break  // The answer came after the time for it, but it is the answer.
         case .waiting, .authorising:
             effects.append(.log(.debug, "success of a subscription to \(name.text) that was not asked for, ignored"))
             return
         }
         let isNews = !isSubscribed
         state = .subscribed
+        failures = 0
         let changes = replaceRoster(with: presence)
         effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
         if isNews { effects.append(.deliver(.subscribed(channel: name.text))) }
         for member in changes.left { report(removed: member, into: &effects) }
         for member in changes.joined { report(added: member, into: &effects) }
-        for event in unsentEvents { effects.append(.send(event.message)) }
-        unsentEvents = []
     }
 
     /// The members of the very first subscription are its starting point, not changes.
@@ -120,14 +122,17 @@ struct SubscriptionMachine: Equatable, Sendable {
         return known == nil ? PresenceRoster.Changes() : changes
     }
 
-    mutating func fail(_ failure: SubscriptionFailure, into effects: inout [Effect]) {
-        state = .failed(failure)
+    /// Not subscribed, for now or for good.
+    mutating func fail(_ failure: SubscriptionFailure, retryingAt time: MonotonicTime?, into effects: inout [Effect]) {
+        failures += 1
+        state = time.map { .retrying(at: $0) } ?? .failed
         failure.report(channel: name.text, into: &effects)
     }
 
     mutating func connectionLost(into effects: inout [Effect]) {
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
         state = .waiting
+        failures = 0
     }
 
     /// What to tell the server and the authoriser now that the channel is wanted no longer.
@@ -135,7 +140,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         switch state {
         case .authorising(let attempt): effects.append(.cancelAuthorisation(attempt))
         case .subscribing, .subscribed: effects.append(.send(.unsubscribe(channel: name.text)))
-        case .waiting, .failed: break
+        case .waiting, .retrying, .failed: break
         }
     }
 
@@ -173,8 +178,20 @@ struct SubscriptionMachine: Equatable, Sendable {
         effects.append(.deliver(.subscriptionCount(channel: name.text, count)))
     }
 
-    mutating func trigger(_ event: ClientEvent, queueLimit: Int, into effects: inout [Effect]) -> TriggerResult {
-        if isSubscribed {
+    // MARK: Client events
+
+    var hasUnsentEvents: Bool { !unsentEvents.isEmpty }
+
+    /// Sends an event if nothing is in its way, otherwise lets it wait its turn.
+    mutating func trigger(
+        _ event: ClientEvent, queueLimit: Int, limiter: inout ClientEventLimiter, at now: MonotonicTime,
+        into effects: inout [Effect]
+    ) -> TriggerResult {
+        if isSubscribed, unsentEvents.isEmpty {
+            guard limiter.allows(at: now) else {
+                let problem = "\(limiter.perSecond ?? 0) client events were sent within a second: more are not allowed"
+                return .refused(PusherError(.rateLimited, message: problem))
+            }
             effects.append(.send(event.message))
             return .sent
         }
@@ -184,6 +201,14 @@ struct SubscriptionMachine: Equatable, Sendable {
         }
         unsentEvents.append(event)
         return .queued
+    }
+
+    /// Sends what waited, as fast as is allowed.
+    mutating func sendUnsentEvents(limiter: inout ClientEventLimiter, at now: MonotonicTime, into effects: inout [Effect]) {
+        guard isSubscribed else { return }
+        let allowed = unsentEvents.prefix { _ in limiter.allows(at: now) }
+        for event in allowed { effects.append(.send(event.message)) }
+        unsentEvents.removeFirst(allowed.count)
     }
 }
 

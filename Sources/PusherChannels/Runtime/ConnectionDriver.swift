@@ -45,7 +45,7 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
     }
 
     func trigger(_ event: ClientEvent) -> TriggerResult {
-        act { core, _ in core.machine.trigger(event, into: &core.pending) }
+        act { core, now in core.machine.trigger(event, at: now, into: &core.pending) }
     }
 
     private func timerRang() {

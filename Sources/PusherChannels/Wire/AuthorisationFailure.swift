@@ -5,4 +5,6 @@ struct AuthorisationFailure: Error, Equatable, Sendable {
     var url: String?
     var status: Int?
     var body: String?
+    /// Whether asking again may help.
+    var isRetriable = false
 }

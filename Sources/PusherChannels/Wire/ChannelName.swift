@@ -24,16 +24,27 @@ package struct ChannelName: Hashable, Sendable {
     /// Whether clients may send events to each other on it.
     package var allowsClientEvents: Bool { kind == .private || kind == .presence }
 
-    /// The longest name hosted servers take, prefix included.
-    package static let maximumLength = 164
+    /// Whether the server keeps the channel's last event for those who subscribe later.
+    package var isCache: Bool {
+        let prefix =
+            switch kind {
+            case .public: ""
+            case .private: "private-"
+            case .presence: "presence-"
+            case .encrypted: "private-encrypted-"
+            }
+        return text.dropFirst(prefix.utf8.count).hasPrefix("cache-")
+    }
 
     /// What is wrong with the name, for a person; nil when nothing is.
-    package var problem: String? {
+    package func problem(_ limits: ProtocolLimits) -> String? {
         if text.isEmpty { return "a channel name can't be empty" }
-        if text.utf8.count > Self.maximumLength {
-            return "a channel name can't be longer than \(Self.maximumLength) characters, this one has \(text.utf8.count)"
+        if let limit = limits.channelNameLength, text.utf8.count > limit {
+            return "a channel name can't be longer than \(limit) characters, this one has \(text.utf8.count)"
         }
-        guard let wrong = text.unicodeScalars.first(where: { !Self.isAllowed($0) }) else { return nil }
+        guard limits.restrictsChannelCharacters,
+            let wrong = text.unicodeScalars.first(where: { !Self.isAllowed($0) })
+        else { return nil }
         return "a channel name can't contain \(String(wrong).debugDescription): letters, digits and _ - = @ , . ; are allowed"
     }
 

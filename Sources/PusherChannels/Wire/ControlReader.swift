@@ -50,6 +50,10 @@ struct ControlReader {
         return .subscriptionCount(channel: try channel(), count: count)
     }
 
+    func cacheMiss() throws(MalformedFrame) -> ServerControl {
+        .cacheMiss(channel: try channel())
+    }
+
     func memberAdded() throws(MalformedFrame) -> ServerControl {
         let member = PresenceMember(userID: try userID(), info: payload["user_info"]?.unlessNull)
         return .memberAdded(channel: try channel(), member: member)

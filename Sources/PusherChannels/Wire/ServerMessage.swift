@@ -19,6 +19,8 @@ enum ServerControl: Equatable, Sendable {
     case subscriptionCount(channel: String, count: Int)
     case memberAdded(channel: String, member: PresenceMember)
     case memberRemoved(channel: String, userID: String)
+    /// A cache channel has no event to give.
+    case cacheMiss(channel: String)
     /// A name with a reserved prefix that this version does not know.
     case unknown
 }
@@ -47,6 +49,7 @@ extension ServerMessage {
         case "pusher_internal:subscription_succeeded": control = try reader.subscriptionSucceeded()
         case "pusher:subscription_error", "pusher_internal:subscription_error": control = try reader.subscriptionError()
         case "pusher_internal:subscription_count": control = try reader.subscriptionCount()
+        case "pusher:cache_miss": control = try reader.cacheMiss()
         case "pusher_internal:member_added": control = try reader.memberAdded()
         case "pusher_internal:member_removed": control = try reader.memberRemoved()
         case let name where name.hasPrefix("pusher:") || name.hasPrefix("pusher_internal:"): control = .unknown

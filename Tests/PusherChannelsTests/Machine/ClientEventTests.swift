@@ -18,7 +18,7 @@ import Testing
     private func trigger(_ transcript: Transcript, _ event: ClientEvent) -> TriggerResult {
         var machine = transcript.machine
         var effects: [Effect] = []
-        return machine.trigger(event, into: &effects)
+        return machine.trigger(event, at: transcript.now, into: &effects)
     }
 
     @Test func subscribedChannelSendsAtOnce() {
@@ -59,5 +59,71 @@ import Testing
             return
         }
         #expect(error.kind == .invalidRequest)
+    }
+
+    @Test(arguments: [
+        ("client-" + String(repeating: "n", count: 193), 10_240, true),
+        ("client-" + String(repeating: "n", count: 194), 2, false),
+        ("client-e", 10_240, true), ("client-e", 10_241, false),
+    ])
+    func sizesAreChecked(name: String, size: Int, isAccepted: Bool) {
+        var transcript = subscribing()
+        _ = succeed(&transcript)
+        let data = "\"" + String(repeating: "x", count: size - 2) + "\""
+        let result = trigger(transcript, ClientEvent(name: name, channel: "private-room", data: data))
+        #expect((result == .sent) == isAccepted)
+    }
+
+    @Test func selfHostedServersMayTakeMore() {
+        var transcript = Transcript.connected { $0.limits = .unchecked }
+        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        _ = succeed(&transcript)
+        for _ in 0..<100 { #expect(transcript.play(.trigger(event)) == [.send(event.message)]) }
+        let big = ClientEvent(name: "client-e", channel: "private-room", data: String(repeating: "1", count: 100_000))
+        #expect(trigger(transcript, big) == .sent)
+    }
+
+    @Test func tenASecondAreSentAndMoreRefused() {
+        var transcript = subscribing()
+        _ = succeed(&transcript)
+        for _ in 0..<10 { #expect(transcript.play(.trigger(event)) == [.send(event.message)]) }
+        guard case .refused(let error) = trigger(transcript, event) else {
+            Issue.record("the eleventh was accepted")
+            return
+        }
+        #expect(error.kind == .rateLimited)
+        transcript.pass(.milliseconds(999))
+        #expect(trigger(transcript, event) != .sent)
+        transcript.pass(.milliseconds(1))
+        #expect(trigger(transcript, event) == .sent)
+    }
+
+    @Test func whatWaitedIsSentNoFasterThanServersAllow() {
+        var transcript = subscribing()
+        for _ in 0..<25 { transcript.play(.trigger(event)) }
+        #expect(succeed(&transcript).sent.count == 10)
+        #expect(trigger(transcript, event) == .queued, "it must not overtake those that wait")
+        #expect(transcript.pass(.milliseconds(999)).sent.isEmpty)
+        #expect(transcript.pass(.milliseconds(1)).sent.count == 10)
+        #expect(transcript.pass(.seconds(1)).sent.count == 5)
+        #expect(transcript.pass(.seconds(1)).sent.isEmpty)
+    }
+
+    @Test func whatWaitedGoesOutOnTheNextConnection() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "private-room", auth: nil))
+        for _ in 0..<15 { transcript.play(.trigger(event)) }
+        func authorise(_ effects: [Effect]) {
+            for attempt in effects.authorisations {
+                transcript.play(.authorised(attempt, .success(PusherAuth(auth: "k:s"))))
+            }
+        }
+        authorise([
+            .authorise(SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "")
+        ])
+        #expect(succeed(&transcript).sent.count == 10)
+        transcript.close(4200)
+        authorise(transcript.establish())
+        #expect(succeed(&transcript).sent.count == 5)
     }
 }

@@ -15,11 +15,24 @@ import Testing
 
     @Test(arguments: ["a", "A-z_0=9@,.;", "private-", String(repeating: "x", count: 164)])
     func namesThatServersTake(name: String) {
-        #expect(ChannelName(name).problem == nil)
+        #expect(ChannelName(name).problem(.hosted) == nil)
     }
 
     @Test(arguments: ["", " ", "a b", "a/b", "a#b", "a:b", "é", "a\u{0}", "a\n", "a\"b", String(repeating: "x", count: 165)])
     func namesThatTheyDoNot(name: String) {
-        #expect(ChannelName(name).problem != nil)
+        #expect(ChannelName(name).problem(.hosted) != nil)
+    }
+
+    @Test func selfHostedServersMayTakeMore() {
+        #expect(ChannelName("a b/" + String(repeating: "x", count: 300)).problem(.unchecked) == nil)
+        #expect(ChannelName("").problem(.unchecked) != nil)
+    }
+
+    @Test(arguments: [
+        ("cache-a", true), ("private-cache-a", true), ("presence-cache-a", true), ("private-encrypted-cache-a", true),
+        ("a-cache-", false), ("cachea", false), ("private-a", false), ("private-encrypted-a", false),
+    ])
+    func cacheChannelsAreKnownByTheirPrefix(name: String, isCache: Bool) {
+        #expect(ChannelName(name).isCache == isCache)
     }
 }

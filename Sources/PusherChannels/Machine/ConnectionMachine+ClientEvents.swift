@@ -1,0 +1,46 @@
+/// Events that this client sends to a channel's other subscribers.
+extension ConnectionMachine {
+    /// Sends a client event, lets it wait for its channel's subscription, or says why neither.
+    @discardableResult
+    mutating func trigger(_ event: ClientEvent, at now: MonotonicTime, into effects: inout [Effect]) -> TriggerResult {
+        let notSubscribed = "\(event.channel) is not subscribed to"
+        if let problem = problem(of: event) ?? (subscriptions[event.channel] == nil ? notSubscribed : nil) {
+            return .refused(PusherError(.invalidRequest, message: problem))
+        }
+        return subscriptions[event.channel]?.trigger(
+            event, queueLimit: configuration.unsentEventLimit, limiter: &clientEventLimiter, at: now, into: &effects)
+            ?? .refused(PusherError(.invalidRequest, message: notSubscribed))
+    }
+
+    private func problem(of event: ClientEvent) -> String? {
+        let limits = configuration.limits
+        guard event.name.hasPrefix("client-") else {
+            return "\(event.name) can't be triggered by a client: the name must begin with client-"
+        }
+        if let limit = limits.eventNameLength, event.name.utf8.count > limit {
+            return "an event name can't be longer than \(limit) characters, this one has \(event.name.utf8.count)"
+        }
+        guard ChannelName(event.channel).allowsClientEvents else {
+            return "\(event.channel) takes no client events: only private and presence channels do"
+        }
+        if let limit = limits.eventDataSize, event.data.utf8.count > limit {
+            return "a client event can't carry more than \(limit) bytes, this one has \(event.data.utf8.count)"
+        }
+        return nil
+    }
+
+    /// Sends what a channel's subscription made possible to send.
+    mutating func sendUnsentEvents(of channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+        subscriptions[channel]?.sendUnsentEvents(limiter: &clientEventLimiter, at: now, into: &effects)
+        if let subscription = subscriptions[channel], subscription.isSubscribed, subscription.hasUnsentEvents {
+            channelsWithUnsentEvents.insert(channel)
+        } else {
+            channelsWithUnsentEvents.remove(channel)
+        }
+    }
+
+    /// Sends more of what the limiter held back.
+    mutating func sendUnsentEvents(at now: MonotonicTime, into effects: inout [Effect]) {
+        for channel in channelsWithUnsentEvents.sorted() { sendUnsentEvents(of: channel, at: now, into: &effects) }
+    }
+}

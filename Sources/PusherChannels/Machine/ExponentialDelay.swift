@@ -1,0 +1,11 @@
+/// A delay that doubles with every failure, with full jitter: drawn evenly from zero to the bound, so that clients which failed
+/// together don't come back together.
+struct ExponentialDelay: Equatable, Sendable {
+    let initial: Duration
+    let maximum: Duration
+
+    func delay(afterFailures failures: Int, using random: inout SplitMix64) -> Duration {
+        let bound = min(initial * (1 << min(failures, 30)), maximum)
+        return bound * Double.random(in: 0..<1, using: &random)
+    }
+}

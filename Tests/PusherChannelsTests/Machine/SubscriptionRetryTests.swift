@@ -1,0 +1,129 @@
+import Testing
+
+@testable import PusherChannels
+
+/// What follows when a channel could not be subscribed to.
+@Suite struct SubscriptionRetryTests {
+    private let channel = "private-room"
+
+    private func authorising() -> (Transcript, [SubscriptionAttempt]) {
+        var transcript = Transcript.connected()
+        let asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorisations
+        return (transcript, asked)
+    }
+
+    private func failure(status: Int?, isRetriable: Bool) -> Result<PusherAuth, AuthorisationFailure> {
+        .failure(AuthorisationFailure(message: "no", status: status, isRetriable: isRetriable))
+    }
+
+    @Test func whatMayBeBetterLaterIsTriedAgain() throws {
+        var (transcript, asked) = authorising()
+        transcript.play(.authorised(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        let again = transcript.pass(.seconds(1)).authorisations
+        #expect(again.map(\.channel) == [channel])
+        transcript.play(.authorised(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
+        #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
+    }
+
+    @Test func whatWasRefusedWaitsUntilTheUserAsks() throws {
+        var (transcript, asked) = authorising()
+        transcript.play(.authorised(try #require(asked.first), failure(status: 403, isRetriable: false)))
+        #expect(transcript.pass(.seconds(100)).authorisations.isEmpty)
+        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorisations.count == 1)
+    }
+
+    @Test func whoAsksNeedNotWait() throws {
+        var (transcript, asked) = authorising()
+        transcript.play(.authorised(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorisations.count == 1)
+        #expect(transcript.pass(.seconds(5)).authorisations.isEmpty, "one try at a time")
+    }
+
+    @Test func thePausesGrowToAMinute() throws {
+        var (transcript, asked) = authorising()
+        var pauses: [Duration] = []
+        for _ in 0..<30 {
+            transcript.play(.authorised(try #require(asked.first), failure(status: nil, isRetriable: true)))
+            let failed = transcript.now
+            asked = []
+            while asked.isEmpty { asked = transcript.passToDeadline().authorisations }
+            pauses.append(transcript.now - failed)
+        }
+        #expect(try #require(pauses.first) <= .seconds(1))
+        #expect(try #require(pauses.max()) <= .seconds(60))
+        #expect(try #require(pauses.suffix(10).max()) > .seconds(10))
+    }
+
+    @Test func everyFailureIsReported() throws {
+        var (transcript, asked) = authorising()
+        for _ in 0..<3 {
+            let effects = transcript.play(.authorised(try #require(asked.first), failure(status: 500, isRetriable: true)))
+            #expect(effects.events == ["pusher:subscription_error"])
+            asked = transcript.pass(.seconds(8)).authorisations
+        }
+    }
+
+    @Test func anAnswerThatNeverComesIsAskedForAgain() {
+        var (transcript, _) = authorising()
+        let effects = transcript.pass(.seconds(17))
+        #expect(effects.events == ["pusher:subscription_error"])
+        #expect(effects.authorisations.count == 1)
+    }
+
+    @Test(arguments: [
+        (500, true), (503, true), (429, true), (4100, true), (4301, false), (401, false), (403, false), (nil, false),
+    ])
+    func theServersRefusalsAreTakenAtTheirWord(status: Int?, isTriedAgain: Bool) {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        let data = status.map { #"{"error":"no","status":\#($0)}"# } ?? "{}"
+        transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":\#(data)}"#)
+        let again = transcript.pass(.seconds(1)).sent
+        #expect(again == (isTriedAgain ? [.subscribe(channel: "room", auth: nil, channelData: nil)] : []))
+    }
+
+    @Test func theNextConnectionTriesEverythingAgain() throws {
+        var (transcript, asked) = authorising()
+        transcript.play(.authorised(try #require(asked.first), failure(status: 403, isRetriable: false)))
+        transcript.close(4200)
+        #expect(transcript.establish().authorisations.map(\.channel) == [channel])
+    }
+
+    @Test func anUnsubscribedChannelIsNotTriedAgain() throws {
+        var (transcript, asked) = authorising()
+        transcript.play(.authorised(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
+        #expect(transcript.pass(.seconds(60)).authorisations.isEmpty)
+    }
+
+    // MARK: Refusals that name no channel
+
+    private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#
+
+    @Test func aRefusalWithoutAChannelIsForTheOneThatIsAwaited() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
+        let effects = transcript.receive(refusal)
+        #expect(effects.events == ["pusher:error", "pusher:subscription_error"])
+        #expect(transcript.machine.subscriptions[channel]?.state == .failed)
+        #expect(transcript.machine.subscriptions["room"]?.isSubscribing == true)
+    }
+
+    @Test func withTwoAwaitedTimeTells() {
+        var transcript = Transcript.connected()
+        for channel in ["private-a", "private-b"] {
+            transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
+        }
+        #expect(transcript.receive(refusal).events == ["pusher:error"])
+        #expect(transcript.pass(.seconds(30)).events == ["pusher:subscription_error", "pusher:subscription_error"])
+    }
+
+    @Test func aRefusalOfSomethingElseChangesNothing() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
+        let effects = transcript.receive(#"{"event":"pusher:error","data":{"code":4301,"message":"too fast"}}"#)
+        #expect(effects.events == ["pusher:error"])
+        #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
+    }
+}
