@@ -14,15 +14,20 @@ struct ControlReader {
         .incomplete(event: envelope.event, missing: what)
     }
 
+    /// The first text there is, the member's or that of data which is nothing but a text.
+    private func reason(_ member: String) -> String {
+        let texts = [payload[member]?.stringValue, payload.stringValue].compactMap { $0 }
+        return texts.first { !$0.isEmpty } ?? "the server gave no reason"
+    }
+
     func connectionEstablished() throws(MalformedFrame) -> ServerControl {
         guard let socketID = payload["socket_id"]?.identifier, !socketID.isEmpty else { throw missing("a socket_id") }
-        let timeout = payload["activity_timeout"]?.integerValue.flatMap { $0 > 0 && $0 < 86_400 ? $0 : nil }
+        let timeout = payload["activity_timeout"]?.number.flatMap { $0 > 0 && $0 < 86_400 ? $0 : nil }
         return .connectionEstablished(socketID: socketID, activityTimeout: timeout.map { .seconds($0) })
     }
 
     func error() -> ServerControl {
-        let message = payload["message"]?.stringValue ?? payload.stringValue ?? "the server gave no reason"
-        return .error(code: payload["code"]?.integerValue, message: message)
+        .error(code: payload["code"]?.number, message: reason("message"))
     }
 
     func subscriptionSucceeded() throws(MalformedFrame) -> ServerControl {
@@ -39,14 +44,13 @@ struct ControlReader {
     }
 
     func subscriptionError() throws(MalformedFrame) -> ServerControl {
-        let message = payload["error"]?.stringValue ?? payload.stringValue ?? "the server gave no reason"
-        return .subscriptionError(
-            channel: try channel(), type: payload["type"]?.stringValue, message: message,
-            status: payload["status"]?.integerValue)
+        .subscriptionError(
+            channel: try channel(), type: payload["type"]?.stringValue, message: reason("error"),
+            status: payload["status"]?.number)
     }
 
     func subscriptionCount() throws(MalformedFrame) -> ServerControl {
-        guard let count = payload["subscription_count"]?.integerValue else { throw missing("a subscription_count") }
+        guard let count = payload["subscription_count"]?.number else { throw missing("a subscription_count") }
         return .subscriptionCount(channel: try channel(), count: count)
     }
 
@@ -72,5 +76,10 @@ struct ControlReader {
 extension JSONValue {
     fileprivate var unlessNull: JSONValue? {
         self == .null ? nil : self
+    }
+
+    /// An integer, or a string that holds one: not every server keeps the two apart.
+    fileprivate var number: Int? {
+        integerValue ?? stringValue.flatMap { Int($0) }
     }
 }

@@ -15,17 +15,22 @@ extension JSONScanner {
         skipWhitespace()
         try expect(UInt8(ascii: "{"), "expected an object")
         skipWhitespace()
+        var isFirst = true
         while current != UInt8(ascii: "}") {
+            if !isFirst {
+                try expect(UInt8(ascii: ","), "expected a comma")
+                skipWhitespace()
+            }
+            isFirst = false
             let key = string(try scanString())
             try skipColon()
             let start = position
             try skipValue(depth: 1)
             if key == name { found = start..<position }
             skipWhitespace()
-            guard current != UInt8(ascii: "}") else { break }
-            try expect(UInt8(ascii: ","), "expected a comma")
-            skipWhitespace()
         }
+        advance()
+        try expectEnd()
         return found.map { text($0) }
     }
 }

@@ -102,6 +102,7 @@ package enum JSONValue: Equatable, Sendable {
     }
 }
 
+/// No `nil` literal: where an optional value is expected, it could mean the value `null`.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

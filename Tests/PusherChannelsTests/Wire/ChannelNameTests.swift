@@ -3,24 +3,55 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct ChannelNameTests {
-    @Test(arguments: [
-        ("room", ChannelName.Kind.public), ("private-room", .private), ("presence-room", .presence),
-        ("private-encrypted-room", .encrypted), ("private-encryptedroom", .private), ("privateroom", .public),
-        ("Private-room", .public), ("cache-room", .public), ("private-cache-room", .private), ("presence-cache-room", .presence),
-        ("private-encrypted-cache-room", .encrypted), ("", .public),
-    ])
-    func theKindIsInTheName(name: String, kind: ChannelName.Kind) {
+    @Test(
+        arguments: [
+            ("room", .public), ("cache-room", .public), ("", .public), ("private", .public), ("Private-room", .public),
+            ("my-private-room", .public), ("presence", .public), ("encrypted-room", .public),
+            ("private-room", .private), ("private-", .private), ("private-cache-room", .private), ("private-encrypted", .private),
+            ("private-encryptedroom", .private), ("private-presence-room", .private),
+            ("presence-room", .presence), ("presence-cache-room", .presence), ("presence-encrypted-room", .presence),
+            ("private-encrypted-room", .encrypted), ("private-encrypted-cache-room", .encrypted),
+        ] as [(String, ChannelName.Kind)])
+    func prefixMakesTheKind(name: String, kind: ChannelName.Kind) {
         #expect(ChannelName(name).kind == kind)
+        #expect(ChannelName(name).text == name)
     }
 
-    @Test(arguments: ["a", "A-z_0=9@,.;", "private-", String(repeating: "x", count: 164)])
-    func namesThatServersTake(name: String) {
+    @Test(arguments: [
+        ("room", false, false), ("private-room", true, true), ("presence-room", true, true),
+        ("private-encrypted-room", true, false),
+        ("private-cache-room", true, true),
+    ])
+    func kindDecidesWhatIsNeededAndAllowed(name: String, needsAuthorisation: Bool, allowsClientEvents: Bool) {
+        #expect(ChannelName(name).needsAuthorisation == needsAuthorisation)
+        #expect(ChannelName(name).allowsClientEvents == allowsClientEvents)
+    }
+
+    // MARK: Problems
+
+    @Test(arguments: ["a", "private-foo_bar=@,.;-", "0123456789", "ABCXYZabcxyz", String(repeating: "x", count: 164)])
+    func goodNameHasNoProblem(name: String) {
         #expect(ChannelName(name).problem(.hosted) == nil)
     }
 
-    @Test(arguments: ["", " ", "a b", "a/b", "a#b", "a:b", "é", "a\u{0}", "a\n", "a\"b", String(repeating: "x", count: 165)])
-    func namesThatTheyDoNot(name: String) {
-        #expect(ChannelName(name).problem(.hosted) != nil)
+    @Test func everyCharacterIsJudged() {
+        let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-=@,.;"
+        for value in UInt8(0)...0x7F {
+            let scalar = Unicode.Scalar(value)
+            #expect((ChannelName("a\(scalar)b").problem(.hosted) == nil) == allowed.unicodeScalars.contains(scalar), "\(value)")
+        }
+    }
+
+    @Test(arguments: [
+        ("", "a channel name can't be empty"),
+        (String(repeating: "x", count: 165), "a channel name can't be longer than 164 characters, this one has 165"),
+        ("a b", #"a channel name can't contain " ": letters, digits and _ - = @ , . ; are allowed"#),
+        ("#server-to-user-1", ##"a channel name can't contain "#": letters, digits and _ - = @ , . ; are allowed"##),
+        ("a\nb", #"a channel name can't contain "\n": letters, digits and _ - = @ , . ; are allowed"#),
+        ("raum-é", #"a channel name can't contain "é": letters, digits and _ - = @ , . ; are allowed"#),
+    ])
+    func badNameTellsItsProblem(name: String, problem: String) {
+        #expect(ChannelName(name).problem(.hosted) == problem)
     }
 
     @Test func selfHostedServersMayTakeMore() {

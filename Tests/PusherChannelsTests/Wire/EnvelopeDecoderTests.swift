@@ -3,95 +3,208 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct EnvelopeDecoderTests {
-    private func decode(_ text: String) throws -> ServerMessage {
-        try decode(Array(text.utf8))
+    private func envelope(_ text: String) -> Envelope? {
+        guard case .success(.event(let envelope)) = EnvelopeDecoder.decode(text) else { return nil }
+        return envelope
     }
 
-    private func decode(_ bytes: [UInt8]) throws -> ServerMessage {
-        try bytes.withUnsafeBytes { try EnvelopeDecoder().decode($0) }
+    private func failure(_ bytes: some Sequence<UInt8>) -> MalformedFrame? {
+        guard case .failure(let failure) = EnvelopeDecoder.decode(bytes) else { return nil }
+        return failure
     }
 
-    @Test func theUsualEvent() throws {
-        #expect(
-            try decode(#"{"event":"news","channel":"room","data":"{\"a\":1}"}"#)
-                == .event(Envelope(event: "news", channel: "room", data: #"{"a":1}"#)))
-    }
+    // MARK: Data
 
-    /// `data` is the string as sent, the raw text of another value, nil for none.
-    @Test(
-        arguments: [
-            (#""""#, ""), (#""plain""#, "plain"), (#""\u00e9\n""#, "é\n"), (#"{"a" : [1,"x"]}"#, #"{"a" : [1,"x"]}"#),
-            ("[]", "[]"),
-            ("7", "7"), ("1.50", "1.50"), ("true", "true"), (#""null""#, "null"), ("null", nil),
-        ] as [(String, String?)])
-    func dataOfEveryKind(data: String, kept: String?) throws {
-        #expect(try decode(#"{"event":"e","data":\#(data)}"#) == .event(Envelope(event: "e", data: kept)))
+    @Test(arguments: [
+        (#""{\"text\":\"hello\"}""#, #"{"text":"hello"}"#),
+        (#""plain text""#, "plain text"),
+        (#""""#, ""),
+        (#""null""#, "null"),
+        (#""a \"quoted\" \\ word\n\u00e9\ud83d\ude42""#, "a \"quoted\" \\ word\né🙂"),
+        (#""\"{\\\"twice\\\":1}\"""#, #""{\"twice\":1}""#),
+    ])
+    func dataSentAsAStringIsTheString(sent: String, data: String) {
+        #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: data))
     }
 
     @Test(arguments: [
-        #"{"event":"e","channel":"c","data":"d","user_id":"u"}"#, #"{"user_id":"u","data":"d","channel":"c","event":"e"}"#,
-        " {\n\t\"data\" : \"d\" , \"event\" : \"e\" , \"user_id\" : \"u\" , \"channel\" : \"c\" }\r\n ",
-        #"{"\u0065vent":"\u0065","ch\u0061nnel":"c","d\u0061ta":"d","user\u005fid":"u"}"#,
-        #"{"event":"x","event":"e","data":1,"data":"d","channel":"c","user_id":"u"}"#,
+        #"{"text":"hello"}"#, #"{ "a" : [ 1, 2.50, 1e3 ] }"#, "{}", "[]", #"["a",{"b":"\u0041\/"}]"#,
+        "0", "-1.50", "12345678901234567890", "true", "false", #"{"n":null}"#,
     ])
-    func orderSpaceAndEscapesMakeNoDifference(text: String) throws {
-        #expect(try decode(text) == .event(Envelope(event: "e", channel: "c", data: "d", userID: "u")))
+    func dataSentAsAnotherValueIsItsText(sent: String) {
+        #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: sent))
+        #expect(envelope(#"{"data": \#(sent) ,"event":"e"}"#) == Envelope(event: "e", data: sent))
     }
 
-    @Test(arguments: [#""channel":null"#, #""channel":7"#, #""channel":{"a":[]}"#])
-    func aChannelThatIsNoStringIsNone(member: String) throws {
-        #expect(try decode(#"{"event":"e",\#(member)}"#) == .event(Envelope(event: "e")))
+    @Test(arguments: [#"{"event":"e"}"#, #"{"event":"e","data":null}"#, #"{"data" : null , "event" : "e"}"#])
+    func absentAndNullDataAreNone(frame: String) {
+        #expect(envelope(frame) == Envelope(event: "e"))
     }
 
-    @Test func unknownMembersAreKeptAsTheyStand() throws {
-        let message = try decode(#"{"event":"e","seq": 7 ,"tags":["a", "b"],"none":null,"text":"x\ny"}"#)
-        #expect(
-            message
-                == .event(
-                    Envelope(event: "e", extra: ["seq": "7", "tags": #"["a", "b"]"#, "none": "null", "text": #""x\ny""#])))
+    // MARK: The other members
+
+    @Test(arguments: [
+        #"{"event":"e","channel":"c","data":"d","user_id":"u"}"#,
+        #"{"user_id":"u","data":"d","channel":"c","event":"e"}"#,
+        "\r\n{\t\"data\" : \"d\" ,\n\"event\" : \"e\", \"user_id\":\"u\", \"channel\" :\"c\"\t}\n ",
+        #"{"\u0065vent":"\u0065","chann\u0065l":"\u0063","d\u0061t\u0061":"\u0064","user\u005fid":"\u0075"}"#,
+        #"{"event":"first","event":"e","channel":1,"channel":"c","data":{},"data":"d","user_id":"","user_id":"u"}"#,
+    ])
+    func frameMeansTheSameHoweverWritten(frame: String) {
+        #expect(envelope(frame) == Envelope(event: "e", channel: "c", data: "d", userID: "u"))
     }
 
-    @Test(arguments: ["{}", #"{"event":null}"#, #"{"event":7}"#, #"{"event":{"event":"e"}}"#, #"{"data":"x","channel":"c"}"#])
-    func anEventWithoutANameIsMalformed(text: String) {
-        #expect(throws: MalformedFrame.missingEvent) { try decode(text) }
+    @Test(arguments: [#""channel":null,"#, #""channel":7,"#, #""channel":["c"],"#, #""channel":{"name":"c"},"#, ""])
+    func channelThatIsNoStringIsNone(member: String) {
+        #expect(envelope(#"{\#(member)"event":"e"}"#) == Envelope(event: "e"))
     }
 
-    @Test(arguments: ["[]", "7", "null", #""event""#, "true"])
-    func whatIsNoObjectIsMalformed(text: String) {
-        #expect(throws: MalformedFrame.notAnObject) { try decode(text) }
+    @Test(arguments: [("\"ann\"", "ann"), ("10", "10"), ("\"\"", ""), ("null", nil)])
+    func userIDMayBeANumber(sent: String, userID: String?) {
+        #expect(envelope(#"{"event":"e","user_id":\#(sent)}"#) == Envelope(event: "e", userID: userID))
     }
 
-    @Test(arguments: ["", "{", "no", #"{"event":"e"} x"#, #"{"event":"e",}"#, #"{"event" "e"}"#, #"{event:"e"}"#, "\u{FEFF}{}"])
-    func whatIsNoJSONIsMalformed(text: String) {
-        do {
-            _ = try decode(text)
-            Issue.record("accepted")
-        } catch {
-            guard case .notJSON? = error as? MalformedFrame else {
-                Issue.record("\(error)")
-                return
+    @Test func unknownMembersAreKeptAsText() {
+        let frame = #"{"seq":7,"event":"e","tags":{"a": "\u0041"},"id":"m-1","none":null,"\u0078":[ ],"Event":"other"}"#
+        let extra = [
+            "seq": "7", "tags": #"{"a": "\u0041"}"#, "id": #""m-1""#, "none": "null", "x": "[ ]", "Event": #""other""#,
+        ]
+        #expect(envelope(frame) == Envelope(event: "e", extra: extra))
+    }
+
+    @Test func namesThatOnlyBeginLikeKnownOnesAreUnknown() {
+        let frame = #"{"event":"e","events":1,"even":2,"channels":3,"dat":4,"data2":5,"user_ids":6,"":7}"#
+        let extra = ["events": "1", "even": "2", "channels": "3", "dat": "4", "data2": "5", "user_ids": "6", "": "7"]
+        #expect(envelope(frame) == Envelope(event: "e", extra: extra))
+    }
+
+    // MARK: Reserved names
+
+    @Test(arguments: [
+        "pusher:ping", "pusher:nonsense", "pusher:", "pusher_internal:", "pusher_internal:nonsense", #"pusher\u003aping"#,
+        #"\u0070usher:ping"#,
+    ])
+    func reservedNameIsTheProtocols(name: String) {
+        guard case .success(.control) = EnvelopeDecoder.decode(#"{"event":"\#(name)"}"#) else {
+            Issue.record("taken for an application's event")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        "pusher", "pusherping", "pusher-ping", "pusher_internal", "my-pusher:ping", "Pusher:ping", "client-pusher:ping", "",
+    ])
+    func otherNameIsTheApplications(name: String) {
+        #expect(envelope(#"{"event":"\#(name)","data":"d"}"#) == Envelope(event: name, data: "d"))
+    }
+
+    @Test(arguments: [
+        #"{"event":"pusher:ping","event":"e"}"#, #"{"event":{"event":"pusher:ping"},"event":"e"}"#,
+    ])
+    func lastNameDecides(frame: String) {
+        #expect(envelope(frame) == Envelope(event: "e"))
+    }
+
+    // MARK: Malformed frames
+
+    @Test(arguments: JSONDocuments.invalid + JSONDocuments.foundationOnly)
+    func whatIsNotJSONIsRefused(text: String) {
+        for bytes in [Array(text.utf8), Array(#"{"event":"e","data":\#(text)}"#.utf8)] {
+            // A comma or brace in the text may happen to fit into the frame around it.
+            guard JSONScanner.problem(in: bytes) != nil else { continue }
+            guard case .notJSON? = failure(bytes) else {
+                Issue.record("\(String(decoding: bytes, as: UTF8.self).debugDescription) is \(EnvelopeDecoder.decode(bytes))")
+                continue
             }
         }
     }
 
-    @Test func bytesThatAreNoUTF8BecomeReplacementCharacters() throws {
-        let bytes = Array(#"{"event":"e","data":"a"#.utf8) + [0xFF, 0xC3] + Array(#""}"#.utf8)
-        guard case .event(let envelope) = try decode(bytes) else { return }
-        #expect(envelope.data?.hasPrefix("a\u{FFFD}") == true)
+    @Test(arguments: ["null", "true", "1", "\"text\"", "[]", #"[{"event":"e"}]"#])
+    func whatIsNoObjectIsRefused(text: String) {
+        #expect(failure(text.utf8) == .notAnObject)
     }
 
-    @Test(arguments: ["pusher", "pusherish", "pusher_internal", "client-x", "x:pusher:ping"])
-    func onlyTheReservedPrefixesAreReserved(name: String) throws {
-        #expect(try decode(#"{"event":"\#(name)"}"#) == .event(Envelope(event: name)))
+    @Test(arguments: [
+        "{}", #"{"data":"d"}"#, #"{"event":null}"#, #"{"event":1}"#, #"{"event":["e"]}"#, #"{"event":{}}"#,
+        #"{"event":"e","event":null}"#,
+        #"{"Event":"e"}"#,
+    ])
+    func frameWithoutAnEventIsRefused(frame: String) {
+        #expect(failure(frame.utf8) == .missingEvent)
     }
 
-    @Test(arguments: ["pusher:", "pusher:new_thing", "pusher_internal:new_thing"])
-    func reservedNamesWeDoNotKnowAreSaidToBe(name: String) throws {
-        #expect(try decode(#"{"event":"\#(name)"}"#) == .control(.unknown, Envelope(event: name)))
+    @Test(arguments: Frames.all)
+    func frameCutAnywhereIsRefused(frame: String) {
+        let bytes = Array(frame.utf8)
+        for end in bytes.indices {
+            guard case .notJSON? = failure(bytes[..<end]) else {
+                Issue.record("accepted: \(String(decoding: bytes[..<end], as: UTF8.self))")
+                continue
+            }
+        }
     }
 
-    @Test func aReservedNameWrittenWithEscapesIsReserved() throws {
-        #expect(
-            try decode(#"{"event":"pusher\u003aping"}"#) == .control(.ping, Envelope(event: "pusher:ping")))
+    @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
+    func absurdDepthEndsInAnError(open: String) {
+        let depths = String(repeating: open, count: 100_000)
+        for frame in [depths, #"{"event":"e","data":\#(depths)"#, #"{"event":"e","x":\#(depths)"#, #"{"event":\#(depths)"#] {
+            guard case .notJSON(let error)? = failure(frame.utf8) else {
+                Issue.record("accepted")
+                continue
+            }
+            #expect(error.problem == "nested too deeply")
+        }
+    }
+
+    /// A string may hold anything; only whoever asks for the payload learns that it is too deep.
+    @Test func absurdDepthInAStringIsAString() {
+        let depths = String(repeating: "[", count: 100_000)
+        let envelope = envelope(#"{"event":"e","data":"\#(depths)"}"#)
+        #expect(envelope == Envelope(event: "e", data: depths))
+        #expect(envelope?.payload == .string(depths))
+    }
+
+    /// Whether a frame is UTF-8 is the WebSocket's business; what arrives all the same is repaired.
+    @Test func bytesThatAreNoTextAreReplaced() {
+        let frame = Array(#"{"event":"e","data":"a"#.utf8) + [0xFF] + Array(#"b","x":"#.utf8) + [0x22, 0xC3, 0x22, 0x7D]
+        let expected = Envelope(event: "e", data: "a\u{FFFD}b", extra: ["x": "\"\u{FFFD}\""])
+        #expect(EnvelopeDecoder.decode(frame) == .success(.event(expected)))
+    }
+
+    @Test func megabyteOfDataIsRead() {
+        let data = String(repeating: #"{"text":"0123456789"},"#, count: 48_000)
+        #expect(envelope(#"{"event":"e","data":\#(data.quotedJSON)}"#) == Envelope(event: "e", data: data))
+    }
+
+    // MARK: Mutations
+
+    /// Whatever the bytes, the decoder says what the JSON value says, or what the value lacks.
+    @Test(arguments: 21...28)
+    func mutatedFrameEndsAsItsJSONTells(seed: UInt64) {
+        var mutation = Mutation(seed: seed)
+        for _ in 1...500 {
+            let bytes = mutation.next(of: Frames.all)
+            let text = String(decoding: bytes, as: UTF8.self)
+            let value = JSONValue(ifJSON: text)
+            let isAsExpected =
+                switch EnvelopeDecoder.decode(bytes) {
+                case .failure(.notJSON): value == nil
+                case .failure(.notAnObject): value != nil && value?.objectValue == nil
+                case .failure(.missingEvent): value?.objectValue != nil && value?["event"]?.stringValue == nil
+                case .failure(.incomplete(let event, _)): value?["event"]?.stringValue == event
+                case .failure(.binary): false
+                case .success(.event(let envelope)), .success(.control(_, let envelope)): isRead(value, as: envelope)
+                }
+            #expect(isAsExpected, "seed \(seed): \(text.debugDescription)")
+        }
+    }
+
+    private func isRead(_ value: JSONValue?, as envelope: Envelope) -> Bool {
+        let data = value?["data"].flatMap { $0 == .null ? nil : $0 }
+        let isDataRead =
+            if let string = data?.stringValue { envelope.data == string } else {
+                envelope.data.flatMap(JSONValue.init(ifJSON:)) == data
+            }
+        return value?["event"]?.stringValue == envelope.event && value?["channel"]?.stringValue == envelope.channel && isDataRead
     }
 }

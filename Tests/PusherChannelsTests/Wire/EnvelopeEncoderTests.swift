@@ -1,41 +1,75 @@
-import Foundation
 import Testing
 
 @testable import PusherChannels
 
 @Suite struct EnvelopeEncoderTests {
-    @Test(arguments: [
-        (ClientMessage.ping, #"{"event":"pusher:ping","data":{}}"#), (.pong, #"{"event":"pusher:pong","data":{}}"#),
-        (
-            .subscribe(channel: "c", auth: nil, channelData: nil), #"{"event":"pusher:subscribe","data":{"channel":"c"}}"#
-        ),
-        (
-            .subscribe(channel: "private-c", auth: "k:s", channelData: nil),
-            #"{"event":"pusher:subscribe","data":{"channel":"private-c","auth":"k:s"}}"#
-        ),
-        (
-            .subscribe(channel: "presence-c", auth: "k:s", channelData: #"{"user_id":"ä"}"#),
-            #"{"event":"pusher:subscribe","data":{"channel":"presence-c","auth":"k:s","channel_data":"{\"user_id\":\"ä\"}"}}"#
-        ),
-        (.unsubscribe(channel: "c"), #"{"event":"pusher:unsubscribe","data":{"channel":"c"}}"#),
-        (.signIn(auth: "k:s", userData: "{}"), #"{"event":"pusher:signin","data":{"auth":"k:s","user_data":"{}"}}"#),
-        (
-            .clientEvent(name: "client-\"x\"", channel: "private-c", data: "[1]"),
-            #"{"event":"client-\"x\"","channel":"private-c","data":[1]}"#
-        ),
-    ])
-    func messagesAsServersReadThem(message: ClientMessage, text: String) {
-        #expect(EnvelopeEncoder.encode(message) == text)
+    @Test(
+        arguments: [
+            (.ping, #"{"event":"pusher:ping","data":{}}"#),
+            (.pong, #"{"event":"pusher:pong","data":{}}"#),
+            (
+                .subscribe(channel: "room", auth: nil, channelData: nil),
+                #"{"event":"pusher:subscribe","data":{"channel":"room"}}"#
+            ),
+            (
+                .subscribe(channel: "private-room", auth: "key:sig", channelData: nil),
+                #"{"event":"pusher:subscribe","data":{"channel":"private-room","auth":"key:sig"}}"#
+            ),
+            (
+                .subscribe(channel: "presence-room", auth: "key:sig", channelData: #"{"user_id": "1","user_info":{"n":"é"}}"#),
+                #"{"event":"pusher:subscribe","data":{"channel":"presence-room","auth":"key:sig","#
+                    + #""channel_data":"{\"user_id\": \"1\",\"user_info\":{\"n\":\"é\"}}"}}"#
+            ),
+            (.unsubscribe(channel: "room"), #"{"event":"pusher:unsubscribe","data":{"channel":"room"}}"#),
+            (
+                .signIn(auth: "key:sig", userData: #"{"id":"1"}"#),
+                #"{"event":"pusher:signin","data":{"auth":"key:sig","user_data":"{\"id\":\"1\"}"}}"#
+            ),
+            (
+                .clientEvent(name: "client-typing", channel: "private-room", data: #"{"by":"ann"}"#),
+                #"{"event":"client-typing","channel":"private-room","data":{"by":"ann"}}"#
+            ),
+        ] as [(ClientMessage, String)])
+    func messageIsExactlyThisFrame(message: ClientMessage, frame: String) {
+        #expect(EnvelopeEncoder.encode(message) == frame)
     }
 
-    /// What was signed must arrive byte for byte, whatever is in it.
-    @Test(arguments: ["\u{0}\u{1}\u{1f}\u{7f}", "\"\\/\u{8}\u{c}\n\r\t", "é🙂\u{2028}\u{FFFD}", "{\"a\":\"\\u00e9\"}", ""])
-    func textSurvives(text: String) throws {
-        let frame = EnvelopeEncoder.encode(.subscribe(channel: text, auth: text, channelData: text))
-        let object = try JSONSerialization.jsonObject(with: Data(frame.utf8)) as? [String: Any]
-        let data = object?["data"] as? [String: String]
-        for member in ["channel", "auth", "channel_data"] {
-            #expect(data?[member].map { Array($0.utf8) } == Array(text.utf8))
+    private static let awkward = [
+        "", "\"", "\\", "\\\"", "a\nb\r\n\t", "\u{0}\u{1F}\u{7F}", "é🙂e\u{301}\u{2028}", #"","event":"pusher:ping","x":""#, "}{",
+        "\\u0041",
+    ]
+
+    @Test(arguments: awkward)
+    func stringsStayInTheirPlaces(text: String) throws {
+        let subscribe = EnvelopeEncoder.encode(.subscribe(channel: text, auth: text, channelData: text))
+        #expect(
+            try JSONValue(parsing: subscribe) == [
+                "event": "pusher:subscribe",
+                "data": ["channel": .string(text), "auth": .string(text), "channel_data": .string(text)],
+            ])
+        let unsubscribe = EnvelopeEncoder.encode(.unsubscribe(channel: text))
+        #expect(try JSONValue(parsing: unsubscribe) == ["event": "pusher:unsubscribe", "data": ["channel": .string(text)]])
+        let signIn = EnvelopeEncoder.encode(.signIn(auth: text, userData: text))
+        #expect(
+            try JSONValue(parsing: signIn) == [
+                "event": "pusher:signin", "data": ["auth": .string(text), "user_data": .string(text)],
+            ])
+    }
+
+    @Test(arguments: awkward)
+    func clientEventIsReadBack(text: String) {
+        for data in [text.quotedJSON, "{\"t\":\(text.quotedJSON)}", "[1, 2.50]", "7", "true"] {
+            let frame = EnvelopeEncoder.encode(.clientEvent(name: "client-" + text, channel: text, data: data))
+            let expected = Envelope(event: "client-" + text, channel: text, data: data == text.quotedJSON ? text : data)
+            #expect(EnvelopeDecoder.decode(frame) == .success(.event(expected)))
         }
+    }
+
+    /// What was signed is what is sent: not one byte of it is written anew.
+    @Test func channelDataIsPassedOnByteForByte() throws {
+        let signed = "{ \"user_id\":1,\t\"user_info\" : {\"n\":\"\\u00e9e\u{301}\\/\"}, \"user_id\":1.0 }"
+        let frame = EnvelopeEncoder.encode(.subscribe(channel: "presence-room", auth: "k:s", channelData: signed))
+        let sent = try #require(try JSONValue(parsing: frame)["data"]?["channel_data"]?.stringValue)
+        #expect(Array(sent.utf8) == Array(signed.utf8))
     }
 }

@@ -1,80 +1,116 @@
-import Foundation
 import Testing
 
 @testable import PusherChannels
 
-/// The scanner on input that nobody meant to send: it ends, within the input, and agrees with Foundation on what is JSON.
 @Suite struct JSONScannerTests {
-    private static let documents = [
-        #"{"event":"news","channel":"room","data":"{\"a\":[1,2.5,-3e4,true,false,null]}"}"#,
-        #"{"event":"pusher:error","data":{"code":4001,"message":"é \ud83d\ude42 \\ \/ \n"}}"#,
-        #" [ { } , [ ] , "" , 0 , -0.0 , 1E+2 , "\u0000" , null ] "#,
-        #"{"a":{"b":{"c":["d",{"e":"f"}]}},"g":"0123456789abcdef0123456789abcdef"}"#,
-    ]
-
-    private func isAccepted(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { buffer in
-            var scanner = JSONScanner(buffer)
-            do throws(JSONError) {
-                scanner.skipWhitespace()
-                try scanner.skipValue()
-                try scanner.expectEnd()
-                return true
-            } catch {
-                return false
-            }
-        }
+    @Test(arguments: JSONDocuments.valid + JSONDocuments.hereOnly)
+    func validDocumentIsPassedOver(document: String) {
+        #expect(JSONScanner.problem(in: document.utf8) == nil)
     }
 
-    private func foundationAccepts(_ bytes: [UInt8]) -> Bool {
-        do {
-            _ = try JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])
-            return true
-        } catch {
-            return false
-        }
+    @Test(arguments: JSONDocuments.invalid + JSONDocuments.foundationOnly)
+    func invalidDocumentIsRefused(document: String) {
+        #expect(JSONScanner.problem(in: document.utf8) != nil)
     }
 
-    @Test(arguments: documents)
-    func everyBeginningOfADocumentEndsInAnError(document: String) {
+    @Test(arguments: JSONDocuments.whole)
+    func documentCutAnywhereIsRefused(document: String) {
         let bytes = Array(document.utf8)
-        #expect(isAccepted(bytes))
-        let end = document.trimmingCharacters(in: .whitespaces).isEmpty ? 0 : bytes.lastIndex { $0 != 0x20 } ?? 0
-        for length in 0...end where length <= end {
-            #expect(!isAccepted(Array(bytes[..<length])), "the first \(length) bytes")
-        }
+        let accepted = bytes.indices.filter { JSONScanner.problem(in: bytes[..<$0]) == nil }
+        #expect(accepted.isEmpty)
     }
 
-    /// Mutated documents, from fixed seeds: what Foundation takes we take, what it refuses we refuse. Left out is what Foundation
-    /// itself treats by other rules than JSON's: bytes that are no UTF-8 or make it guess another encoding, and halves of
-    /// surrogate pairs, which we let stand for U+FFFD as servers in JavaScript send them.
-    @Test(arguments: 0..<8 as Range<UInt64>)
-    func mutationsAreJudgedAsFoundationJudgesThem(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
-        let alphabet = Array(#"{}[]:,"\ntfu0123456789eE+-. a"#.utf8)
-        for round in 0..<400 {
-            var bytes = Array(Self.documents[round % Self.documents.count].utf8)
-            for _ in 0...Int(random.next() % 3) {
-                let index = Int(random.next() % UInt64(bytes.count))
-                let byte = alphabet[Int(random.next() % UInt64(alphabet.count))]
-                switch random.next() % 3 {
-                case 0: bytes[index] = byte
-                case 1: bytes.insert(byte, at: index)
-                default: bytes.remove(at: index)
-                }
+    @Test(arguments: [
+        ("", 0, "expected a value"),
+        ("  x", 2, "expected a value"),
+        ("nulL", 0, "expected a value"),
+        ("-", 1, "expected a value"),
+        ("01", 1, "text after the document"),
+        ("1.x", 2, "expected digits after the point"),
+        ("1e+", 3, "expected an exponent"),
+        ("{} {}", 3, "text after the document"),
+        ("[1 2]", 3, "expected a comma"),
+        ("{\"a\":1 \"b\"", 7, "expected a comma"),
+        ("{\"a\" 1}", 5, "expected a colon"),
+        ("{a", 1, "expected a string"),
+        ("\"abc", 4, "unterminated string"),
+        ("\"a\u{1}\"", 2, "control character in a string"),
+        ("\"a\\x\"", 3, "bad escape"),
+        ("\"\\u12", 2, "incomplete escape"),
+        ("\"\\u12x4\"", 2, "bad \\u escape"),
+    ])
+    func errorTellsTheProblemAndItsPlace(text: String, offset: Int, problem: String) {
+        let error = JSONScanner.problem(in: text.utf8)
+        #expect(error == JSONError(offset: offset, problem: problem))
+        #expect(error?.description == "\(problem) at byte \(offset)")
+    }
+
+    // MARK: Strings
+
+    /// Strings are read eight bytes at a time; what ends them is found at every place of a word, and nothing else is.
+    @Test func stringEndsAtItsQuoteWhereverThatStands() {
+        for length in 0...24 {
+            let text = "\"" + String(repeating: "~", count: length) + "\" tail \" tail"
+            let token = JSONScanner.read(text.utf8) { scanner throws(JSONError) in
+                let token = try scanner.scanString()
+                return [token.start, token.end, scanner.position]
             }
-            let text = String(decoding: bytes, as: UTF8.self)
-            guard String(validating: bytes, as: UTF8.self) != nil, !text.contains(#"\u"#) else { continue }
-            #expect(isAccepted(bytes) == foundationAccepts(bytes), "\(text)")
+            #expect(token == .success([1, 1 + length, 2 + length]))
         }
     }
 
-    @Test func randomBytesEndSomehow() {
-        var random = SplitMix64(seed: 42)
-        for _ in 0..<5_000 {
-            let bytes = (0..<Int(random.next() % 40)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-            _ = isAccepted(bytes)
-            _ = bytes.withUnsafeBytes { buffer in Result { try EnvelopeDecoder().decode(buffer) } }
+    @Test(arguments: 0...17)
+    func everyControlCharacterInAStringIsRefused(place: Int) {
+        for control in UInt8(0)...0x1F {
+            var bytes = Array("\"~~~~~~~~~~~~~~~~~~\"".utf8)
+            bytes[1 + place] = control
+            let expected = JSONError(offset: 1 + place, problem: "control character in a string")
+            #expect(JSONScanner.problem(in: bytes) == expected)
         }
+    }
+
+    @Test(arguments: 0...17)
+    func everyOtherByteInAStringIsPassedOver(place: Int) {
+        for byte in UInt8(0x20)...0xFF where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
+            var bytes = Array("\"~~~~~~~~~~~~~~~~~~\"".utf8)
+            bytes[1 + place] = byte
+            #expect(JSONScanner.problem(in: bytes) == nil)
+        }
+    }
+
+    @Test(arguments: 0...17)
+    func escapeIsNoticedWhereverItStands(place: Int) {
+        let text = "\"" + String(repeating: "~", count: place) + "\\\"~~~~~~~~~\""
+        let hasEscapes = JSONScanner.read(text.utf8) { scanner throws(JSONError) in try scanner.scanString().hasEscapes }
+        #expect(hasEscapes == .success(true))
+    }
+
+    @Test func megabyteOfStringIsPassedOver() {
+        let text = "\"" + String(repeating: "0123456789abcdef", count: 65536) + "\""
+        #expect(JSONScanner.problem(in: text.utf8) == nil)
+        #expect(JSONScanner.problem(in: text.utf8.dropLast()) == JSONError(offset: 1_048_577, problem: "unterminated string"))
+    }
+
+    // MARK: Depth
+
+    @Test(arguments: [("[", "]"), ("{\"a\":", "}"), (" [ ", " ] ")])
+    func depthIsLimited(open: String, close: String) {
+        let limit = JSONScanner.maximumDepth
+        #expect(JSONScanner.problem(in: JSONDocuments.nested(open, close, depth: limit, inner: "1").utf8) == nil)
+        let error = JSONScanner.problem(in: JSONDocuments.nested(open, close, depth: limit + 1, inner: "1").utf8)
+        #expect(error?.problem == "nested too deeply")
+    }
+
+    @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
+    func absurdDepthEndsInAnError(open: String) {
+        let error = JSONScanner.problem(in: String(repeating: open, count: 100_000).utf8)
+        #expect(error?.problem == "nested too deeply")
+    }
+
+    // MARK: Bytes that are no text
+
+    @Test(arguments: [[0xEF, 0xBB, 0xBF, 0x31], [0xFF], [0x80], [0xFE, 0xFF, 0x00, 0x31], [0x31, 0x00], [0x00]] as [[UInt8]])
+    func bytesOutsideStringsMustBeOfTheGrammar(bytes: [UInt8]) {
+        #expect(JSONScanner.problem(in: bytes) != nil)
     }
 }

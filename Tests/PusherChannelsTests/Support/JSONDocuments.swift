@@ -1,0 +1,49 @@
+/// JSON texts for the tests of everything that reads JSON.
+enum JSONDocuments {
+    /// Valid, and valid only when whole: every shorter beginning of one of these is broken.
+    static let whole = [
+        "null", "true", "false", "\"\"", "\"text\"", "[]", "{}", "[1]", "[[],{},[{}]]", #"{"a":1}"#,
+        #"{"a":{"b":{"c":[1,2,{"d":null}]}}}"#,
+        #""quotes \" and \\ and \/ and \b\f\n\r\t""#,
+        #""\u0041\u00e9\u20AC \ud83d\ude42 \u0000""#,
+        "\"é € 🙂 \u{7F} \u{2028}\"",
+        "[0,-0,1,-1,10,0.5,-0.25,1e3,1E+3,1e-3,12.5e10]",
+        "[9223372036854775807,-9223372036854775808,9223372036854775808,123456789012345678901234567890]",
+        " \t\r\n{ \"a\" : [ 1 , true , null ] , \"b\" : \"c\" }",
+        #"{"":"the empty name","a":1,"a":2}"#,
+        #"{"event":"e","channel":"c","data":"{\"n\":1,\"s\":\"a\\\"b\\\\c\"}"}"#,
+        #"{"presence":{"ids":["11814b369700141b222a3f3791cec2d9"],"hash":{"11814b369700141b222a3f3791cec2d9":{"n":"A"}},"count":1}}"#,
+    ]
+
+    /// Valid documents whose beginnings are valid too, or that end in white space.
+    static let open = ["0", "-0", "7", "-7", "1234567890", "0.5", "1e9", "1E-9", "2.5e+2", " 1", "1 ", "{}\n", "[]\t\r "]
+
+    static let valid = whole + open
+
+    static let invalid = [
+        "", " ", "\n",
+        "nul", "nulll", "NULL", "True", "tru", "undefined", "NaN", "Infinity", "-Infinity", "-NaN",
+        "-", "+1", "01", "-01", "00", "1.", ".5", "-.5", "1e", "1e+", "1.e3", "0x10", "1_000", "1,5", "--1", "1-", "e3",
+        "\"", "\"a", "a\"", "'a'", #""\""#, #""\x""#, #""\ ""#, #""\'""#, #""\0""#, #""\u""#, #""\u12""#,
+        #""\u123g""#, #""\u 123""#, #""\U0041""#, #""\u+041""#,
+        "\"a\u{0}b\"", "\"a\u{1F}b\"", "\"a\nb\"", "\"a\tb\"",
+        "[", "]", "[1", "[1,", "[,1]", "[1,,2]", "[1 2]", "[1}", "[]]", "[1:2]",
+        "{", "}", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\" 1}", "{\"a\",1}", "{a:1}", "{1:1}", "{null:1}", "{,}", "{:1}",
+        "{\"a\":}", "{\"a\":1]", "{\"a\":1 \"b\":2}", "{\"a\"::1}", "{\"a\":1,,\"b\":2}", "{}{}",
+        "1 2", "{} x", "[] ,", "null null", "\"a\" \"b\"",
+        "// comment\n1", "/* comment */ 1", "# comment", "\u{0B}1", "\u{0C}1", "\u{A0}1", "\u{2028}1", "\u{0}", "[\u{0}]",
+        "[1]\u{0}", "1 \u{0}",
+    ]
+
+    /// Rejected here, accepted by Foundation: the grammar has no comma at the end, and no byte order mark.
+    static let foundationOnly = ["[1,]", "[1, ]", "{\"a\":1,}", "{\"a\":1, }", "\u{FEFF}1", "\u{FEFF}{}"]
+
+    /// Accepted here, rejected by Foundation: half of a surrogate pair stands for U+FFFD, and a number too large for a
+    /// `Double` is infinite. An application's event is not lost for such a trifle in it.
+    static let hereOnly = [#""\ud800""#, #""\udc00""#, #""\ude42\ud83d""#, #""\ud83dx""#, #""\ud83d\n""#, "1e400", "[-1e400]"]
+
+    /// A document with `depth` containers around each other.
+    static func nested(_ open: String, _ close: String, depth: Int, inner: String = "") -> String {
+        String(repeating: open, count: depth) + inner + String(repeating: close, count: depth)
+    }
+}

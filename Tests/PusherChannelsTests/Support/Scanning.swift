@@ -1,0 +1,55 @@
+@testable import PusherChannels
+
+extension JSONScanner {
+    /// Lets a scanner read bytes.
+    static func read<Value>(
+        _ bytes: some Sequence<UInt8>, _ body: (inout JSONScanner) throws(JSONError) -> Value
+    ) -> Result<Value, JSONError> {
+        Array(bytes).withUnsafeBytes { bytes in
+            var scanner = JSONScanner(bytes)
+            do throws(JSONError) {
+                return .success(try body(&scanner))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// What keeps bytes from being one document; nil when nothing does.
+    static func problem(in bytes: some Sequence<UInt8>) -> JSONError? {
+        let result = read(bytes) { scanner throws(JSONError) in
+            scanner.skipWhitespace()
+            try scanner.skipValue()
+            try scanner.expectEnd()
+        }
+        guard case .failure(let error) = result else { return nil }
+        return error
+    }
+}
+
+extension JSONValue {
+    /// The value, or nil where the text is no JSON.
+    init?(ifJSON text: String) {
+        do {
+            self = try JSONValue(parsing: text)
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension EnvelopeDecoder {
+    static func decode(_ bytes: some Sequence<UInt8>) -> Result<ServerMessage, MalformedFrame> {
+        Array(bytes).withUnsafeBytes { bytes in
+            do throws(MalformedFrame) {
+                return .success(try EnvelopeDecoder().decode(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    static func decode(_ text: String) -> Result<ServerMessage, MalformedFrame> {
+        decode(text.utf8)
+    }
+}

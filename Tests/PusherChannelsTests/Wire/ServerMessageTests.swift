@@ -1,0 +1,41 @@
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct ServerMessageTests {
+    @Test(arguments: Frames.events)
+    func applicationsEventIsAnEnvelope(frame: String) {
+        guard case .success(.event) = EnvelopeDecoder.decode(frame) else {
+            Issue.record("\(EnvelopeDecoder.decode(frame))")
+            return
+        }
+    }
+
+    @Test(arguments: Frames.controls)
+    func protocolsEventIsAControlWithItsEnvelope(frame: String) throws {
+        guard case .success(.control(_, let envelope)) = EnvelopeDecoder.decode(frame) else {
+            Issue.record("\(EnvelopeDecoder.decode(frame))")
+            return
+        }
+        let value = try JSONValue(parsing: frame)
+        #expect(envelope.event == value["event"]?.stringValue)
+        #expect(envelope.channel == value["channel"]?.stringValue)
+        #expect(envelope.data == value["data"]?.stringValue ?? rawJSONMember("data", of: frame))
+    }
+
+    /// The names without the `internal` of the wire are the public ones; no server sends them, and none is taken for its like.
+    @Test(arguments: [
+        "pusher:signin_success", "pusher_internal:watchlist_events", "pusher:subscription_succeeded",
+        "pusher:subscription_count", "pusher:member_added", "pusher:member_removed", "pusher_internal:ping", "pusher:PING",
+        "pusher:ping ", "pusher:", "pusher_internal:",
+    ])
+    func unknownNameOfTheProtocolIsUnknown(event: String) throws {
+        let message = try ServerMessage(reserved: Envelope(event: event, channel: "c", data: "d"))
+        #expect(message == .control(.unknown, Envelope(event: event, channel: "c", data: "d")))
+    }
+
+    @Test(arguments: ["pusher", "pusherish", "pusher_ping", "pusher-internal:ping"])
+    func nameThatOnlyBeginsLikeTheProtocolsIsTheApplications(event: String) throws {
+        #expect(try ServerMessage(reserved: Envelope(event: event)) == .event(Envelope(event: event)))
+    }
+}
