@@ -23,6 +23,8 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         case subscribed(channel: String)
         /// A channel could not be subscribed to; `status` and `body` are the authorisation endpoint's.
         case failedToSubscribe(channel: String, error: PusherError?, status: Int? = nil, body: String? = nil)
+        /// An event of an encrypted channel could not be decrypted.
+        case failedToDecrypt(String, channel: String, data: String?)
         /// Something went wrong that is not about one channel.
         case error(PusherError)
         /// An event came; only a recorder made with ``RecordingDelegate/init(of:)`` or bound by hand hears of it.
@@ -33,7 +35,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
             switch self {
             case .error(let error): error
             case .failedToSubscribe(_, let error, _, _): error
-            case .state, .subscribed, .event: nil
+            case .state, .subscribed, .failedToDecrypt, .event: nil
             }
         }
     }
@@ -110,6 +112,11 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
         let status = (response as? HTTPURLResponse)?.statusCode
         record(.failedToSubscribe(channel: name, error: error.flatMap(PusherError.init), status: status, body: data))
+    }
+
+    /// Writes it down.
+    public func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
+        record(.failedToDecrypt(eventName, channel: channelName, data: data))
     }
 
     /// Writes it down.

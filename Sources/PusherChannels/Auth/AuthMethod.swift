@@ -9,7 +9,9 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// The application gets the authorisation its own way and calls back.
     case authorizer(authorizer: any Authorizer)
     /// Signatures are made here with the app's secret. For tests and for servers: a secret has no place in an app.
-    case inline(secret: String)
+    ///
+    /// Encrypted channels need the app's encryption master key too, in base64.
+    case inline(secret: String, encryptionMasterKey: String? = nil)
     /// The application gets the authorisation with `async` code.
     ///
     /// What it throws becomes the failure of that subscription, its description the message; the call is made again after a

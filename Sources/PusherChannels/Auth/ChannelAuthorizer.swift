@@ -19,6 +19,25 @@ struct ChannelAuthorizer: Sendable {
         channel: String, socketID: String, session: any HTTPSession, channelUser: () -> JSONValue?,
         completion: @escaping Completion
     ) -> Cancel {
+        if ChannelName(channel).kind == .encrypted {
+            guard SecretBox.isSupported else {
+                completion(.failure(.init(message: "encrypted channels such as \(channel) are not supported on this platform")))
+                return {}
+            }
+            return ask(channel, socketID, session, channelUser) { completion($0.flatMap(Self.checkKey)) }
+        }
+        return ask(channel, socketID, session, channelUser, completion)
+    }
+
+    private static func checkKey(_ auth: PusherAuth) -> Result<PusherAuth, AuthorisationFailure> {
+        if auth.sharedSecret.map(SharedSecret.init)?.bytes != nil { return .success(auth) }
+        return .failure(.init(message: "the authorisation has no shared_secret of 32 bytes in base64"))
+    }
+
+    private func ask(
+        _ channel: String, _ socketID: String, _ session: any HTTPSession, _ channelUser: () -> JSONValue?,
+        _ completion: @escaping Completion
+    ) -> Cancel {
         switch method {
         case .endpoint(let endpoint):
             let request = AuthRequest.make(endpoint: endpoint, socketID: socketID, channel: channel)
@@ -31,8 +50,8 @@ struct ChannelAuthorizer: Sendable {
                 completion(auth.map { .success($0) } ?? .failure(.init(message: "the authorizer gave nothing for \(channel)")))
             }
             return {}
-        case .inline(let secret):
-            completion(.success(sign(channel, socketID: socketID, user: channelUser(), secret: secret)))
+        case .inline(let secret, let masterKey):
+            completion(sign(channel, socketID: socketID, user: channelUser(), secret: secret, masterKey: masterKey))
             return {}
         case .customHandler(let handler):
             let task = environment.spawn {
@@ -72,12 +91,24 @@ struct ChannelAuthorizer: Sendable {
         return { task.cancel() }
     }
 
-    private func sign(_ channel: String, socketID: String, user: JSONValue?, secret: String) -> PusherAuth {
+    private func sign(
+        _ channel: String, socketID: String, user: JSONValue?, secret: String, masterKey: String?
+    ) -> Result<PusherAuth, AuthorisationFailure> {
         var channelData: String?
-        if ChannelName(channel).kind == .presence {
+        var sharedSecret: SharedSecret?
+        switch ChannelName(channel).kind {
+        case .public, .private:
+            break
+        case .presence:
             channelData = (user ?? ["user_id": .string(socketID)]).text
+        case .encrypted:
+            sharedSecret = masterKey.flatMap { SharedSecret.derived(for: channel, masterKey: $0) }
+            if sharedSecret == nil {
+                let message = "\(channel) needs AuthMethod.inline(secret:encryptionMasterKey:) with 32 bytes in base64"
+                return .failure(AuthorisationFailure(message: message))
+            }
         }
         let signature = Signature.channel(channel, channelData: channelData, socketID: socketID, key: key, secret: secret)
-        return PusherAuth(auth: signature, channelData: channelData)
+        return .success(PusherAuth(auth: signature, channelData: channelData, sharedSecret: sharedSecret?.base64))
     }
 }

@@ -22,6 +22,8 @@ extension ConnectionMachine {
         var subscriptionRetry = ExponentialDelay(initial: .seconds(1), maximum: .seconds(60))
         /// What is checked before a server is asked.
         var limits = ProtocolLimits.hosted
+        /// Events of one encrypted channel that may wait for its key.
+        var sealedEventLimit = 1000
         /// Client events that may wait for one channel's subscription.
         var unsentEventLimit = 100
     }

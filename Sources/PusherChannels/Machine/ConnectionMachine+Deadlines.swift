@@ -1,9 +1,24 @@
 /// What time brings.
 extension ConnectionMachine {
-    /// The state that a channel must have left by the deadline.
+    /// What a channel must have got by the deadline.
     struct SubscriptionDeadline: Equatable, Sendable {
+        enum Awaited: Equatable, Sendable {
+            /// Another state than this one.
+            case changeOf(SubscriptionMachine.State)
+            /// The new key of an encrypted channel.
+            case key(SubscriptionAttempt)
+        }
+
         let channel: String
-        let state: SubscriptionMachine.State
+        let awaited: Awaited
+    }
+
+    private func isStillAwaited(_ deadline: SubscriptionDeadline) -> Bool {
+        guard let subscription = subscriptions[deadline.channel] else { return false }
+        return switch deadline.awaited {
+        case .changeOf(let state): subscription.state == state
+        case .key(let attempt): subscription.sealed?.refresh == attempt
+        }
     }
 
     mutating func deadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
@@ -63,19 +78,22 @@ extension ConnectionMachine {
     private mutating func subscriptionDeadlineReached(
         _ key: SubscriptionDeadline, at now: MonotonicTime, into effects: inout [Effect]
     ) {
-        guard subscriptions[key.channel]?.state == key.state else { return }
-        switch key.state {
-        case .retrying:
-            begin(key.channel, at: now, into: &effects)
-        case .authorising(let attempt):
+        guard isStillAwaited(key) else { return }
+        let noAuthorisation = "no authorisation for \(key.channel) within \(configuration.authorisationTimeout)"
+        switch key.awaited {
+        case .key(let attempt):
             effects.append(.cancelAuthorisation(attempt))
-            let problem = "no authorisation for \(key.channel) within \(configuration.authorisationTimeout)"
-            subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
-        case .subscribing:
+            keyRefused(key.channel, noAuthorisation, at: now, into: &effects)
+        case .changeOf(.retrying):
+            begin(key.channel, at: now, into: &effects)
+        case .changeOf(.authorising(let attempt)):
+            effects.append(.cancelAuthorisation(attempt))
+            subscriptionFailed(key.channel, timedOut(noAuthorisation), at: now, into: &effects)
+        case .changeOf(.subscribing):
             let time = configuration.subscriptionTimeout
             let problem = "the server did not answer the subscription to \(key.channel) within \(time)"
             subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
-        case .waiting, .subscribed, .failed:
+        case .changeOf(.waiting), .changeOf(.subscribed), .changeOf(.failed):
             break
         }
     }
@@ -94,12 +112,12 @@ extension ConnectionMachine {
         case .retrying(let time): deadline = time
         case .waiting, .subscribed, .failed: return
         }
-        subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, state: state), at: deadline)
+        subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, awaited: .changeOf(state)), at: deadline)
     }
 
     /// Drops deadlines that were met, so that ``nextDeadline`` names a time at which something would happen.
     mutating func forgetSettledDeadlines() {
-        while let key = subscriptionDeadlines.first?.key, subscriptions[key.channel]?.state != key.state {
+        while let key = subscriptionDeadlines.first?.key, !isStillAwaited(key) {
             subscriptionDeadlines.removeFirst()
         }
     }

@@ -26,12 +26,16 @@ extension ConnectionMachine {
         effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
     }
 
-    private func event(_ envelope: Envelope, into effects: inout [Effect]) {
+    private mutating func event(_ envelope: Envelope, into effects: inout [Effect]) {
         if let channel = envelope.channel, subscriptions[channel]?.acceptsEvents != true {
             effects.append(.log(.debug, "event for \(channel), which is not subscribed, dropped"))
             return
         }
-        effects.append(.deliver(.event(envelope)))
+        if let channel = envelope.channel, subscriptions[channel]?.sealed != nil, !envelope.event.hasPrefix("pusher:") {
+            sealedEvent(envelope, of: channel, into: &effects)
+        } else {
+            effects.append(.deliver(.event(envelope)))
+        }
     }
 
     private mutating func control(
@@ -76,7 +80,7 @@ extension ConnectionMachine {
         attributeRefusal(error, at: now, into: &effects)
     }
 
-    private func unknown(_ envelope: Envelope, into effects: inout [Effect]) {
+    private mutating func unknown(_ envelope: Envelope, into effects: inout [Effect]) {
         effects.append(.log(.debug, "unknown protocol event \(envelope.event)"))
         if envelope.event.hasPrefix("pusher:") { event(envelope, into: &effects) }
     }

@@ -2,7 +2,7 @@
 extension ConnectionMachine {
     mutating func subscribe(_ channel: String, auth: PusherAuth?, at now: MonotonicTime, into effects: inout [Effect]) {
         let name = ChannelName(channel)
-        if let problem = name.problem(configuration.limits) ?? name.unsupported {
+        if let problem = name.problem(configuration.limits) {
             let failure = SubscriptionFailure(error: PusherError(.invalidRequest, message: problem))
             failure.report(channel: channel, into: &effects)
             return
@@ -29,29 +29,53 @@ extension ConnectionMachine {
     /// Starts on a channel if there is a connection to do it on.
     mutating func begin(_ channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
         guard let socketID else { return }
-        subscriptionGeneration += 1
-        let attempt = SubscriptionAttempt(channel: channel, connection: self.attempt, generation: subscriptionGeneration)
-        subscriptions[channel]?.begin(attempt, socketID: socketID, into: &effects)
+        let attempt = nextSubscriptionAttempt(for: channel)
+        if let auth = subscriptions[channel]?.begin(attempt, socketID: socketID, into: &effects) {
+            subscribe(channel, with: auth, at: now, into: &effects)
+        }
         setDeadline(for: channel, at: now)
+    }
+
+    mutating func nextSubscriptionAttempt(for channel: String) -> SubscriptionAttempt {
+        subscriptionGeneration += 1
+        return SubscriptionAttempt(channel: channel, connection: attempt, generation: subscriptionGeneration)
     }
 
     mutating func authorised(
         _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: MonotonicTime,
         into effects: inout [Effect]
     ) {
+        if keyRefreshed(attempt, result, at: now, into: &effects) { return }
         guard subscriptions[attempt.channel]?.state == .authorising(attempt) else {
             effects.append(.log(.debug, "stale authorisation for \(attempt.channel), dropped"))
             return
         }
         switch result {
         case .success(let auth):
-            subscriptions[attempt.channel]?.authorised(auth, into: &effects)
+            subscribe(attempt.channel, with: auth, at: now, into: &effects)
             setDeadline(for: attempt.channel, at: now)
         case .failure(let failure):
-            let error = PusherError(.authorisation, code: failure.status, message: failure.message)
-            let reason = SubscriptionFailure(error: error, authorisation: failure)
-            subscriptionFailed(attempt.channel, reason, at: now, into: &effects)
+            authorisationFailed(attempt.channel, failure, at: now, into: &effects)
         }
+    }
+
+    private mutating func subscribe(
+        _ channel: String, with auth: PusherAuth, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        if subscriptions[channel]?.sealed != nil, auth.sharedSecret == nil {
+            let message = "the authorisation for \(channel) has no shared_secret, which encrypted channels need"
+            return authorisationFailed(channel, AuthorisationFailure(message: message), at: now, into: &effects)
+        }
+        subscriptions[channel]?.subscribe(with: auth, into: &effects)
+        useKey(auth, of: channel, into: &effects)
+    }
+
+    private mutating func authorisationFailed(
+        _ channel: String, _ failure: AuthorisationFailure, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        let error = PusherError(.authorisation, code: failure.status, message: failure.message)
+        subscriptionFailed(
+            channel, SubscriptionFailure(error: error, authorisation: failure), at: now, into: &effects)
     }
 
     mutating func subscriptionRefused(
@@ -96,11 +120,5 @@ extension ConnectionMachine {
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(into: &effects)
         }
-    }
-}
-
-extension ChannelName {
-    fileprivate var unsupported: String? {
-        kind == .encrypted ? "encrypted channels are not supported yet: \(text) is one" : nil
     }
 }

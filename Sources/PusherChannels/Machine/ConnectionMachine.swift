@@ -50,6 +50,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
     var subscriptionJitter: SplitMix64
     var clientEventLimiter: ClientEventLimiter
+    var sealedEventsNumbered: SealedEvents.Number = 0
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<String> = []
 
@@ -121,6 +122,8 @@ struct ConnectionMachine: Equatable, Sendable {
             trigger(event, at: now, into: &effects)
         case .authorised(let attempt, let result):
             authorised(attempt, result, at: now, into: &effects)
+        case .opened(let event, let result):
+            opened(event, result, at: now, into: &effects)
         case .deadlineReached:
             deadlineReached(at: now, into: &effects)
         }

@@ -5,6 +5,7 @@ enum Effect: Equatable, Sendable {
     case send(ClientMessage)
     case authorise(SubscriptionAttempt, socketID: String)
     case cancelAuthorisation(SubscriptionAttempt)
+    case openSealed(ConnectionMachine.SealedEvent, SharedSecret)
     case deliver(Delivery)
     case log(LogLevel, String)
 }
@@ -18,6 +19,7 @@ enum Delivery: Equatable, Sendable {
     case memberAdded(channel: String, PresenceMember)
     case memberRemoved(channel: String, PresenceMember)
     case subscriptionCount(channel: String, Int)
+    case decryptionFailed(channel: String, event: String, data: String?)
     case error(PusherError)
 }
 

@@ -18,6 +18,7 @@ enum Input: Equatable, Sendable {
 
     // What was asked for and came back.
     case authorised(SubscriptionAttempt, Result<PusherAuth, AuthorisationFailure>)
+    case opened(ConnectionMachine.SealedEvent, Result<String, ConnectionMachine.OpeningFailure>)
     case deadlineReached
 }
 

@@ -24,6 +24,8 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// An authorisation that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
+    /// Of an encrypted channel.
+    var sealed: SealedEvents?
     private var myUserID: String?
     /// Of the latest subscription, kept while the connection is down so that the next one can tell the difference.
     private var roster: PresenceRoster?
@@ -33,6 +35,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         self.name = name
         self.ordinal = ordinal
         self.suppliedAuth = suppliedAuth
+        sealed = name.kind == .encrypted ? SealedEvents() : nil
     }
 
     // MARK: What it shows
@@ -63,27 +66,24 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     // MARK: On the way to the subscription
 
-    mutating func begin(_ attempt: SubscriptionAttempt, socketID: String, into effects: inout [Effect]) {
-        if !name.needsAuthorisation {
-            sendSubscribe(attempt, auth: nil, into: &effects)
-        } else if let auth = suppliedAuth {
-            suppliedAuth = nil
-            sendSubscribe(attempt, auth: auth, into: &effects)
-        } else {
-            state = .authorising(attempt)
-            effects.append(.authorise(attempt, socketID: socketID))
+    /// Takes the first step; gives back the authorisation that was brought along, to take the next one with.
+    mutating func begin(_ attempt: SubscriptionAttempt, socketID: String, into effects: inout [Effect]) -> PusherAuth? {
+        guard name.needsAuthorisation else {
+            state = .subscribing(attempt)
+            effects.append(.send(.subscribe(channel: name.text, auth: nil, channelData: nil)))
+            return nil
         }
+        state = .authorising(attempt)
+        defer { suppliedAuth = nil }
+        if suppliedAuth == nil { effects.append(.authorise(attempt, socketID: socketID)) }
+        return suppliedAuth
     }
 
-    mutating func authorised(_ auth: PusherAuth, into effects: inout [Effect]) {
+    mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {
         guard case .authorising(let attempt) = state else { return }
-        sendSubscribe(attempt, auth: auth, into: &effects)
-    }
-
-    private mutating func sendSubscribe(_ attempt: SubscriptionAttempt, auth: PusherAuth?, into effects: inout [Effect]) {
         state = .subscribing(attempt)
-        myUserID = auth?.channelData.flatMap(Self.userID)
-        effects.append(.send(.subscribe(channel: name.text, auth: auth?.auth, channelData: auth?.channelData)))
+        myUserID = auth.channelData.flatMap(Self.userID)
+        effects.append(.send(.subscribe(channel: name.text, auth: auth.auth, channelData: auth.channelData)))
     }
 
     private static func userID(in channelData: String) -> String? {
@@ -131,12 +131,14 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     mutating func connectionLost(into effects: inout [Effect]) {
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
+        if let refresh = sealed?.connectionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = .waiting
         failures = 0
     }
 
     /// What to tell the server and the authoriser now that the channel is wanted no longer.
     func abandon(into effects: inout [Effect]) {
+        if let refresh = sealed?.refresh { effects.append(.cancelAuthorisation(refresh)) }
         switch state {
         case .authorising(let attempt): effects.append(.cancelAuthorisation(attempt))
         case .subscribing, .subscribed: effects.append(.send(.unsubscribe(channel: name.text)))

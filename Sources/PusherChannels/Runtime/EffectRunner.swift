@@ -80,6 +80,8 @@ final class EffectRunner: Sendable {
                 authorise(attempt, socketID: socketID, feedback: feedback)
             case .cancelAuthorisation(let attempt):
                 state.withLock { $0.authorisations.removeValue(forKey: attempt) }?()
+            case .openSealed(let event, let secret):
+                feedback(.opened(event, SealedData.open(event.data, with: secret)))
             case .log(let level, let message):
                 logger.log(level: level.swiftLogLevel, "\(message)")
                 hub.debugLog(message)

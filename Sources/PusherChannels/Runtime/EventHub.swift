@@ -90,6 +90,8 @@ final class EventHub: Sendable {
             knownListeners(of: channel)?.callbacks.memberRemoved?(PusherPresenceChannelMember(member))
         case .subscriptionCount(let channel, let count):
             knownListeners(of: channel)?.callbacks.subscriptionCountChanged?(count)
+        case .decryptionFailed(let channel, let event, let data):
+            delegate?.failedToDecryptEvent(eventName: event, channelName: channel, data: data)
         case .error(let error):
             delegate?.receivedError(error: error)
         }

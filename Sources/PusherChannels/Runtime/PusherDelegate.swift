@@ -24,6 +24,9 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// hold part of a secret. `PusherError(error)` is the error with its kind.
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 
+    /// An event of an encrypted channel could not be decrypted, with a new key neither; `data` is as the server sent it.
+    func failedToDecryptEvent(eventName: String, channelName: String, data: String?)
+
     /// Something went wrong that is not about one channel: what the server said in a `pusher:error`, a connection that could not
     /// be made, a frame that could not be read. The connection looks after itself.
     func receivedError(error: PusherError)
@@ -41,6 +44,9 @@ extension PusherDelegate {
 
     /// Ignores the failure.
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
+
+    /// Ignores the failure.
+    public func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {}
 
     /// Ignores the error.
     public func receivedError(error: PusherError) {}

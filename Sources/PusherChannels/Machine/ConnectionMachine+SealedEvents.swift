@@ -1,0 +1,108 @@
+/// Events of encrypted channels: opened in order, the key fetched anew when it doesn't fit.
+extension ConnectionMachine {
+    /// An event whose data is to be opened.
+    struct SealedEvent: Equatable, Sendable {
+        let channel: String
+        let number: SealedEvents.Number
+        let data: String?
+    }
+
+    enum OpeningFailure: Error, Equatable, Sendable {
+        /// The key doesn't fit: another one may.
+        case wrongKey
+        /// The data is no encrypted data, whatever the key.
+        case malformed(String)
+    }
+
+    mutating func sealedEvent(_ envelope: Envelope, of channel: String, into effects: inout [Effect]) {
+        guard subscriptions[channel]?.sealed?.append(envelope, limit: configuration.sealedEventLimit) == true else {
+            let problem = "\(configuration.sealedEventLimit) events of \(channel) wait to be decrypted already"
+            return decryptionFailed(envelope, of: channel, problem, into: &effects)
+        }
+        openNext(of: channel, into: &effects)
+    }
+
+    mutating func opened(
+        _ event: SealedEvent, _ result: Result<String, OpeningFailure>, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        guard case .opening(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.sealed?.stage
+        else { return }
+        switch result {
+        case .success(let data):
+            var readable = envelope
+            readable.data = data
+            effects.append(.deliver(.event(readable)))
+            if withNewKey { subscriptions[event.channel]?.sealed?.keyFits() }
+        case .failure(.wrongKey) where subscriptions[event.channel]?.sealed?.shouldRefreshKey(at: now) == true:
+            return refreshKey(of: event.channel, at: now, into: &effects)
+        case .failure(.wrongKey):
+            decryptionFailed(envelope, of: event.channel, "the key doesn't fit", into: &effects)
+        case .failure(.malformed(let problem)):
+            decryptionFailed(envelope, of: event.channel, problem, into: &effects)
+        }
+        subscriptions[event.channel]?.sealed?.finish(event.number)
+        openNext(of: event.channel, into: &effects)
+    }
+
+    private mutating func openNext(of channel: String, into effects: inout [Effect]) {
+        sealedEventsNumbered += 1
+        guard let (envelope, secret) = subscriptions[channel]?.sealed?.beginOpening(sealedEventsNumbered) else { return }
+        open(envelope, of: channel, with: secret, into: &effects)
+    }
+
+    private func open(_ envelope: Envelope, of channel: String, with secret: SharedSecret, into effects: inout [Effect]) {
+        effects.append(
+            .openSealed(SealedEvent(channel: channel, number: sealedEventsNumbered, data: envelope.data), secret))
+    }
+
+    // MARK: The key
+
+    /// A subscription's authorisation, or a refresh, brought the channel's key.
+    mutating func useKey(_ auth: PusherAuth, of channel: String, into effects: inout [Effect]) {
+        guard let secret = auth.sharedSecret.map(SharedSecret.init) else { return }
+        sealedEventsNumbered += 1
+        if let (envelope, secret) = subscriptions[channel]?.sealed?.use(secret, sealedEventsNumbered) {
+            open(envelope, of: channel, with: secret, into: &effects)
+        }
+    }
+
+    /// Takes the answer to a refresh; false if it is none.
+    mutating func keyRefreshed(
+        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: MonotonicTime,
+        into effects: inout [Effect]
+    ) -> Bool {
+        guard subscriptions[attempt.channel]?.sealed?.refresh == attempt else { return false }
+        switch result {
+        case .success(let auth) where auth.sharedSecret != nil: useKey(auth, of: attempt.channel, into: &effects)
+        case .success: keyRefused(attempt.channel, "the new authorisation has no shared_secret", at: now, into: &effects)
+        case .failure(let failure): keyRefused(attempt.channel, failure.message, at: now, into: &effects)
+        }
+        return true
+    }
+
+    mutating func keyRefused(_ channel: String, _ problem: String, at now: MonotonicTime, into effects: inout [Effect]) {
+        guard let envelope = subscriptions[channel]?.sealed?.keyRefused(at: now) else { return }
+        decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
+        openNext(of: channel, into: &effects)
+    }
+
+    private mutating func refreshKey(of channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+        guard let socketID, subscriptions[channel]?.isSubscribed == true else {
+            // The next subscription brings the key.
+            subscriptions[channel]?.sealed?.awaitKey(nil, at: now)
+            return
+        }
+        let attempt = nextSubscriptionAttempt(for: channel)
+        subscriptions[channel]?.sealed?.awaitKey(attempt, at: now)
+        effects.append(.authorise(attempt, socketID: socketID))
+        subscriptionDeadlines.insert(
+            SubscriptionDeadline(channel: channel, awaited: .key(attempt)), at: now + configuration.authorisationTimeout)
+    }
+
+    private func decryptionFailed(
+        _ envelope: Envelope, of channel: String, _ problem: String, into effects: inout [Effect]
+    ) {
+        effects.append(.log(.warning, "\(envelope.event) on \(channel) can't be decrypted: \(problem)"))
+        effects.append(.deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data)))
+    }
+}

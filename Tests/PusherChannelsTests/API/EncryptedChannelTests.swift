@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Encrypted channels from endpoint to closure, with vectors made by other libraries.
+@Suite struct EncryptedChannelTests {
+    private static let masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+    private static let nonce = "QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX"
+    private static let secret = "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4="
+
+    @Test(arguments: [
+        ("private-encrypted-orders", secret), ("private-encrypted-cache-orders", "kGoUpb72j76y/wvXMQPNQuvN6L0houCXkta2saeU9IQ="),
+    ])
+    func keysAreDerivedAsServersDo(channel: String, secret: String) {
+        #expect(SharedSecret.derived(for: channel, masterKey: Self.masterKey)?.base64 == secret)
+    }
+
+    @Test(arguments: [
+        (secret, nonce, "C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg=", #"{"message":"hello world"}"#),
+        (secret, nonce, "CzN3y+i7AXVvmSMO0hW4sA==", ""), (secret, nonce, "CRSQyxJCG5LD+J9Jit36yqm+2w==", #""x""#),
+        (secret, nonce, "/TzR8s9jmsFzt7N72uAYgvDkjJsmvEIkWfvRhzYb", #"{"u":"é🙂"}"#),
+        (
+            "EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs=", "Ew2lLeGzSefk8fyVPbwL1yV+8HMyIBrm",
+            "ig9HfL7OKJ9TL97WFRG0xpuk9w0DXUJhLQlQbGf+ID9S3h15vb/fgDfsnsGxQNQDxw+i", #"{"name":"freddy","message":"hello"}"#
+        ),
+    ])
+    func dataIsOpened(secret: String, nonce: String, ciphertext: String, plaintext: String) {
+        let data = #"{"nonce":"\#(nonce)","ciphertext":"\#(ciphertext)"}"#
+        #expect(SealedData.open(data, with: SharedSecret(base64: secret)) == .success(plaintext))
+    }
+
+    @Test(
+        arguments: [
+            (nil, "its data has no nonce of 24 bytes in base64"), ("", "its data is not JSON"), ("plain", "its data is not JSON"),
+            ("{}", "its data has no nonce of 24 bytes in base64"),
+            (#"{"nonce":"AA==","ciphertext":""}"#, "its data has no nonce of 24 bytes in base64"),
+            (#"{"nonce":"\#(nonce)"}"#, "its data has no ciphertext in base64"),
+            (#"{"nonce":"\#(nonce)","ciphertext":"no base64!"}"#, "its data has no ciphertext in base64"),
+        ] as [(String?, String)])
+    func dataThatIsNoneIsSaidToBe(data: String?, problem: String) {
+        #expect(SealedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.malformed(problem)))
+    }
+
+    @Test(arguments: ["CzN3y+i7AXVvmSMO0hW4sQ==", "AA==", ""])
+    func ciphertextOfAnotherKeyIsNotOpened(ciphertext: String) {
+        let data = #"{"nonce":"\#(Self.nonce)","ciphertext":"\#(ciphertext)"}"#
+        #expect(SealedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.wrongKey))
+    }
+
+    @Test func sealingAndOpeningAgree() throws {
+        let key = [UInt8](0..<32)
+        let nonce = [UInt8](100..<124)
+        let sealed = try #require(SecretBox.seal(Array("hello".utf8), nonce: nonce, key: key))
+        #expect(SecretBox.open(ciphertext: sealed, nonce: nonce, key: key) == Array("hello".utf8))
+        #expect(SecretBox.seal([], nonce: [1], key: key) == nil)
+        #expect(SecretBox.open(ciphertext: sealed, nonce: nonce, key: [1]) == nil)
+    }
+
+    // MARK: The whole way
+
+    private static let event =
+        #"{\"nonce\":\"\#(nonce)\",\"ciphertext\":\"C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg=\"}"#
+
+    @Test func withTheMasterKeyEverythingIsDoneHere() {
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
+        let channel = rig.pusher.subscribe("private-encrypted-orders")
+        #expect(channel.subscribed)
+        rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#)
+        #expect(
+            rig.recorder.happenings.last
+                == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
+    }
+
+    @Test(arguments: [nil, "no base64!", "AA=="]) func withoutTheMasterKeyTheErrorSaysWhatIsMissing(masterKey: String?) {
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: masterKey))
+        rig.pusher.subscribe("private-encrypted-orders")
+        #expect(rig.recorder.errors.map(\.kind) == [.authorisation])
+        #expect(rig.recorder.errors.first?.message.contains("encryptionMasterKey") == true)
+    }
+
+    private func answer(_ rig: ClientRig, _ body: String) throws {
+        let url = try #require(URL(string: "http://h/auth"))
+        rig.session.mockResponse = (
+            Data(body.utf8), HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil), nil
+        )
+    }
+
+    @Test func theEndpointsNewKeyIsUsedWhenTheOldOneDoesNotFit() throws {
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
+        try answer(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
+        #expect(rig.pusher.subscribe("private-encrypted-orders").subscribed)
+        try answer(rig, #"{"auth":"k:s","shared_secret":"\#(Self.secret)"}"#)
+        rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#)
+        #expect(rig.session.requests.count == 2)
+        #expect(
+            rig.recorder.happenings.last
+                == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
+    }
+
+    @Test(arguments: [#"{"auth":"k:s"}"#, #"{"auth":"k:s","shared_secret":"AA=="}"#, #"{"auth":"k:s","shared_secret":"?"}"#])
+    func anEndpointWithoutAKeyIsAFailure(body: String) throws {
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
+        try answer(rig, body)
+        rig.pusher.subscribe("private-encrypted-orders")
+        #expect(rig.recorder.errors.map(\.message) == ["the authorisation has no shared_secret of 32 bytes in base64"])
+    }
+
+    @Test func theDelegateHearsOfWhatCanNotBeDecrypted() {
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
+        rig.pusher.subscribe("private-encrypted-orders")
+        rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"plain"}"#)
+        #expect(
+            rig.recorder.happenings.last
+                == .failedToDecrypt("placed", channel: "private-encrypted-orders", data: "plain"))
+    }
+}
