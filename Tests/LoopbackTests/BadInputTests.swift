@@ -11,6 +11,7 @@ import Testing
 
     // MARK: Where to connect to
 
+    // Proves P5.1.
     @Test func aWrongKeyEndsTheConnectionForGood() async throws {
         let server = try await LocalServer.start()
         try await withWatchdog {
@@ -24,6 +25,7 @@ import Testing
         await server.stop()
     }
 
+    // Proves P5.6.
     @Test func aPortWithNobodyIsTriedUntilSomebodyIsThere() async throws {
         let (port, descriptor) = try RawServer.refusingPort()
         let client = LiveClient(port: port)
@@ -40,6 +42,7 @@ import Testing
         await server.stop()
     }
 
+    // Proves P5.6.
     @Test func anUnknownHostIsTriedAgainToo() async throws {
         try await withWatchdog {
             let client = LiveClient(port: 80, host: "does-not-exist.invalid")
@@ -50,6 +53,7 @@ import Testing
         }
     }
 
+    // Proves P5.11.
     @Test func withoutReconnectOneFailureIsTheEnd() async throws {
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }
@@ -63,6 +67,7 @@ import Testing
 
     // MARK: The endpoint
 
+    // Proves P14.2.
     @Test(arguments: [
         ("/403", 403, "status 403"), ("/500", 500, "status 500"), ("/html", 200, "not JSON"), ("/empty", 200, "empty body"),
     ])
@@ -125,6 +130,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    // Proves P2.7.
     @Test(arguments: ["no json", "{", "[]", "7", "", "null", #"{"event":"#, #"{"event":7}"#, "{}", #"{"data":"x"}"#])
     func aFrameThatIsNoEvent(text: String) async throws {
         try await hearing([.text(text)]) { client in
@@ -132,12 +138,14 @@ import Testing
         }
     }
 
+    // Proves P2.7, P13.4.
     @Test func aBinaryFrame() async throws {
         try await hearing([.binary([1, 2, 3])]) { client in
             try await client.expectError(.malformedMessage)
         }
     }
 
+    // Proves P2.4, P12.5.
     @Test func aFrameOfAMegabyte() async throws {
         let data = String(repeating: "x", count: 1 << 20)
         try await hearing([.text(#"{"event":"big","data":"\#(data)"}"#)]) { client in
@@ -146,6 +154,7 @@ import Testing
         }
     }
 
+    // Proves P2.7, P2.8, P3.6.
     @Test func protocolEventsThatMakeNoSense() async throws {
         let frames = [
             #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"2.2\"}"}"#,
@@ -186,6 +195,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    // Proves P5.6.
     @Test(arguments: [0, 1, 2])
     func aServerThatHangsUpDuringTheHandshake(stage: Int) async throws {
         let connections = Locked(0)

@@ -27,6 +27,7 @@ import Testing
         await server.stop()
     }
 
+    // Proves P7.6, P8.3.
     @Test func clientEventsReachTheOthersAndMembersSeeEachOther() async throws {
         let server = try await LocalServer.start()
         try await withWatchdog {
@@ -46,6 +47,7 @@ import Testing
         await server.stop()
     }
 
+    // Proves P6.1.
     @Test func aServerThatGoesAndComesBackFindsItsSubscriberAgain() async throws {
         let server = try await LocalServer.start()
         let port = server.port

@@ -112,6 +112,7 @@ import Testing
         }
     }
 
+    // Proves P12.5.
     @Test func aMessageThatIsTooLargeIsRefused() async throws {
         let answer = Note<Frame>()
         let server = try RawServer { connection in
@@ -131,6 +132,7 @@ import Testing
         }
     }
 
+    // Proves P4.6.
     @Test func aPingIsAnswered() async throws {
         let answer = Note<Frame>()
         let server = try RawServer { connection in
@@ -190,6 +192,7 @@ import Testing
 
     // MARK: The request
 
+    // Proves P1.6.
     @Test func theRequestIsWhatWasAskedFor() async throws {
         let request = Note<String>()
         let server = try RawServer { connection in
@@ -207,6 +210,7 @@ import Testing
             #expect(lines.contains("X-Trace: abc 123"))
             #expect(lines.filter { $0.lowercased().hasPrefix("origin:") } == ["Origin: https://example.com"])
             #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
+            #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-protocol") })
             withExtendedLifetime(rig) {}
         }
     }

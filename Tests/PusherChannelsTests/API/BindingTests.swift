@@ -66,6 +66,7 @@ import Testing
         #expect(calls == ["client: news", "room: weather", "client: weather"])
     }
 
+    // Proves P6.3, P7.6.
     @Test func theProtocolsEventsCanBeBoundToUnderTheirPublicNames() {
         let room = rig.pusher.subscribe("presence-room")
         room.unbindAll()
@@ -81,6 +82,7 @@ import Testing
         #expect(!calls.contains("room: pusher_internal:subscription_succeeded"))
     }
 
+    // Proves P6.6.
     @Test func nothingOfAChannelThatWasGivenUpIsHeard() {
         let room = rig.pusher.subscribe("room")
         room.bind(eventName: "news", eventCallback: hear("room"))

@@ -17,6 +17,7 @@ import Testing
         let amount: Double
     }
 
+    // Proves P2.2.
     @Test(arguments: [#""{\"amount\":1.5}""#, #"{"amount":1.5}"#])
     func dataIsDecodedHoweverItWasSent(data: String) throws {
         let event = try event(#","data":\#(data)"#)
@@ -32,10 +33,12 @@ import Testing
         #expect(throws: DecodingError.self) { try empty.decode(Price.self) }
     }
 
+    // Proves P2.2.
     @Test func aPlainStringIsItself() throws {
         #expect(try event(#","data":"hi \u00e9""#).data == "hi é")
     }
 
+    // Proves P2.5, P2.6, P13.3.
     @Test func membersTheSDKDoesNotKnowCanBeReadToo() throws {
         let event = try event(#","data":"x","user_id":"ann","seq":7,"tags":["a"],"none":null"#)
         #expect(event.userId == "ann")

@@ -7,6 +7,7 @@ import Testing
 @Suite struct PusherTests {
     // MARK: Connecting
 
+    // Proves P3.3.
     @Test func nothingHappensBeforeConnect() {
         let rig = ClientRig()
         rig.pusher.subscribe("room")
@@ -22,6 +23,7 @@ import Testing
         #expect(rig.recorder.states == [.connecting, .connected])
     }
 
+    // Proves P1.1, P1.2, P1.3.
     @Test(arguments: [
         (PusherHost.host("example.org"), Int?.none, String?.none, true, "wss://example.org:443/app/key"),
         (.host("example.org"), nil, nil, false, "ws://example.org:80/app/key"),
@@ -42,6 +44,7 @@ import Testing
         #expect("\(scheme)://\(request.host):\(request.port)\(request.path)".hasPrefix(url + query))
     }
 
+    // Proves P1.4.
     @Test(arguments: [("a/b?c=d#e", "a%2Fb%3Fc%3Dd%23e"), ("ключ", "%D0%BA%D0%BB%D1%8E%D1%87"), ("", "")])
     func anyKeyStaysInItsPlace(key: String, encoded: String) throws {
         let rig = ClientRig(server: .manual, key: key)
@@ -50,6 +53,19 @@ import Testing
         #expect(request.path.hasPrefix("/app/\(encoded)?protocol=7"))
     }
 
+    // Proves P1.5, P1.6, P13.4.
+    @Test func theRequestSaysWhichProtocolAndWhichClientAndNothingElse() throws {
+        let rig = ClientRig.connected()
+        let request = try #require(rig.socket.requests.first)
+        let query = try #require(request.path.split(separator: "?").last).split(separator: "&")
+        #expect(query.dropLast() == ["protocol=7", "client=swift-pusher-channels"])
+        let version = try #require(query.last).split(separator: "=")
+        #expect(version.first == "version")
+        #expect(version.last?.split(separator: ".").compactMap { Int($0) }.count == 3)
+        #expect(request.headers["Sec-WebSocket-Protocol"] == nil)
+    }
+
+    // Proves P3.8, P6.1.
     @Test func disconnectEndsEverythingAndConnectBringsItBack() {
         let rig = ClientRig.connected()
         let room = rig.pusher.subscribe("room")
@@ -111,6 +127,7 @@ import Testing
         #expect(rig.socket.frames.filter { $0.event == "pusher:unsubscribe" }.count == 2)
     }
 
+    // Proves P12.1.
     @Test(arguments: ["", "no spaces", "käse", "a/b", String(repeating: "x", count: 165)])
     func aNameThatIsNoneIsRefusedWithoutAskingTheServer(name: String) {
         let rig = ClientRig.connected()
@@ -121,6 +138,7 @@ import Testing
         #expect(rig.pusher.subscribe("fine").subscribed)
     }
 
+    // Proves P7.6.
     @Test func membersComeAndGo() {
         let rig = ClientRig.connected()
         let heard = Locked<[String]>([])
@@ -145,6 +163,7 @@ import Testing
         let name: String
     }
 
+    // Proves P8.1.
     @Test func anyEncodableIsSentAsAJSONValue() throws {
         let rig = ClientRig.connected()
         let room = rig.pusher.subscribe("private-room")
@@ -155,6 +174,7 @@ import Testing
         #expect([#"{"x":7,"name":"\"ä\""}"#, #"{"name":"\"ä\"","x":7}"#].contains(data))
     }
 
+    // Proves P8.1.
     @Test func soIsWhatJSONSerializationTakes() throws {
         let rig = ClientRig.connected()
         let room = rig.pusher.subscribe("private-room")
@@ -163,6 +183,7 @@ import Testing
         #expect(rig.socket.frames.last?.data == #"{"list":[1,2.5,true,null,"x"]}"#)
     }
 
+    // Proves P8.2, P8.3, P8.4.
     @Test func whatIsNoJSONIsRefused() {
         let rig = ClientRig.connected()
         let room = rig.pusher.subscribe("private-room")
@@ -179,6 +200,7 @@ import Testing
         #expect(rig.socket.frames.allSatisfy { $0.event == "pusher:subscribe" })
     }
 
+    // Proves P8.3.
     @Test func aChannelThatWasGivenUpSendsNothing() {
         let rig = ClientRig.connected()
         let room = rig.pusher.subscribe("private-room")

@@ -20,6 +20,7 @@ import Testing
 
     // MARK: Authorizer
 
+    // Proves P14.6.
     @Test func whatTheAuthorizerGivesIsSent() {
         let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [PusherAuth(auth: "key:own")])))
         rig.pusher.subscribe("private-room")
@@ -27,12 +28,14 @@ import Testing
         #expect(rig.recorder.subscribedChannels == ["private-room"])
     }
 
+    // Proves P14.6.
     @Test func anAuthorizerWithNothingIsAFailure() {
         let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [nil])))
         rig.pusher.subscribe("private-room")
         #expect(rig.recorder.errors.map(\.message) == ["the authorizer gave nothing for private-room"])
     }
 
+    // Proves P14.6.
     @Test func onlyTheFirstAnswerCounts() {
         let answers = [PusherAuth(auth: "key:1"), nil, PusherAuth(auth: "key:2")]
         let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: answers)))
@@ -41,6 +44,7 @@ import Testing
         #expect(rig.recorder.errors.isEmpty)
     }
 
+    // Proves P6.8.
     @Test func anAuthorizerThatNeverCallsBackIsGivenUp() {
         let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [])))
         rig.pusher.subscribe("private-room")
@@ -50,6 +54,7 @@ import Testing
 
     // MARK: A secret
 
+    // Proves P14.7.
     @Test func signaturesMadeHereAreAccepted() {
         let rig = ClientRig.connected(server: .checking(secret: "secret"))
         rig.pusher.subscribe("private-room")
@@ -67,6 +72,7 @@ import Testing
         #expect(room?.findMember(userId: "bob") == nil)
     }
 
+    // Proves P6.2.
     @Test func aPublicChannelIsNotSigned() {
         let rig = ClientRig.connected(server: .checking(secret: "secret"))
         rig.pusher.subscribe("news")
@@ -79,6 +85,7 @@ import Testing
         let description = "not today"
     }
 
+    // Proves P14.6.
     @Test func whatAsyncCodeReturnsIsSent() async throws {
         let rig = ClientRig.connected(
             auth: .customHandler { socketID, channel in PusherAuth(auth: "key:\(socketID)/\(channel)") })
@@ -87,6 +94,7 @@ import Testing
         #expect(auths(rig) == ["key:46123.486095/private-room"])
     }
 
+    // Proves P14.6.
     @Test func whatAsyncCodeThrowsIsReported() async throws {
         let rig = ClientRig.connected(auth: .customHandler { _, _ in throw NotToday() })
         rig.pusher.subscribe("private-room")
@@ -94,6 +102,7 @@ import Testing
         #expect(failure == PusherError(.authorisation, message: "the authorisation handler failed: not today"))
     }
 
+    // Proves P14.6.
     @Test func asyncCodeIsCancelledWhenItsAnswerIsWantedNoLonger() async throws {
         let (cancelled, continuation) = AsyncStream<Void>.makeStream()
         let rig = ClientRig.connected(
@@ -125,6 +134,7 @@ import Testing
 
     // MARK: Secrets
 
+    // Proves P14.9.
     @Test func noDescriptionShowsASecret() {
         let secret = "s3cr3t-value"
         let method = AuthMethod.inline(secret: secret)

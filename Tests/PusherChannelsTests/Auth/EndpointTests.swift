@@ -21,6 +21,7 @@ import FoundationNetworking
         rig.session.mockResponse = (body.map { Data($0.utf8) }, error == nil ? response : nil, error)
     }
 
+    // Proves P14.1.
     @Test func theEndpointGetsAFormWithSocketAndChannel() throws {
         let rig = rig()
         try answer(rig, #"{"auth":"key:abc"}"#)
@@ -33,6 +34,7 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-a,b;c=d@e.f"])
     }
 
+    // Proves P6.2.
     @Test func aSignatureThatTheServerAcceptsOpensTheChannel() {
         let rig = rig(server: .checking(secret: "secret"))
         rig.session.stubAuth(secret: "secret", key: "key", userID: "ann")
@@ -51,6 +53,7 @@ import FoundationNetworking
         #expect(rig.pusher.connection.connectionState == .connected)
     }
 
+    // Proves P14.2, P14.3.
     @Test(arguments: [
         (403, "not yours", "answered with status 403"),
         (500, "<html>oops</html>", "answered with status 500"),
@@ -79,6 +82,16 @@ import FoundationNetworking
         #expect(rig.pusher.connection.connectionState == .connected)
     }
 
+    // Proves P14.2.
+    @Test(arguments: [200, 201, 299])
+    func everyGoodStatusIsGood(status: Int) throws {
+        let rig = rig()
+        try answer(rig, #"{"auth":"key:abc","more":1}"#, status: status)
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.subscribedChannels == ["private-room"])
+    }
+
+    // Proves P14.4.
     @Test func anEndpointThatCannotBeReached() throws {
         let rig = rig()
         try answer(rig, nil, error: NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
@@ -96,6 +109,7 @@ import FoundationNetworking
         #expect(rig.recorder.errors.map(\.message) == ["the authorisation endpoint gave no HTTP response"])
     }
 
+    // Proves P6.8.
     @Test func anEndpointThatNeverAnswersIsGivenUp() throws {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(3600))
@@ -116,6 +130,7 @@ import FoundationNetworking
         #expect(rig.session.requests.isEmpty)
     }
 
+    // Proves P6.4, P6.9.
     @Test func aFailedChannelIsTriedAgainWhenAskedTo() throws {
         let rig = rig()
         try answer(rig, "", status: 500)
@@ -162,6 +177,7 @@ import FoundationNetworking
         }
     }
 
+    // Proves P14.5.
     @Test func theApplicationsRequestIsSentAsItIs() throws {
         let builder = Builder(url: URL(string: "https://example/auth"))
         let rig = ClientRig.connected(auth: .authRequestBuilder(authRequestBuilder: builder))
@@ -174,6 +190,7 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-room"])
     }
 
+    // Proves P14.5.
     @Test func noRequestIsAFailure() {
         let rig = ClientRig.connected(auth: .authRequestBuilder(authRequestBuilder: Builder(url: nil)))
         rig.pusher.subscribe("private-room")

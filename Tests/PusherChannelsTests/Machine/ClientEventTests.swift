@@ -21,6 +21,7 @@ import Testing
         return machine.trigger(event, at: transcript.now, into: &effects)
     }
 
+    // Proves P8.6.
     @Test func subscribedChannelSendsAtOnce() {
         var transcript = subscribing()
         _ = succeed(&transcript)
@@ -28,6 +29,7 @@ import Testing
         #expect(transcript.play(.trigger(event)) == [.send(event.message)])
     }
 
+    // Proves P8.5, P8.6.
     @Test func eventsWaitForTheSubscriptionInOrder() {
         var transcript = subscribing()
         #expect(trigger(transcript, event) == .queued)
@@ -37,6 +39,7 @@ import Testing
         #expect(succeed(&transcript).sent.isEmpty, "they are sent once")
     }
 
+    // Proves P8.5.
     @Test func queueIsBounded() {
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
@@ -45,8 +48,19 @@ import Testing
             Issue.record("the third event was accepted")
             return
         }
+        #expect(ConnectionMachine.Configuration().unsentEventLimit == 100)
     }
 
+    // Proves P8.3.
+    @Test(arguments: ["private-a", "presence-a", "private-cache-a", "presence-cache-a"])
+    func kindsThatTakeClientEvents(channel: String) {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
+        transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)"}"#)
+        #expect(trigger(transcript, ClientEvent(name: "client-e", channel: channel, data: "{}")) == .sent)
+    }
+
+    // Proves P8.2, P8.3, P8.6.
     @Test(arguments: [
         ("shout", "private-room"), ("client-e", "room"), ("client-e", "private-encrypted-room"), ("client-e", "private-other"),
     ])

@@ -26,6 +26,7 @@ import Testing
         return (outcome(transcript, effects), effects.errors)
     }
 
+    // Proves P5.1.
     @Test(arguments: [4001, 4003, 4004, 4005, 4006, 4007, 4008, 4009, 4002, 4010, 4099] as [UInt16])
     func rangeOfRefusalsStops(code: UInt16) {
         let (outcome, errors) = closed(with: code)
@@ -36,6 +37,7 @@ import Testing
             ])
     }
 
+    // Proves P5.3.
     @Test(arguments: [4100, 4101, 4199] as [UInt16])
     func rangeOfOverloadWaitsASecondAtLeast(code: UInt16) {
         let (outcome, errors) = closed(with: code)
@@ -43,6 +45,7 @@ import Testing
         #expect(errors.isEmpty)
     }
 
+    // Proves P5.4.
     @Test(arguments: [4200, 4201, 4202, 4299] as [UInt16])
     func rangeOfReturnsComesBackAtOnce(code: UInt16) {
         let (outcome, errors) = closed(with: code)
@@ -50,6 +53,7 @@ import Testing
         #expect(errors.isEmpty)
     }
 
+    // Proves P5.5.
     @Test(arguments: [4300, 4301, 4302, 4303, 4999] as [UInt16])
     func rangeOfOtherErrorsBacksOffAndReports(code: UInt16) {
         let (outcome, errors) = closed(with: code)
@@ -57,6 +61,7 @@ import Testing
         #expect(errors.map(\.code) == [Int(code)])
     }
 
+    // Proves P5.5.
     @Test(arguments: [1000, 1001, 1005, 1006, 1011, 1012, 1013, 1014] as [UInt16])
     func ordinaryClosesBackOff(code: UInt16) {
         let (outcome, errors) = closed(with: code)
@@ -64,6 +69,7 @@ import Testing
         #expect(errors.isEmpty)
     }
 
+    // Proves P5.5.
     @Test(arguments: [1002, 1003, 1007, 1008, 1009, 1010, 1015, 3000] as [UInt16])
     func brokenClosesBackOffAndReport(code: UInt16) {
         let (outcome, errors) = closed(with: code)
@@ -71,6 +77,7 @@ import Testing
         #expect(errors.map(\.code) == [Int(code)])
     }
 
+    // Proves P5.6.
     @Test func transportFailureBacksOffAndReports() {
         var transcript = Transcript.connected()
         let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionLost, "gone")), transcript.attempt))
@@ -78,6 +85,7 @@ import Testing
         #expect(effects.errors == [PusherError(.transport(.connectionLost), message: "gone")])
     }
 
+    // Proves P3.8.
     @Test func localCloseStops() {
         var transcript = Transcript.connected()
         #expect(
@@ -91,6 +99,7 @@ import Testing
 
     // MARK: 4000, TLS only
 
+    // Proves P5.2.
     @Test func tlsOnlyIsUpgradedOnceIfAllowed() {
         var transcript = Transcript.connected {
             $0.secure = false
@@ -102,6 +111,7 @@ import Testing
         #expect(transcript.machine.state == .disconnected)
     }
 
+    // Proves P5.2.
     @Test func tlsOnlyStopsIfNotAllowed() {
         var transcript = Transcript.connected { $0.secure = false }
         #expect(transcript.close(4000).errors.map(\.code) == [4000])
@@ -110,6 +120,7 @@ import Testing
 
     // MARK: 4200 storms
 
+    // Proves P5.4.
     @Test func immediateReturnsAreBelievedThreeTimesAMinute() {
         var transcript = Transcript.connected()
         for _ in 1...3 {
@@ -126,18 +137,22 @@ import Testing
 
     // MARK: Errors in the stream
 
+    // Proves P5.7.
     @Test(arguments: [4000, 4001, 4009, 4100, 4200, 4301])
     func errorInTheStreamNeverEndsAConnection(code: Int) {
         var transcript = Transcript.connected()
         let effects = transcript.receive(#"{"event":"pusher:error","data":{"message":"m","code":\#(code)}}"#)
         #expect(transcript.machine.state == .connected)
         #expect(effects.opened.isEmpty)
+        #expect(effects.events == ["pusher:error"])
         #expect(effects.errors == [PusherError(.server, code: code, message: "m")])
     }
 
+    // Proves P5.8.
     @Test(
         arguments: [
-            .closed(code: 1000, reason: ""), .closed(code: 1005, reason: ""), .failed(WebSocketFailure(.connectionLost, "")),
+            .closed(code: 1000, reason: ""), .closed(code: 1005, reason: ""), .closed(code: 1006, reason: ""),
+            .failed(WebSocketFailure(.connectionLost, "")),
         ] as [WebSocketClosure])
     func errorBeforeEstablishmentExplainsAPlainClose(closure: WebSocketClosure) {
         var transcript = Transcript()
@@ -149,6 +164,7 @@ import Testing
         #expect(effects.errors.isEmpty, "the error was reported when it came")
     }
 
+    // Proves P5.7, P5.8.
     @Test func errorAfterEstablishmentDoesNotExplainAPlainClose() {
         var transcript = Transcript.connected()
         transcript.receive(#"{"event":"pusher:error","data":{"message":"auth","code":4009}}"#)
@@ -156,6 +172,7 @@ import Testing
         #expect(transcript.machine.state == .reconnecting)
     }
 
+    // Proves P5.9.
     @Test func errorAndCloseWithTheSameCodeAreReportedOnce() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -165,6 +182,7 @@ import Testing
         #expect(transcript.close(4001).errors.isEmpty)
     }
 
+    // Proves P5.11.
     @Test func withoutAutoReconnectEveryCloseStops() {
         for code in [1006, 4100, 4200] as [UInt16] {
             var transcript = Transcript.connected { $0.autoReconnect = false }

@@ -5,6 +5,7 @@ import Testing
 @Suite struct ConnectionMachineTests {
     // MARK: Connecting
 
+    // Proves P3.1, P3.4.
     @Test func connectsAndIsConnectedOnlyWhenEstablished() {
         var transcript = Transcript()
         #expect(
@@ -20,6 +21,18 @@ import Testing
         #expect(transcript.machine.socketID == "7.8")
     }
 
+    // Proves P3.3.
+    @Test func socketIDIsForOneConnection() {
+        var transcript = Transcript.connected()
+        #expect(transcript.machine.socketID == "1.1")
+        transcript.close(1006)
+        #expect(transcript.machine.socketID == nil)
+        transcript.passToDeadline()
+        transcript.establish()
+        #expect(transcript.machine.socketID == "1.2")
+    }
+
+    // Proves P3.7.
     @Test func connectIsIdempotent() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -30,12 +43,14 @@ import Testing
         #expect(transcript.play(.connect).isEmpty)
     }
 
+    // Proves P3.7.
     @Test func connectWhileWaitingTriesAtOnce() {
         var transcript = Transcript.connected()
         transcript.close(1006)
         #expect(transcript.play(.connect).opened == [ConnectionAttempt(2)])
     }
 
+    // Proves P3.7.
     @Test func connectWhileClosingFollowsTheClose() {
         var transcript = Transcript.connected()
         transcript.play(.disconnect)
@@ -43,6 +58,7 @@ import Testing
         #expect(transcript.close(1000).opened == [ConnectionAttempt(2)])
     }
 
+    // Proves P3.5.
     @Test func openingTakesNoLongerThanItMay() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -52,14 +68,19 @@ import Testing
         #expect(transcript.machine.state == .reconnecting)
     }
 
+    // Proves P3.5.
     @Test func establishingTakesNoLongerThanItMay() {
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
         #expect(transcript.pass(.seconds(14)).isEmpty)
-        #expect(transcript.pass(.seconds(1)).errors.map(\.kind) == [.timedOut])
+        let effects = transcript.pass(.seconds(1))
+        #expect(effects.contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
+        #expect(effects.errors.map(\.kind) == [.timedOut])
+        #expect(transcript.machine.state == .reconnecting)
     }
 
+    // Proves P5.5.
     @Test func closeInTheMiddleOfTheHandshakeBacksOff() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -70,6 +91,7 @@ import Testing
 
     // MARK: Disconnecting in every state
 
+    // Proves P3.8.
     @Test func disconnectWhileOpening() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -79,6 +101,18 @@ import Testing
         #expect(transcript.pass(.seconds(3600)).isEmpty)
     }
 
+    // Proves P3.8.
+    @Test func disconnectWhileEstablishing() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        #expect(transcript.play(.disconnect).contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
+        transcript.close(1000)
+        #expect(transcript.machine.state == .disconnected)
+        #expect(transcript.pass(.seconds(3600)).isEmpty)
+    }
+
+    // Proves P3.8.
     @Test func disconnectWhileWaiting() {
         var transcript = Transcript.connected()
         transcript.close(1006)
@@ -86,6 +120,7 @@ import Testing
         #expect(transcript.pass(.seconds(3600)).isEmpty)
     }
 
+    // Proves P3.8.
     @Test func disconnectWhileIdleOrClosingDoesNothing() {
         var transcript = Transcript()
         #expect(transcript.play(.disconnect).isEmpty)
@@ -94,6 +129,7 @@ import Testing
         #expect(transcript.play(.disconnect).isEmpty)
     }
 
+    // Proves P3.8.
     @Test func disconnectDoesNotWaitForEverForThePeer() {
         var transcript = Transcript.connected()
         transcript.play(.disconnect)
@@ -102,6 +138,7 @@ import Testing
 
     // MARK: Stale news
 
+    // Proves P3.9.
     @Test func reportsOfAnEarlierAttemptAreIgnored() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "a", auth: nil))
@@ -118,6 +155,7 @@ import Testing
         }
     }
 
+    // Proves P3.6.
     @Test func secondEstablishmentIsIgnored() {
         var transcript = Transcript.connected()
         transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"9.9\"}"}"#)
@@ -126,6 +164,7 @@ import Testing
 
     // MARK: Liveness
 
+    // Proves P4.1, P4.3.
     @Test func serversActivityTimeoutCountsIfItIsShorter() {
         var transcript = Transcript.connected(activityTimeout: 30)
         #expect(transcript.pass(.seconds(29)).isEmpty)
@@ -134,6 +173,7 @@ import Testing
         #expect(transcript.pass(.seconds(120)) == [.send(.ping)])
     }
 
+    // Proves P4.2.
     @Test func anyFramePostponesThePing() {
         var transcript = Transcript.connected()
         transcript.pass(.seconds(100))
@@ -146,6 +186,7 @@ import Testing
         #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
     }
 
+    // Proves P4.2.
     @Test func pongInTimeKeepsTheConnection() {
         var transcript = Transcript.connected()
         transcript.pass(.seconds(120))
@@ -155,6 +196,22 @@ import Testing
         #expect(transcript.machine.state == .connected)
     }
 
+    // Proves P4.2.
+    @Test func anyFrameIsAsGoodAsAPong() {
+        for input in [
+            .receivedControlFrame(ConnectionAttempt(1)), .receivedMalformed(.binary, ConnectionAttempt(1)),
+            Transcript.input(#"{"event":"news","channel":"nobodys"}"#, ConnectionAttempt(1)),
+        ] as [Input] {
+            var transcript = Transcript.connected()
+            #expect(transcript.pass(.seconds(120)) == [.send(.ping)])
+            transcript.pass(.seconds(29))
+            transcript.play(input)
+            #expect(transcript.pass(.seconds(119)).isEmpty)
+            #expect(transcript.machine.state == .connected)
+        }
+    }
+
+    // Proves P4.3, P4.4.
     @Test func missingPongClosesAndReconnectsAtOnce() {
         var transcript = Transcript.connected()
         #expect(transcript.pass(.seconds(120)) == [.send(.ping)])
@@ -164,6 +221,7 @@ import Testing
         #expect(effects.opened == [ConnectionAttempt(2)])
     }
 
+    // Proves P4.5.
     @Test func pingIsAnswered() {
         var transcript = Transcript.connected()
         #expect(transcript.receive(#"{"event":"pusher:ping","data":{}}"#) == [.send(.pong)])
@@ -171,6 +229,7 @@ import Testing
 
     // MARK: Bad frames
 
+    // Proves P2.7.
     @Test(arguments: ["", "nonsense", "[1]", "\"x\"", "{", #"{"data":1}"#, #"{"event":7}"#, #"{"event":"a"}x"#])
     func badFrameIsReportedAndTheConnectionGoesOn(frame: String) {
         var transcript = Transcript.connected()
@@ -178,6 +237,7 @@ import Testing
         #expect(transcript.machine.state == .connected)
     }
 
+    // Proves P2.7.
     @Test(arguments: [
         "pusher_internal:subscription_succeeded", "pusher_internal:member_added", "pusher_internal:member_removed",
         "pusher_internal:subscription_count", "pusher:subscription_error", "pusher:connection_established",
@@ -187,6 +247,20 @@ import Testing
         #expect(transcript.receive(#"{"event":"\#(event)"}"#).errors.map(\.kind) == [.malformedMessage])
     }
 
+    // Proves P2.8, P13.2.
+    @Test func eventsOfExtensionsAreLoggedAndDeliveredAsTheyCame() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        let before = transcript.machine
+        #expect(
+            transcript.receive(#"{"event":"pusher:delta","channel":"room","data":{"seq":7}}"#) == [
+                .log(.debug, "unknown protocol event pusher:delta"),
+                .deliver(.event(Envelope(event: "pusher:delta", channel: "room", data: #"{"seq":7}"#))),
+            ])
+        #expect(transcript.machine == before)
+    }
+
+    // Proves P2.8.
     @Test func unknownProtocolEventsAreLogged() {
         var transcript = Transcript.connected()
         let effects = transcript.receive(#"{"event":"pusher_internal:future","data":{}}"#)

@@ -33,6 +33,7 @@ import Testing
         #"{"event":"pusher_internal:member_removed","channel":"presence-lobby","data":"{\"user_id\":\"\#(userID)\"}"}"#
     }
 
+    // Proves P7.1, P7.2.
     @Test func membersAreTheServersList() {
         let transcript = subscribed(["bob", "ann"])
         #expect(members(transcript) == ["bob", "ann"])
@@ -40,6 +41,29 @@ import Testing
         #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["bob"]?.info == ["name": "bob"])
     }
 
+    // Proves P7.1.
+    @Test func channelDataIsSentAsItWasGiven() {
+        let channelData = #"{ "user_info" : {"n":1.50}, "user_id" : 10 }"#
+        var transcript = Transcript.connected()
+        let auth = PusherAuth(auth: "k:s", channelData: channelData)
+        #expect(
+            transcript.play(.subscribe(channel: "presence-lobby", auth: auth)).sent == [
+                .subscribe(channel: "presence-lobby", auth: "k:s", channelData: channelData)
+            ])
+        transcript.receive(Self.success(["10"]))
+        #expect(transcript.machine.subscriptions["presence-lobby"]?.me == "10")
+    }
+
+    // Proves P7.4.
+    @Test func theFirstMembersAreNoJoins() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth("ann")))
+        let effects = transcript.receive(Self.success(["bob", "ann"]))
+        #expect(effects.events == ["pusher:subscription_succeeded"])
+        #expect(effects.deliveries.last == .subscribed(channel: "presence-lobby"))
+    }
+
+    // Proves P7.6.
     @Test func joinsAndLeavesAreReported() {
         var transcript = subscribed(["ann"])
         let join = transcript.receive(added("\"bob\"", info: #"{"name":"Bob"}"#))
@@ -53,16 +77,20 @@ import Testing
                 .memberAdded(channel: "presence-lobby", bob),
             ])
         #expect(members(transcript) == ["ann", "bob"])
-        #expect(transcript.receive(removed("bob")).deliveries.last == .memberRemoved(channel: "presence-lobby", bob))
+        let leave = transcript.receive(removed("bob"))
+        #expect(leave.events == ["pusher:member_removed"])
+        #expect(leave.deliveries.last == .memberRemoved(channel: "presence-lobby", bob))
         #expect(members(transcript) == ["ann"])
     }
 
+    // Proves P7.3.
     @Test func numbersAsUserIDsAreStrings() {
         var transcript = subscribed([])
         transcript.receive(added("10"))
         #expect(members(transcript) == ["10"])
     }
 
+    // Proves P7.7.
     @Test func secondJoinOfAMemberUpdatesIt() {
         var transcript = subscribed(["ann"])
         #expect(transcript.receive(added("\"ann\"", info: #"{"name":"Anna"}"#)).isEmpty)
@@ -70,21 +98,25 @@ import Testing
         #expect(members(transcript) == ["ann"])
     }
 
+    // Proves P7.7.
     @Test func leaveOfAStrangerIsIgnored() {
         var transcript = subscribed(["ann"])
         #expect(transcript.receive(removed("zoe")).isEmpty)
     }
 
+    // Proves P7.4, P7.5.
     @Test func membersAreReplacedOnResubscriptionAndTheDifferenceReported() {
         var transcript = subscribed(["ann", "bob", "cy"])
         transcript.close(4200)
         #expect(members(transcript).isEmpty, "nobody is known to be there while there is no subscription")
+        #expect(transcript.machine.subscriptions["presence-lobby"]?.me == nil)
         for attempt in transcript.establish().authorisations { transcript.play(.authorised(attempt, .success(Self.auth("ann")))) }
         let effects = transcript.receive(Self.success(["ann", "cy", "dee"]))
         #expect(members(transcript) == ["ann", "cy", "dee"])
         #expect(effects.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
     }
 
+    // Proves P7.2.
     @Test(arguments: [
         #"{"presence":{"hash":{"a":null},"count":1}}"#, #"{"presence":{"ids":["a"],"hash":[],"count":9}}"#,
         #"{"presence":{"ids":["a"]}}"#,

@@ -12,6 +12,7 @@ import Testing
         return until - transcript.now
     }
 
+    // Proves P5.10.
     @Test func delaysGrowAndAreCapped() throws {
         var longest: [Duration] = Array(repeating: .zero, count: 12)
         for seed in 0..<200 as Range<UInt64> {
@@ -29,6 +30,7 @@ import Testing
         }
     }
 
+    // Proves P5.10.
     @Test func jitterDiffersBetweenClientsAndRepeatsForASeed() throws {
         func delays(_ seed: UInt64) -> [Duration?] {
             var transcript = Transcript(seed: seed)
@@ -43,6 +45,7 @@ import Testing
         #expect(delays(1) != delays(2))
     }
 
+    // Proves P5.10.
     @Test func stableConnectionMakesDelaysShortAgain() throws {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -56,6 +59,7 @@ import Testing
         #expect(try #require(delay(transcript)) <= .seconds(1))
     }
 
+    // Proves P5.10.
     @Test func connectionThatDoesNotLastDoesNotMakeDelaysShort() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -68,6 +72,7 @@ import Testing
         #expect(transcript.machine.backoff.failures == 11)
     }
 
+    // Proves P5.6, P5.11.
     @Test func attemptsCanBeLimited() {
         var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 2 }
         transcript.play(.connect)

@@ -7,6 +7,7 @@ import Testing
 
     // MARK: Public channels
 
+    // Proves P6.2, P6.3.
     @Test func publicChannelIsSubscribedWithoutAuthorisation() {
         var transcript = Transcript.connected()
         #expect(
@@ -21,6 +22,7 @@ import Testing
         #expect(transcript.machine.subscriptions["room"]?.isSubscribed == true)
     }
 
+    // Proves P6.3.
     @Test(arguments: [#""{}""#, "{}", #""""#, "null", nil] as [String?])
     func everyFormOfSuccessCounts(data: String?) {
         var transcript = Transcript.connected()
@@ -30,6 +32,7 @@ import Testing
         #expect(transcript.machine.subscriptions["room"]?.isSubscribed == true)
     }
 
+    // Proves P3.10, P6.1.
     @Test func wishesMadeBeforeConnectingAreFulfilledInOrder() {
         var transcript = Transcript()
         for channel in ["c", "a", "b"] { #expect(transcript.play(.subscribe(channel: channel, auth: nil)).isEmpty) }
@@ -40,6 +43,7 @@ import Testing
         #expect(channels == ["c", "a", "b"])
     }
 
+    // Proves P6.4.
     @Test func subscribingTwiceIsOnce() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -48,6 +52,7 @@ import Testing
         #expect(transcript.play(.subscribe(channel: "room", auth: nil)).isEmpty)
     }
 
+    // Proves P12.1, P12.2.
     @Test(arguments: ["", "a b", "caf\u{e9}", "#server-to-user-1", "private-\n", String(repeating: "x", count: 165)])
     func invalidNamesFailAtOnce(name: String) {
         var transcript = Transcript.connected()
@@ -61,6 +66,7 @@ import Testing
         #expect(transcript.machine.subscriptions.isEmpty)
     }
 
+    // Proves P3.10, P6.1.
     @Test func resubscribesWhatIsStillWanted() {
         var transcript = Transcript.connected()
         for channel in ["room", "gone"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
@@ -73,6 +79,7 @@ import Testing
 
     // MARK: Unsubscribing
 
+    // Proves P6.5, P6.6.
     @Test func unsubscribeWorksInEveryState() {
         var transcript = Transcript()
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -90,6 +97,7 @@ import Testing
         #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty)
     }
 
+    // Proves P6.5.
     @Test func unsubscribeAllKeepsNothing() {
         var transcript = Transcript.connected()
         for channel in ["b", "a"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
@@ -97,6 +105,7 @@ import Testing
         #expect(transcript.machine.subscriptions.isEmpty)
     }
 
+    // Proves P6.6.
     @Test func lateEventsOfAnUnsubscribedChannelAreDropped() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -107,6 +116,7 @@ import Testing
         #expect(transcript.receive(event).events.isEmpty)
     }
 
+    // Proves P2.4.
     @Test func eventsWithoutAChannelAreDelivered() {
         var transcript = Transcript.connected()
         #expect(transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#).events == ["online"])
@@ -120,6 +130,7 @@ import Testing
         return (transcript, effects.authorisations.first)
     }
 
+    // Proves P6.2.
     @Test func privateChannelIsSubscribedWithItsAuthorisation() throws {
         var (transcript, attempt) = authorising()
         let asked = try #require(attempt)
@@ -130,6 +141,7 @@ import Testing
             ])
     }
 
+    // Proves P14.8.
     @Test func authorisationBroughtAlongIsUsed() {
         var transcript = Transcript.connected()
         #expect(
@@ -138,6 +150,7 @@ import Testing
             ])
     }
 
+    // Proves P14.8.
     @Test func authorisationBroughtAlongIsForOneConnection() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
@@ -147,6 +160,7 @@ import Testing
         #expect(effects.authorisations.map(\.channel) == ["private-room"])
     }
 
+    // Proves P6.4, P6.9.
     @Test func failedAuthorisationIsReportedAndStays() throws {
         var (transcript, attempt) = authorising()
         let failure = AuthorisationFailure(message: "no", url: "http://h/auth", status: 403, body: "denied")
@@ -164,6 +178,26 @@ import Testing
         #expect(transcript.play(.unsubscribe(channel: "private-room")).count == 1, "and it can be given up")
     }
 
+    // Proves P6.11.
+    @Test(arguments: [401, 403])
+    func refusedAuthorisationIsNotAskedForAgain(status: Int) throws {
+        var (transcript, attempt) = authorising()
+        let failure = AuthorisationFailure(message: "no", status: status)
+        transcript.play(.authorised(try #require(attempt), .failure(failure)))
+        #expect(transcript.pass(.seconds(119)).isEmpty)
+        #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.count == 1)
+    }
+
+    // Proves P6.5.
+    @Test func failedChannelCanBeGivenUp() throws {
+        var (transcript, attempt) = authorising()
+        transcript.play(.authorised(try #require(attempt), .failure(AuthorisationFailure(message: "no"))))
+        #expect(transcript.play(.unsubscribe(channel: "private-room")).isEmpty)
+        transcript.close(4200)
+        #expect(transcript.establish().authorisations.isEmpty)
+    }
+
+    // Proves P6.9.
     @Test func failedChannelIsTriedAgainOnTheNextConnection() throws {
         var (transcript, attempt) = authorising()
         transcript.play(.authorised(try #require(attempt), .failure(AuthorisationFailure(message: "no"))))
@@ -171,6 +205,7 @@ import Testing
         #expect(transcript.establish().authorisations.count == 1)
     }
 
+    // Proves P6.5, P6.6.
     @Test func staleAuthorisationsAreDropped() throws {
         var (transcript, attempt) = authorising()
         let first = try #require(attempt)
@@ -188,6 +223,7 @@ import Testing
         #expect(late.withoutLogs.isEmpty, "signed for another socket id")
     }
 
+    // Proves P6.8.
     @Test func authorisationTakesNoLongerThanItMay() throws {
         var (transcript, attempt) = authorising()
         #expect(transcript.machine.nextDeadline == .seconds(15))
@@ -200,6 +236,7 @@ import Testing
         #expect(failure.error.kind == .timedOut)
     }
 
+    // Proves P6.8.
     @Test func subscriptionTakesNoLongerThanItMay() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -216,6 +253,7 @@ import Testing
 
     // MARK: Refusal by the server
 
+    // Proves P6.7.
     @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
     func refusalIsReported(event: String) {
         var transcript = Transcript.connected()
@@ -223,9 +261,11 @@ import Testing
         let effects = transcript.receive(
             #"{"event":"\#(event)","channel":"private-room","data":{"type":"AuthError","error":"bad signature","status":401}}"#)
         let failure = SubscriptionFailure(error: PusherError(.subscriptionRefused, code: 401, message: "bad signature"))
+        #expect(effects.events == ["pusher:subscription_error"])
         #expect(effects.deliveries.last == .subscriptionFailed(channel: "private-room", failure))
     }
 
+    // Proves P6.7.
     @Test func refusalOfAChannelNobodyAskedForIsIgnored() {
         var transcript = Transcript.connected()
         #expect(transcript.receive(#"{"event":"pusher:subscription_error","channel":"x","data":{}}"#).isEmpty)
@@ -233,6 +273,7 @@ import Testing
 
     // MARK: Subscription count
 
+    // Proves P6.12.
     @Test func subscriptionCountIsKeptAndReported() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))

@@ -27,6 +27,7 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .connected)
     }
 
+    // Proves P3.9.
     @Test func reportsOfAnEarlierAttemptChangeNothing() {
         let rig = ClientRig.connected()
         rig.socket.serverCloses(code: 4200)
@@ -38,6 +39,7 @@ import Testing
 
     // MARK: Time
 
+    // Proves P4.3, P4.4.
     @Test func silenceIsAnsweredWithAPingAndThenANewConnection() {
         let rig = ClientRig(server: .manual)
         rig.pusher.connect()
@@ -52,6 +54,7 @@ import Testing
         #expect(rig.recorder.errors.map(\.kind) == [.timedOut])
     }
 
+    // Proves P4.2.
     @Test func messagesPutTheTimerOffWithoutTouchingIt() {
         let rig = ClientRig.connected()
         let before = rig.scheduler.pendingTimers
@@ -67,6 +70,7 @@ import Testing
         #expect(rig.socket.frames.map(\.event) == ["pusher:ping"])
     }
 
+    // Proves P3.8.
     @Test func noTimerIsLeftBehind() {
         let rig = ClientRig.connected()
         rig.pusher.subscribe("room")
@@ -95,6 +99,7 @@ import Testing
         #expect(elsewhere.withLock { $0 } == 0)
     }
 
+    // Proves P6.6.
     @Test func whatWaitedInTheQueueIsDroppedWhenItsChannelIsGivenUp() async throws {
         let queue = DispatchQueue(label: "test")
         let rig = ClientRig { $0.delivery = .queue(queue) }

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct CacheChannelTests {
+    private let succeeded = #"{"event":"pusher_internal:subscription_succeeded","channel":"cache-room","data":"{}"}"#
+    private let cached = #"{"event":"price","channel":"cache-room","data":"{\"amount\":1}"}"#
+
+    // Proves P11.1.
+    @Test func cacheChannelIsAuthorisedAsItsKindIs() {
+        var transcript = Transcript.connected()
+        #expect(
+            transcript.play(.subscribe(channel: "cache-room", auth: nil)) == [
+                .send(.subscribe(channel: "cache-room", auth: nil, channelData: nil))
+            ])
+        for channel in ["private-cache-room", "presence-cache-room"] {
+            let effects = transcript.play(.subscribe(channel: channel, auth: nil))
+            #expect(effects.sent.isEmpty)
+            #expect(effects.authorisations.map(\.channel) == [channel])
+        }
+    }
+
+    // Proves P11.2, P11.3.
+    @Test func cachedEventFollowsEverySuccess() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "cache-room", auth: nil))
+        for _ in 1...2 {
+            let effects = transcript.receive(succeeded) + transcript.receive(cached)
+            #expect(effects.events == ["pusher:subscription_succeeded", "price"])
+            transcript.close(4200)
+            transcript.establish()
+        }
+    }
+}
