@@ -14,6 +14,7 @@ import FoundationNetworking
     private static let nonce = "QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX"
     private static let secret = "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4="
 
+    // Proves P10.10.
     @Test(arguments: [
         ("private-encrypted-orders", secret), ("private-encrypted-cache-orders", "kGoUpb72j76y/wvXMQPNQuvN6L0houCXkta2saeU9IQ="),
     ])
@@ -21,6 +22,7 @@ import FoundationNetworking
         #expect(SharedSecret.derived(for: channel, masterKey: Self.masterKey)?.base64 == secret)
     }
 
+    // Proves P10.3.
     @Test(arguments: [
         (secret, nonce, "C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg=", #"{"message":"hello world"}"#),
         (secret, nonce, "CzN3y+i7AXVvmSMO0hW4sA==", ""), (secret, nonce, "CRSQyxJCG5LD+J9Jit36yqm+2w==", #""x""#),
@@ -35,6 +37,7 @@ import FoundationNetworking
         #expect(SealedData.open(data, with: SharedSecret(base64: secret)) == .success(plaintext))
     }
 
+    // Proves P10.9.
     @Test(
         arguments: [
             (nil, "its data has no nonce of 24 bytes in base64"), ("", "its data is not JSON"), ("plain", "its data is not JSON"),
@@ -67,6 +70,7 @@ import FoundationNetworking
     private static let event =
         #"{\"nonce\":\"\#(nonce)\",\"ciphertext\":\"C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg=\"}"#
 
+    // Proves P10.3, P10.10.
     @Test func withTheMasterKeyEverythingIsDoneHere() {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
         let channel = rig.pusher.subscribe("private-encrypted-orders")
@@ -91,6 +95,7 @@ import FoundationNetworking
         )
     }
 
+    // Proves P10.5.
     @Test func theEndpointsNewKeyIsUsedWhenTheOldOneDoesNotFit() throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
         try answer(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
@@ -103,6 +108,7 @@ import FoundationNetworking
                 == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
     }
 
+    // Proves P10.1.
     @Test(arguments: [#"{"auth":"k:s"}"#, #"{"auth":"k:s","shared_secret":"AA=="}"#, #"{"auth":"k:s","shared_secret":"?"}"#])
     func anEndpointWithoutAKeyIsAFailure(body: String) throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
@@ -111,6 +117,7 @@ import FoundationNetworking
         #expect(rig.recorder.errors.map(\.message) == ["the authorisation has no shared_secret of 32 bytes in base64"])
     }
 
+    // Proves P10.8.
     @Test func theDelegateHearsOfWhatCanNotBeDecrypted() {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
         rig.pusher.subscribe("private-encrypted-orders")

@@ -9,6 +9,7 @@ import Testing
 
     /// The documentation prints another signature for the presence channel: it is that of the name "Mr. Pusher", which the
     /// example had before.
+    // Proves P14.7.
     @Test(arguments: [
         ("private-foobar", nil, "58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"),
         (
@@ -26,11 +27,13 @@ import Testing
         #expect(signature == "\(Self.key):\(digest)")
     }
 
+    // Proves P14.7.
     @Test func userSignatureIsThatOfTheDocumentation() {
         let signature = Signature.user(#"{"id":"12345"}"#, socketID: "1234.1234", key: Self.key, secret: Self.secret)
         #expect(signature == "\(Self.key):4708d583dada6a56435fb8bc611c77c359a31eebde13337c16ab43aa6de336ba")
     }
 
+    // Proves P14.7.
     @Test(arguments: [
         ("private-a", nil, "7892e0c10b8b3ccf90cb037eafd38d103f3347cfe46f4bb9950a729d2748e1b1"),
         ("private-encrypted-a", nil, "5ba9fa89b78c09c1d0b9e7de1ee9af1dee5974997bf059619deeded4bdb15427"),

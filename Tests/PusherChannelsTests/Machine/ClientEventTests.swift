@@ -75,6 +75,7 @@ import Testing
         #expect(error.kind == .invalidRequest)
     }
 
+    // Proves P8.7.
     @Test(arguments: [
         ("client-" + String(repeating: "n", count: 193), 10_240, true),
         ("client-" + String(repeating: "n", count: 194), 2, false),
@@ -88,6 +89,7 @@ import Testing
         #expect((result == .sent) == isAccepted)
     }
 
+    // Proves P12.4.
     @Test func selfHostedServersMayTakeMore() {
         var transcript = Transcript.connected { $0.limits = .unchecked }
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
@@ -97,6 +99,7 @@ import Testing
         #expect(trigger(transcript, big) == .sent)
     }
 
+    // Proves P8.8.
     @Test func tenASecondAreSentAndMoreRefused() {
         var transcript = subscribing()
         _ = succeed(&transcript)
@@ -112,6 +115,7 @@ import Testing
         #expect(trigger(transcript, event) == .sent)
     }
 
+    // Proves P8.9.
     @Test func whatWaitedIsSentNoFasterThanServersAllow() {
         var transcript = subscribing()
         for _ in 0..<25 { transcript.play(.trigger(event)) }

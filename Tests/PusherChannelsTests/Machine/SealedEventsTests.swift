@@ -58,12 +58,14 @@ import Testing
         #expect(effects.deliveries == [.event(Envelope(event: "a", channel: channel, data: "open sealed-a"))])
     }
 
+    // Proves P10.2.
     @Test func theSecretIsNotSentToTheServer() {
         var transcript = Transcript.connected()
         let effects = transcript.play(.subscribe(channel: channel, auth: auth("old")))
         #expect(effects == [.send(.subscribe(channel: channel, auth: "k:s", channelData: nil))])
     }
 
+    // Proves P10.1.
     @Test func withoutASecretThereIsNoSubscription() {
         var transcript = Transcript.connected()
         let effects = transcript.play(.subscribe(channel: channel, auth: auth(nil)))
@@ -71,6 +73,7 @@ import Testing
         #expect(effects.events == ["pusher:subscription_error"])
     }
 
+    // Proves P10.5, P10.6, P10.7.
     @Test func aKeyThatDoesNotFitIsFetchedOnceMoreAndTheOrderKept() throws {
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
@@ -85,6 +88,7 @@ import Testing
         #expect(effects.sent.isEmpty, "the channel is subscribed to already")
     }
 
+    // Proves P10.8.
     @Test func anEventThatTheNewKeyDoesNotOpenEitherIsReportedAndTheRestGoesOn() throws {
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("broken")), open: opened(with: "old", except: "sealed-broken"))
@@ -114,6 +118,7 @@ import Testing
         #expect(answer(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorisations.count == 1)
     }
 
+    // Proves P10.9.
     @Test func dataThatIsNoneNeedsNoNewKey() {
         var transcript = subscribed()
         let effects = answer(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
@@ -170,6 +175,7 @@ import Testing
         #expect(undecryptable(transcript.receive(event("d"))) == ["d"])
     }
 
+    // Proves P10.4, P11.4.
     @Test func protocolEventsOfTheChannelAreNotEncrypted() {
         var transcript = subscribed()
         #expect(transcript.receive(#"{"event":"pusher:cache_miss","channel":"\#(channel)"}"#).events == ["pusher:cache_miss"])

@@ -16,6 +16,7 @@ import Testing
         .failure(AuthorisationFailure(message: "no", status: status, isRetriable: isRetriable))
     }
 
+    // Proves P6.10.
     @Test func whatMayBeBetterLaterIsTriedAgain() throws {
         var (transcript, asked) = authorising()
         transcript.play(.authorised(try #require(asked.first), failure(status: 503, isRetriable: true)))
@@ -25,6 +26,7 @@ import Testing
         #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
     }
 
+    // Proves P6.4, P6.11.
     @Test func whatWasRefusedWaitsUntilTheUserAsks() throws {
         var (transcript, asked) = authorising()
         transcript.play(.authorised(try #require(asked.first), failure(status: 403, isRetriable: false)))
@@ -39,6 +41,7 @@ import Testing
         #expect(transcript.pass(.seconds(5)).authorisations.isEmpty, "one try at a time")
     }
 
+    // Proves P6.10.
     @Test func thePausesGrowToAMinute() throws {
         var (transcript, asked) = authorising()
         var pauses: [Duration] = []
@@ -63,6 +66,7 @@ import Testing
         }
     }
 
+    // Proves P6.8, P6.10.
     @Test func anAnswerThatNeverComesIsAskedForAgain() {
         var (transcript, _) = authorising()
         let effects = transcript.pass(.seconds(17))
@@ -70,6 +74,7 @@ import Testing
         #expect(effects.authorisations.count == 1)
     }
 
+    // Proves P6.7, P6.10, P6.11.
     @Test(arguments: [
         (500, true), (503, true), (429, true), (4100, true), (4301, false), (401, false), (403, false), (nil, false),
     ])
@@ -82,6 +87,7 @@ import Testing
         #expect(again == (isTriedAgain ? [.subscribe(channel: "room", auth: nil, channelData: nil)] : []))
     }
 
+    // Proves P6.9.
     @Test func theNextConnectionTriesEverythingAgain() throws {
         var (transcript, asked) = authorising()
         transcript.play(.authorised(try #require(asked.first), failure(status: 403, isRetriable: false)))
@@ -100,6 +106,7 @@ import Testing
 
     private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#
 
+    // Proves P14.10.
     @Test func aRefusalWithoutAChannelIsForTheOneThatIsAwaited() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -110,6 +117,7 @@ import Testing
         #expect(transcript.machine.subscriptions["room"]?.isSubscribing == true)
     }
 
+    // Proves P14.10.
     @Test func withTwoAwaitedTimeTells() {
         var transcript = Transcript.connected()
         for channel in ["private-a", "private-b"] {

@@ -3,6 +3,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct ChannelNameTests {
+    // Proves P12.3.
     @Test(
         arguments: [
             ("room", .public), ("cache-room", .public), ("", .public), ("private", .public), ("Private-room", .public),
@@ -29,6 +30,7 @@ import Testing
 
     // MARK: Problems
 
+    // Proves P12.1.
     @Test(arguments: ["a", "private-foo_bar=@,.;-", "0123456789", "ABCXYZabcxyz", String(repeating: "x", count: 164)])
     func goodNameHasNoProblem(name: String) {
         #expect(ChannelName(name).problem(.hosted) == nil)
@@ -42,6 +44,7 @@ import Testing
         }
     }
 
+    // Proves P12.1.
     @Test(arguments: [
         ("", "a channel name can't be empty"),
         (String(repeating: "x", count: 165), "a channel name can't be longer than 164 characters, this one has 165"),
@@ -54,11 +57,13 @@ import Testing
         #expect(ChannelName(name).problem(.hosted) == problem)
     }
 
+    // Proves P12.4.
     @Test func selfHostedServersMayTakeMore() {
         #expect(ChannelName("a b/" + String(repeating: "x", count: 300)).problem(.unchecked) == nil)
         #expect(ChannelName("").problem(.unchecked) != nil)
     }
 
+    // Proves P11.1.
     @Test(arguments: [
         ("cache-a", true), ("private-cache-a", true), ("presence-cache-a", true), ("private-encrypted-cache-a", true),
         ("a-cache-", false), ("cachea", false), ("private-a", false), ("private-encrypted-a", false),

@@ -21,6 +21,7 @@ import Testing
 
     // MARK: Connection
 
+    // Proves P2.3, P3.2, P3.4.
     @Test(
         arguments: [
             (#"{"socket_id":"123.456","activity_timeout":120}"#, "123.456", .seconds(120)),
@@ -42,6 +43,7 @@ import Testing
     }
 
     /// A fraction is no identifier: it may have lost digits, and signatures are made over every one of them.
+    // Proves P2.7, P3.2.
     @Test(arguments: [
         "{}", #"{"socket_id":""}"#, #"{"socket_id":null}"#, #"{"socket_id":123.456}"#, #"{"socket_id":{}}"#, "[]", "null", "7",
         "broken", "",
@@ -51,6 +53,7 @@ import Testing
         #expect(read(frame) == missing("pusher:connection_established", "a socket_id"))
     }
 
+    // Proves P2.3, P5.7.
     @Test(
         arguments: [
             (#"{"message":"Over capacity","code":4100}"#, 4100, "Over capacity"),
@@ -68,6 +71,7 @@ import Testing
         #expect(read("pusher:error", data: data) == .success(.error(code: code, message: message)))
     }
 
+    // Proves P2.3, P5.7.
     @Test(arguments: [
         ("", "the server gave no reason"), (#","data":null"#, "the server gave no reason"),
         (#","data":"""#, "the server gave no reason"), (#","data":"App is gone""#, "App is gone"),
@@ -84,12 +88,14 @@ import Testing
 
     // MARK: Subscriptions
 
+    // Proves P6.3.
     @Test(arguments: ["", #","data":"{}""#, #","data":{}"#, #","data":"""#, #","data":null"#, #","data":[]"#, #","data":"x""#])
     func successNeedsNoData(member: String) {
         let frame = #"{"event":"pusher_internal:subscription_succeeded","channel":"room"\#(member)}"#
         #expect(read(frame) == .success(.subscriptionSucceeded(channel: "room", presence: nil)))
     }
 
+    // Proves P2.3, P7.2.
     @Test(
         arguments: [
             (#"{"ids":["b","a"],"hash":{"a":{"n":1},"b":null},"count":2}"#, [("b", nil), ("a", ["n": 1])]),
@@ -108,6 +114,7 @@ import Testing
         #expect(answer == .success(.subscriptionSucceeded(channel: "presence-room", presence: snapshot)))
     }
 
+    // Proves P6.7.
     @Test(
         arguments: [
             (#"{"type":"AuthError","error":"forbidden","status":403}"#, "AuthError", "forbidden", 403),
@@ -124,6 +131,7 @@ import Testing
         }
     }
 
+    // Proves P2.3, P6.12.
     @Test(arguments: [(#"{"subscription_count":3}"#, 3), (#"{"subscription_count":"3"}"#, 3), (#"{"subscription_count":0}"#, 0)])
     func countIsANumber(data: String, count: Int) {
         let answer = read("pusher_internal:subscription_count", channel: "room", data: data)
@@ -140,6 +148,7 @@ import Testing
 
     // MARK: Members
 
+    // Proves P2.3, P7.3.
     @Test(
         arguments: [
             (#"{"user_id":"bob","user_info":{"n":"Bob"}}"#, "bob", ["n": "Bob"]),
@@ -154,6 +163,7 @@ import Testing
         #expect(removed == .success(.memberRemoved(channel: "presence-room", userID: userID)))
     }
 
+    // Proves P2.7.
     @Test(arguments: ["{}", #"{"user_id":null}"#, #"{"user_id":true}"#, #"{"user_id":["bob"]}"#, "null", "[]", #""bob""#])
     func memberWithoutAnIdentifierIsRefused(data: String) {
         for event in ["pusher_internal:member_added", "pusher_internal:member_removed"] {
@@ -163,6 +173,7 @@ import Testing
 
     // MARK: Channels
 
+    // Proves P2.7.
     @Test(
         arguments: [
             "pusher_internal:subscription_succeeded", "pusher:subscription_error", "pusher_internal:subscription_error",

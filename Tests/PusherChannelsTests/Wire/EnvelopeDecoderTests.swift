@@ -15,6 +15,7 @@ import Testing
 
     // MARK: Data
 
+    // Proves P2.2.
     @Test(arguments: [
         (#""{\"text\":\"hello\"}""#, #"{"text":"hello"}"#),
         (#""plain text""#, "plain text"),
@@ -27,6 +28,7 @@ import Testing
         #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: data))
     }
 
+    // Proves P2.2.
     @Test(arguments: [
         #"{"text":"hello"}"#, #"{ "a" : [ 1, 2.50, 1e3 ] }"#, "{}", "[]", #"["a",{"b":"\u0041\/"}]"#,
         "0", "-1.50", "12345678901234567890", "true", "false", #"{"n":null}"#,
@@ -36,6 +38,7 @@ import Testing
         #expect(envelope(#"{"data": \#(sent) ,"event":"e"}"#) == Envelope(event: "e", data: sent))
     }
 
+    // Proves P2.2.
     @Test(arguments: [#"{"event":"e"}"#, #"{"event":"e","data":null}"#, #"{"data" : null , "event" : "e"}"#])
     func absentAndNullDataAreNone(frame: String) {
         #expect(envelope(frame) == Envelope(event: "e"))
@@ -43,6 +46,7 @@ import Testing
 
     // MARK: The other members
 
+    // Proves P2.1.
     @Test(arguments: [
         #"{"event":"e","channel":"c","data":"d","user_id":"u"}"#,
         #"{"user_id":"u","data":"d","channel":"c","event":"e"}"#,
@@ -54,6 +58,7 @@ import Testing
         #expect(envelope(frame) == Envelope(event: "e", channel: "c", data: "d", userID: "u"))
     }
 
+    // Proves P2.4.
     @Test(arguments: [#""channel":null,"#, #""channel":7,"#, #""channel":["c"],"#, #""channel":{"name":"c"},"#, ""])
     func channelThatIsNoStringIsNone(member: String) {
         #expect(envelope(#"{\#(member)"event":"e"}"#) == Envelope(event: "e"))
@@ -64,6 +69,7 @@ import Testing
         #expect(envelope(#"{"event":"e","user_id":\#(sent)}"#) == Envelope(event: "e", userID: userID))
     }
 
+    // Proves P2.5.
     @Test func unknownMembersAreKeptAsText() {
         let frame = #"{"seq":7,"event":"e","tags":{"a": "\u0041"},"id":"m-1","none":null,"\u0078":[ ],"Event":"other"}"#
         let extra = [
@@ -80,6 +86,7 @@ import Testing
 
     // MARK: Reserved names
 
+    // Proves P2.8.
     @Test(arguments: [
         "pusher:ping", "pusher:nonsense", "pusher:", "pusher_internal:", "pusher_internal:nonsense", #"pusher\u003aping"#,
         #"\u0070usher:ping"#,
@@ -91,6 +98,7 @@ import Testing
         }
     }
 
+    // Proves P2.8.
     @Test(arguments: [
         "pusher", "pusherping", "pusher-ping", "pusher_internal", "my-pusher:ping", "Pusher:ping", "client-pusher:ping", "",
     ])
@@ -107,6 +115,7 @@ import Testing
 
     // MARK: Malformed frames
 
+    // Proves P2.7.
     @Test(arguments: JSONDocuments.invalid + JSONDocuments.foundationOnly)
     func whatIsNotJSONIsRefused(text: String) {
         for bytes in [Array(text.utf8), Array(#"{"event":"e","data":\#(text)}"#.utf8)] {
@@ -119,11 +128,13 @@ import Testing
         }
     }
 
+    // Proves P2.7.
     @Test(arguments: ["null", "true", "1", "\"text\"", "[]", #"[{"event":"e"}]"#])
     func whatIsNoObjectIsRefused(text: String) {
         #expect(failure(text.utf8) == .notAnObject)
     }
 
+    // Proves P2.7.
     @Test(arguments: [
         "{}", #"{"data":"d"}"#, #"{"event":null}"#, #"{"event":1}"#, #"{"event":["e"]}"#, #"{"event":{}}"#,
         #"{"event":"e","event":null}"#,

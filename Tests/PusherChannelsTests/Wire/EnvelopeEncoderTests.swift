@@ -3,6 +3,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct EnvelopeEncoderTests {
+    // Proves P2.9, P8.1, P13.1.
     @Test(
         arguments: [
             (.ping, #"{"event":"pusher:ping","data":{}}"#),
@@ -39,6 +40,7 @@ import Testing
         "\\u0041",
     ]
 
+    // Proves P2.9.
     @Test(arguments: awkward)
     func stringsStayInTheirPlaces(text: String) throws {
         let subscribe = EnvelopeEncoder.encode(.subscribe(channel: text, auth: text, channelData: text))
@@ -66,6 +68,7 @@ import Testing
     }
 
     /// What was signed is what is sent: not one byte of it is written anew.
+    // Proves P2.9, P7.1.
     @Test func channelDataIsPassedOnByteForByte() throws {
         let signed = "{ \"user_id\":1,\t\"user_info\" : {\"n\":\"\\u00e9e\u{301}\\/\"}, \"user_id\":1.0 }"
         let frame = EnvelopeEncoder.encode(.subscribe(channel: "presence-room", auth: "k:s", channelData: signed))
