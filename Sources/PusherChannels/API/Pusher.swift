@@ -69,6 +69,27 @@ public final class Pusher: Sendable {
         for channel in connection.channels.channels { unsubscribe(channel.name) }
     }
 
+    // MARK: User
+
+    /// The user that this client signs in as.
+    public var user: PusherUser { PusherUser(connection: connection) }
+
+    /// Signs the user in as ``PusherClientOptions/userAuthMethod`` says, and again on every later connection.
+    ///
+    /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorisation or the
+    /// server refuses, when the time for their answers is over, or when the client is disconnected; `CancellationError` when the
+    /// task is cancelled, which ends the wait, not the sign-in.
+    @discardableResult
+    public func signIn() async throws -> String {
+        try await user.signIn()
+    }
+
+    /// The same with a callback, which is called once, where ``PusherClientOptions/delivery`` says.
+    @preconcurrency
+    public func signIn(completionHandler: @escaping @Sendable (Result<String, PusherError>) -> Void) {
+        user.signIn(completionHandler: completionHandler)
+    }
+
     // MARK: Events of all channels
 
     /// Calls the closure with every event, of whatever channel or of none; gives an id to take it back with.

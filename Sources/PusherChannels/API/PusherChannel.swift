@@ -26,6 +26,10 @@ public class PusherChannel: @unchecked Sendable {
         driver.read { $0.subscriptions[name].map(body) }
     }
 
+    func readConnection<Result>(_ body: (ConnectionMachine, SubscriptionMachine) -> Result) -> Result? {
+        driver.read { machine in machine.subscriptions[name].map { body(machine, $0) } }
+    }
+
     // MARK: State
 
     /// What kind of channel it is.

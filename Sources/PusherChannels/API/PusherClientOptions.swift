@@ -6,6 +6,8 @@ import Logging
 public struct PusherClientOptions: Sendable {
     /// How subscriptions to private and presence channels are authorised.
     public var authMethod: AuthMethod
+    /// How this client's user is signed in.
+    public var userAuthMethod: UserAuthMethod
     /// Whether a lost connection is made again; without, the state becomes `disconnected`.
     public var autoReconnect: Bool
     /// The server.
@@ -33,6 +35,7 @@ public struct PusherClientOptions: Sendable {
     /// Creates options; what is left out is what most clients want.
     public init(
         authMethod: AuthMethod = .noMethod,
+        userAuthMethod: UserAuthMethod = .noMethod,
         autoReconnect: Bool = true,
         host: PusherHost = .defaultHost,
         port: Int? = nil,
@@ -46,6 +49,7 @@ public struct PusherClientOptions: Sendable {
         logger: Logger = Logger(label: "pusher-channels")
     ) {
         self.authMethod = authMethod
+        self.userAuthMethod = userAuthMethod
         self.autoReconnect = autoReconnect
         self.host = host
         self.port = port

@@ -22,6 +22,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         let runner = EffectRunner(
             target: ConnectionTarget(key: key, host: options.host.stringValue, port: options.port, path: options.path),
             authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
+            userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment),
             hub: EventHub(policy: options.delivery, makeDecoder: environment.jsonDecoder),
             environment: environment, logger: logger)
         let machine = ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed())

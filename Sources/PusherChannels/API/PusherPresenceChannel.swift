@@ -14,7 +14,9 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
     public var count: Int { read(\.presentMembers.count) ?? 0 }
 
     /// The user id this client is in the channel with; nil while it isn't.
-    public var myId: String? { read(\.me) ?? nil }
+    public var myId: String? {
+        readConnection { connection, channel in channel.isSubscribed ? channel.me ?? connection.user.id : nil } ?? nil
+    }
 
     /// This client's own member.
     public func me() -> PusherPresenceChannelMember? {

@@ -9,13 +9,13 @@ enum AuthRequest {
     /// How long an endpoint may take; the machine's own deadline, no longer than this, ends the wait for anything else.
     static let timeout: TimeInterval = 15
 
-    static func make(endpoint: String, socketID: String, channel: String) -> URLRequest? {
+    static func make(endpoint: String, fields: [(name: String, value: String)]) -> URLRequest? {
         guard let url = URL(string: endpoint), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
         else { return nil }
         var request = URLRequest(url: url, timeoutInterval: timeout)
         request.httpMethod = "POST"
         request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data(form([("socket_id", socketID), ("channel_name", channel)]).utf8)
+        request.httpBody = Data(form(fields).utf8)
         return request
     }
 

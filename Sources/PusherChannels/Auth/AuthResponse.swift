@@ -6,9 +6,10 @@ import FoundationNetworking
 
 /// Reads what an authorisation endpoint answered.
 enum AuthResponse {
-    static func read(
-        _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
-    ) -> Result<PusherAuth, AuthorisationFailure> {
+    static func read<Auth>(
+        _ data: Data?, _ response: URLResponse?, _ error: (any Error)?,
+        _ read: (JSONValue) throws(Unusable) -> Auth
+    ) -> Result<Auth, AuthorisationFailure> {
         if let error {
             return .failure(
                 AuthorisationFailure(
@@ -24,7 +25,7 @@ enum AuthResponse {
             isRetriable: isRetriable(response.statusCode))
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
         do {
-            return .success(try parse(body))
+            return .success(try read(try parse(body)))
         } catch {
             failure.message += ", but \(error.problem)"
             failure.body = nil  // It was meant to hold an authorisation and may hold part of one.
@@ -37,21 +38,24 @@ enum AuthResponse {
         (500..<600).contains(status) || [408, 425, 429].contains(status)
     }
 
-    private struct Unusable: Error {
+    /// Why an answer is no authorisation.
+    struct Unusable: Error {
         let problem: String
     }
 
-    private static func parse(_ body: String) throws(Unusable) -> PusherAuth {
+    private static func parse(_ body: String) throws(Unusable) -> JSONValue {
         guard !body.isEmpty else { throw Unusable(problem: "with an empty body") }
-        let json: JSONValue
         do {
-            json = try JSONValue(parsing: body)
+            return try JSONValue(parsing: body)
         } catch {
             throw Unusable(problem: "its body is not JSON")
         }
-        guard let auth = json["auth"]?.stringValue else { throw Unusable(problem: "its body has no string \"auth\"") }
-        return PusherAuth(
-            auth: auth, channelData: json["channel_data"]?.stringValue, sharedSecret: json["shared_secret"]?.stringValue)
+    }
+
+    /// A member that must be there.
+    static func string(_ name: String, in json: JSONValue) throws(Unusable) -> String {
+        guard let string = json[name]?.stringValue else { throw Unusable(problem: "its body has no string \"\(name)\"") }
+        return string
     }
 
     private static func describe(_ error: any Error) -> String {

@@ -7,7 +7,7 @@ import FoundationNetworking
 /// Gets the authorisation for a channel by whatever method the application chose.
 struct ChannelAuthorizer: Sendable {
     typealias Completion = @Sendable (Result<PusherAuth, AuthorisationFailure>) -> Void
-    typealias Cancel = @Sendable () -> Void
+    typealias Cancel = AuthCall.Cancel
 
     let method: AuthMethod
     let key: String
@@ -40,11 +40,14 @@ struct ChannelAuthorizer: Sendable {
     ) -> Cancel {
         switch method {
         case .endpoint(let endpoint):
-            let request = AuthRequest.make(endpoint: endpoint, socketID: socketID, channel: channel)
-            return send(request, ifNone: "\(endpoint) is not an http address", on: session, completion)
+            let request = AuthRequest.make(endpoint: endpoint, fields: [("socket_id", socketID), ("channel_name", channel)])
+            return AuthCall.send(
+                request, ifNone: "\(endpoint) is not an http address", on: session, reading: Self.read, completion)
         case .authRequestBuilder(let builder):
             let request = builder.requestFor(socketID: socketID, channelName: channel)
-            return send(request, ifNone: "the request builder built no request for \(channel)", on: session, completion)
+            return AuthCall.send(
+                request, ifNone: "the request builder built no request for \(channel)", on: session, reading: Self.read,
+                completion)
         case .authorizer(let authorizer):
             authorizer.fetchAuthValue(socketID: socketID, channelName: channel) { auth in
                 completion(auth.map { .success($0) } ?? .failure(.init(message: "the authorizer gave nothing for \(channel)")))
@@ -54,14 +57,7 @@ struct ChannelAuthorizer: Sendable {
             completion(sign(channel, socketID: socketID, user: channelUser(), secret: secret, masterKey: masterKey))
             return {}
         case .customHandler(let handler):
-            let task = environment.spawn {
-                do {
-                    completion(.success(try await handler(socketID, channel)))
-                } catch {
-                    completion(.failure(failure(of: error)))
-                }
-            }
-            return { task.cancel() }
+            return AuthCall.run(in: environment, completion) { try await handler(socketID, channel) }
         case .noMethod:
             let message = "\(channel) needs authorisation, but the client has no auth method: set PusherClientOptions.authMethod"
             completion(.failure(.init(message: message)))
@@ -69,26 +65,10 @@ struct ChannelAuthorizer: Sendable {
         }
     }
 
-    /// An error of unknown sort may be over next time; a refusal is one for good.
-    private func failure(of error: any Error) -> AuthorisationFailure {
-        let status = (error as? PusherError)?.code
-        let isRefusal = status.map { (400..<500).contains($0) } ?? false
-        return AuthorisationFailure(
-            message: "the authorisation handler failed: \(error)", status: status, isRetriable: !isRefusal)
-    }
-
-    private func send(
-        _ request: URLRequest?, ifNone problem: String, on session: any HTTPSession, _ completion: @escaping Completion
-    ) -> Cancel {
-        guard let request else {
-            completion(.failure(AuthorisationFailure(message: problem)))
-            return {}
-        }
-        let task = session.dataTask(with: request) { data, response, error in
-            completion(AuthResponse.read(data, response, error))
-        }
-        task.resume()
-        return { task.cancel() }
+    private static func read(_ json: JSONValue) throws(AuthResponse.Unusable) -> PusherAuth {
+        PusherAuth(
+            auth: try AuthResponse.string("auth", in: json), channelData: json["channel_data"]?.stringValue,
+            sharedSecret: json["shared_secret"]?.stringValue)
     }
 
     private func sign(

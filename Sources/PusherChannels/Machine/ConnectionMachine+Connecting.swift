@@ -59,6 +59,7 @@ extension ConnectionMachine {
         enter(.connected(Session(socketID: socketID, since: now, heartbeat: heartbeat)), into: &effects)
         effects.append(.deliver(.event(envelope)))
         clientEventLimiter.reset()
+        beginSignIn(at: now, into: &effects)
         beginSubscriptions(at: now, into: &effects)
     }
 

@@ -28,6 +28,7 @@ extension ConnectionMachine {
             subscriptionDeadlineReached(key, at: now, into: &effects)
         }
         sendUnsentEvents(at: now, into: &effects)
+        signInDeadlineReached(at: now, into: &effects)
     }
 
     private mutating func phaseDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {

@@ -31,7 +31,12 @@ extension ConnectionMachine {
             effects.append(.log(.debug, "event for \(channel), which is not subscribed, dropped"))
             return
         }
-        if let channel = envelope.channel, subscriptions[channel]?.sealed != nil, !envelope.event.hasPrefix("pusher:") {
+        if envelope.channel == nil, let event = ControlReader(envelope: envelope).plainWatchlist() {
+            watchlist([event], into: &effects)
+        }
+        if let channel = envelope.channel, channel == user.channel {
+            effects.append(.deliver(.userEvent(envelope)))
+        } else if let channel = envelope.channel, subscriptions[channel]?.sealed != nil, !envelope.event.hasPrefix("pusher:") {
             sealedEvent(envelope, of: channel, into: &effects)
         } else {
             effects.append(.deliver(.event(envelope)))
@@ -56,6 +61,10 @@ extension ConnectionMachine {
         case .subscriptionError(let channel, _, let message, let status):
             let error = PusherError(.subscriptionRefused, code: status, message: message)
             subscriptionRefused(channel, error, at: now, into: &effects)
+        case .signedIn(let id):
+            signedIn(id, envelope: envelope, at: now, into: &effects)
+        case .watchlist(let events):
+            watchlist(events, into: &effects)
         case .cacheMiss:
             event(envelope, into: &effects)
         case .subscriptionCount(let channel, let count):
@@ -77,6 +86,7 @@ extension ConnectionMachine {
         lastServerError = error
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.error(error)))
+        if attributeToSignIn(error, into: &effects) { return }
         attributeRefusal(error, at: now, into: &effects)
     }
 

@@ -117,6 +117,7 @@ extension ConnectionMachine {
 
     mutating func subscriptionsLost(into effects: inout [Effect]) {
         channelsWithUnsentEvents = []
+        userLost(into: &effects)
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(into: &effects)
         }

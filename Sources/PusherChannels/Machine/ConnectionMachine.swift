@@ -50,6 +50,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
     var subscriptionJitter: SplitMix64
     var clientEventLimiter: ClientEventLimiter
+    var user = UserMachine()
     var sealedEventsNumbered: SealedEvents.Number = 0
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<String> = []
@@ -90,13 +91,15 @@ struct ConnectionMachine: Equatable, Sendable {
             case .connected(let session): session.heartbeat.nextDeadline
             }
         let unsentDeadline = channelsWithUnsentEvents.isEmpty ? nil : clientEventLimiter.nextChance
-        return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline].compactMap { $0 }.min()
+        return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline, user.deadline].compactMap { $0 }.min()
     }
 
     // MARK: What happens to it
 
     /// Takes one input; appends what is to be done to `effects`, in order.
     mutating func handle(_ input: Input, at now: MonotonicTime, into effects: inout [Effect]) {
+        let wasIdle = isIdle
+        defer { if !wasIdle, isIdle { signInAbandoned(into: &effects) } }
         switch input {
         case .received(let message, let attempt):
             received(message, attempt: attempt, at: now, into: &effects)
@@ -120,6 +123,10 @@ struct ConnectionMachine: Equatable, Sendable {
             unsubscribeAll(into: &effects)
         case .trigger(let event):
             trigger(event, at: now, into: &effects)
+        case .signIn:
+            signIn(at: now, into: &effects)
+        case .userAuthorised(let attempt, let result):
+            userAuthorised(attempt, result, at: now, into: &effects)
         case .authorised(let attempt, let result):
             authorised(attempt, result, at: now, into: &effects)
         case .opened(let event, let result):
@@ -128,6 +135,10 @@ struct ConnectionMachine: Equatable, Sendable {
             deadlineReached(at: now, into: &effects)
         }
         forgetSettledDeadlines()
+    }
+
+    private var isIdle: Bool {
+        if case .idle = phase { true } else { false }
     }
 
     /// The one place where the phase changes, so that no change of state goes unreported.

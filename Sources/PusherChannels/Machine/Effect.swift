@@ -5,6 +5,8 @@ enum Effect: Equatable, Sendable {
     case send(ClientMessage)
     case authorise(SubscriptionAttempt, socketID: String)
     case cancelAuthorisation(SubscriptionAttempt)
+    case authoriseUser(UserMachine.Attempt, socketID: String)
+    case cancelUserAuthorisation(UserMachine.Attempt)
     case openSealed(ConnectionMachine.SealedEvent, SharedSecret)
     case deliver(Delivery)
     case log(LogLevel, String)
@@ -19,6 +21,11 @@ enum Delivery: Equatable, Sendable {
     case memberAdded(channel: String, PresenceMember)
     case memberRemoved(channel: String, PresenceMember)
     case subscriptionCount(channel: String, Int)
+    case signedIn(userID: String)
+    case signInFailed(PusherError)
+    /// An event for the user, on whatever connection.
+    case userEvent(Envelope)
+    case watchlist(WatchlistEvent)
     case decryptionFailed(channel: String, event: String, data: String?)
     case error(PusherError)
 }

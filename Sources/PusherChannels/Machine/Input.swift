@@ -8,6 +8,7 @@ enum Input: Equatable, Sendable {
     case unsubscribe(channel: String)
     case unsubscribeAll
     case trigger(ClientEvent)
+    case signIn
 
     // What the socket of an attempt reports.
     case socketOpened(ConnectionAttempt)
@@ -18,6 +19,7 @@ enum Input: Equatable, Sendable {
 
     // What was asked for and came back.
     case authorised(SubscriptionAttempt, Result<PusherAuth, AuthorisationFailure>)
+    case userAuthorised(UserMachine.Attempt, Result<PusherUserAuth, AuthorisationFailure>)
     case opened(ConnectionMachine.SealedEvent, Result<String, ConnectionMachine.OpeningFailure>)
     case deadlineReached
 }

@@ -59,7 +59,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         isSubscribed ? roster ?? PresenceRoster() : PresenceRoster()
     }
 
-    /// The user id that this client subscribed with.
+    /// The user id that this client subscribed with; nil if the authorisation named none.
     var me: String? {
         isSubscribed ? myUserID : nil
     }

@@ -5,25 +5,34 @@ final class EffectRunner: Sendable {
     /// What effects come back with.
     typealias Feedback = @Sendable (Input) -> Void
 
+    /// What is being authorised.
+    private enum Authorisation: Hashable {
+        case channel(SubscriptionAttempt)
+        case user(UserMachine.Attempt)
+    }
+
     private struct State {
         var socket: (any WebSocket)?
         var session: any HTTPSession
         var channelUser: (@Sendable () -> PusherPresenceChannelMember)?
-        var authorisations: [SubscriptionAttempt: ChannelAuthorizer.Cancel] = [:]
+        var authorisations: [Authorisation: AuthCall.Cancel] = [:]
     }
 
     let hub: EventHub
     private let target: ConnectionTarget
     private let authorizer: ChannelAuthorizer
+    private let userAuthorizer: UserAuthorizer
     private let environment: PusherEnvironment
     private let logger: Logger
     private let state: Locked<State>
 
     init(
-        target: ConnectionTarget, authorizer: ChannelAuthorizer, hub: EventHub, environment: PusherEnvironment, logger: Logger
+        target: ConnectionTarget, authorizer: ChannelAuthorizer, userAuthorizer: UserAuthorizer, hub: EventHub,
+        environment: PusherEnvironment, logger: Logger
     ) {
         self.target = target
         self.authorizer = authorizer
+        self.userAuthorizer = userAuthorizer
         self.hub = hub
         self.environment = environment
         self.logger = logger
@@ -79,7 +88,11 @@ final class EffectRunner: Sendable {
             case .authorise(let attempt, let socketID):
                 authorise(attempt, socketID: socketID, feedback: feedback)
             case .cancelAuthorisation(let attempt):
-                state.withLock { $0.authorisations.removeValue(forKey: attempt) }?()
+                cancel(.channel(attempt))
+            case .authoriseUser(let attempt, let socketID):
+                authoriseUser(attempt, socketID: socketID, feedback: feedback)
+            case .cancelUserAuthorisation(let attempt):
+                cancel(.user(attempt))
             case .openSealed(let event, let secret):
                 feedback(.opened(event, SealedData.open(event.data, with: secret)))
             case .log(let level, let message):
@@ -90,19 +103,43 @@ final class EffectRunner: Sendable {
         if hasDeliveries { hub.deliver(effects) }
     }
 
+    // MARK: Authorisations
+
     private func authorise(_ attempt: SubscriptionAttempt, socketID: String, feedback: @escaping Feedback) {
-        // The entry stands before the question is asked: the answer, which removes it, may come at once.
-        state.withLock { $0.authorisations[attempt] = {} }
-        let cancel = authorizer.authorise(
-            channel: attempt.channel, socketID: socketID, session: session,
-            channelUser: { channelUser?().channelData },
-            completion: { [weak self] result in
-                _ = self?.state.withLock { $0.authorisations.removeValue(forKey: attempt) }
-                feedback(.authorised(attempt, result))
-            })
-        state.withLock { state in
-            if state.authorisations[attempt] != nil { state.authorisations[attempt] = cancel }
+        track(.channel(attempt)) { done in
+            authorizer.authorise(
+                channel: attempt.channel, socketID: socketID, session: session,
+                channelUser: { channelUser?().channelData },
+                completion: { result in
+                    done()
+                    feedback(.authorised(attempt, result))
+                })
         }
+    }
+
+    private func authoriseUser(_ attempt: UserMachine.Attempt, socketID: String, feedback: @escaping Feedback) {
+        track(.user(attempt)) { done in
+            userAuthorizer.authorise(socketID: socketID, session: session) { result in
+                done()
+                feedback(.userAuthorised(attempt, result))
+            }
+        }
+    }
+
+    /// Keeps what cancels an authorisation until it is done. The entry stands before the question is asked: the answer, which
+    /// removes it, may come at once.
+    private func track(_ authorisation: Authorisation, _ ask: (@escaping @Sendable () -> Void) -> AuthCall.Cancel) {
+        state.withLock { $0.authorisations[authorisation] = {} }
+        let cancel = ask { [weak self] in
+            _ = self?.state.withLock { $0.authorisations.removeValue(forKey: authorisation) }
+        }
+        state.withLock { state in
+            if state.authorisations[authorisation] != nil { state.authorisations[authorisation] = cancel }
+        }
+    }
+
+    private func cancel(_ authorisation: Authorisation) {
+        state.withLock { $0.authorisations.removeValue(forKey: authorisation) }?()
     }
 }
 

@@ -11,6 +11,7 @@ final class EventHub: Sendable {
     }
 
     let globalBindings = EventBindings()
+    let user = UserListeners()
     private let policy: DeliveryPolicy
     private let makeDecoder: @Sendable () -> JSONDecoder
     private let channels = Locked<[String: ChannelListeners]>([:])
@@ -90,6 +91,18 @@ final class EventHub: Sendable {
             knownListeners(of: channel)?.callbacks.memberRemoved?(PusherPresenceChannelMember(member))
         case .subscriptionCount(let channel, let count):
             knownListeners(of: channel)?.callbacks.subscriptionCountChanged?(count)
+        case .signedIn(let userID):
+            user.signInEnded(.success(userID))
+            delegate?.signedIn(userId: userID)
+        case .signInFailed(let error):
+            user.signInEnded(.failure(error))
+            delegate?.failedToSignIn(error: error)
+        case .userEvent(let envelope):
+            let event = PusherEvent(envelope: envelope, makeDecoder: makeDecoder)
+            user.bindings.call(with: event)
+            globalBindings.call(with: event)
+        case .watchlist(let event):
+            user.watchlistChanged(event)
         case .decryptionFailed(let channel, let event, let data):
             delegate?.failedToDecryptEvent(eventName: event, channelName: channel, data: data)
         case .error(let error):

@@ -24,6 +24,12 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// hold part of a secret. `PusherError(error)` is the error with its kind.
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 
+    /// The user was signed in; after a reconnect, again.
+    func signedIn(userId: String)
+
+    /// The user could not be signed in. The next connection tries again; so does ``Pusher/signIn()``.
+    func failedToSignIn(error: PusherError)
+
     /// An event of an encrypted channel could not be decrypted, with a new key neither; `data` is as the server sent it.
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?)
 
@@ -44,6 +50,12 @@ extension PusherDelegate {
 
     /// Ignores the failure.
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
+
+    /// Ignores the news.
+    public func signedIn(userId: String) {}
+
+    /// Ignores the failure.
+    public func failedToSignIn(error: PusherError) {}
 
     /// Ignores the failure.
     public func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {}

@@ -54,6 +54,36 @@ struct ControlReader {
         return .subscriptionCount(channel: try channel(), count: count)
     }
 
+    /// The user data is the text that was signed; its `id` may be a number.
+    func signedIn() throws(MalformedFrame) -> ServerControl {
+        guard let userData = payload["user_data"] else { throw missing("user_data") }
+        let user: JSONValue
+        do {
+            user = try userData.stringValue.map(JSONValue.init(parsing:)) ?? userData
+        } catch {
+            throw missing("user_data in JSON")
+        }
+        guard let id = user["id"]?.identifier, !id.isEmpty else { throw missing("a user id") }
+        return .signedIn(userID: id)
+    }
+
+    func watchlist() -> [WatchlistEvent] {
+        (payload["events"]?.arrayValue ?? []).compactMap { event in
+            event["name"]?.stringValue.map { WatchlistEvent(name: $0, userIDs: Self.userIDs(event)) }
+        }
+    }
+
+    /// Sockudo sends `online` and `offline` as plain events without a channel.
+    func plainWatchlist() -> WatchlistEvent? {
+        guard envelope.channel == nil, ["online", "offline"].contains(envelope.event), payload["user_ids"] != nil
+        else { return nil }
+        return WatchlistEvent(name: envelope.event, userIDs: Self.userIDs(payload))
+    }
+
+    private static func userIDs(_ event: JSONValue) -> [String] {
+        (event["user_ids"]?.arrayValue ?? []).compactMap(\.identifier)
+    }
+
     func cacheMiss() throws(MalformedFrame) -> ServerControl {
         .cacheMiss(channel: try channel())
     }

@@ -21,8 +21,16 @@ enum ServerControl: Equatable, Sendable {
     case memberRemoved(channel: String, userID: String)
     /// A cache channel has no event to give.
     case cacheMiss(channel: String)
+    case signedIn(userID: String)
+    case watchlist([WatchlistEvent])
     /// A name with a reserved prefix that this version does not know.
     case unknown
+}
+
+/// Users on this user's watchlist who came or went: `online` or `offline`.
+struct WatchlistEvent: Equatable, Sendable {
+    let name: String
+    let userIDs: [String]
 }
 
 /// A member of a presence channel as the server describes it.
@@ -49,6 +57,8 @@ extension ServerMessage {
         case "pusher_internal:subscription_succeeded": control = try reader.subscriptionSucceeded()
         case "pusher:subscription_error", "pusher_internal:subscription_error": control = try reader.subscriptionError()
         case "pusher_internal:subscription_count": control = try reader.subscriptionCount()
+        case "pusher:signin_success": control = try reader.signedIn()
+        case "pusher_internal:watchlist_events": control = .watchlist(reader.watchlist())
         case "pusher:cache_miss": control = try reader.cacheMiss()
         case "pusher_internal:member_added": control = try reader.memberAdded()
         case "pusher_internal:member_removed": control = try reader.memberRemoved()

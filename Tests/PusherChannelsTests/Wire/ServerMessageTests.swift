@@ -25,7 +25,7 @@ import Testing
 
     /// The names without the `internal` of the wire are the public ones; no server sends them, and none is taken for its like.
     @Test(arguments: [
-        "pusher:signin_success", "pusher_internal:watchlist_events", "pusher:subscription_succeeded",
+        "pusher_internal:signin_success", "pusher:watchlist_events", "pusher:subscription_succeeded",
         "pusher:subscription_count", "pusher:member_added", "pusher:member_removed", "pusher_internal:ping", "pusher:PING",
         "pusher:ping ", "pusher:", "pusher_internal:",
     ])

@@ -1,0 +1,53 @@
+/// The user that a client signs in as: its id, its events, and the users it watches.
+///
+/// A handle: all of them share one state, and each keeps the connection alive. All members may be used from any thread.
+public struct PusherUser: Sendable {
+    let connection: PusherConnection
+
+    private var listeners: UserListeners { connection.driver.runner.hub.user }
+
+    /// The signed-in user's id; nil while nobody is signed in.
+    public var id: String? { connection.driver.read(\.user.id) }
+
+    /// The users this one watches, as its `user_data` lists them.
+    public var watchlist: PusherWatchlist { PusherWatchlist(connection: connection) }
+
+    // MARK: Signing in
+
+    func signIn(completionHandler: @escaping UserListeners.SignInCallback) {
+        listeners.onSignIn(completionHandler)
+        connection.driver.handle(.signIn)
+    }
+
+    func signIn() async throws -> String {
+        let answer = OneAnswer<String>()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                answer.await(with: continuation)
+                signIn { answer.give($0.mapError { $0 }) }
+            }
+        } onCancel: {
+            answer.give(.failure(CancellationError()))
+        }
+    }
+
+    // MARK: Events
+
+    /// Calls the closure with every event of this name that the application sends to the user, on whatever connection the user
+    /// has; gives an id to take it back with.
+    @preconcurrency
+    @discardableResult
+    public func bind(eventName: String, eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
+        listeners.bindings.bind(eventName, eventCallback)
+    }
+
+    /// Takes back what ``bind(eventName:eventCallback:)`` bound under this id.
+    public func unbind(eventName: String, callbackId: String) {
+        listeners.bindings.unbind(eventName, id: callbackId)
+    }
+
+    /// Takes back all that was bound to the user's events.
+    public func unbindAll() {
+        listeners.bindings.unbindAll()
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// How a client gets the authorisation to sign its user in.
+///
+/// Its description shows no secret.
+public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A form POST to this address, with `socket_id`; the answer is JSON with `auth` and `user_data`.
+    case endpoint(String)
+    /// The application builds the request for the connection that has this socket id; its answer is read as an endpoint's is. Nil
+    /// makes the sign-in fail.
+    case requestBuilder(@Sendable (_ socketID: String) -> URLRequest?)
+    /// Signatures are made here with the app's secret, of the user data as JSON text: an object with the user's `id`. For tests
+    /// and for servers: a secret has no place in an app.
+    case inline(secret: String, userData: String)
+    /// The application gets the authorisation with `async` code; what it throws becomes the failure of the sign-in.
+    case customHandler(@Sendable (_ socketID: String) async throws -> PusherUserAuth)
+    /// None: no user can be signed in.
+    case noMethod
+
+    /// The method's name without what it holds.
+    public var description: String {
+        switch self {
+        case .endpoint(let endpoint): "endpoint(\(endpoint))"
+        case .requestBuilder: "requestBuilder"
+        case .inline: "inline"
+        case .customHandler: "customHandler"
+        case .noMethod: "noMethod"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing to look into: `dump` must not show a secret either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

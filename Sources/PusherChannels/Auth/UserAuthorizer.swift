@@ -1,0 +1,40 @@
+import Foundation
+
+/// Gets the authorisation to sign a user in by whatever method the application chose.
+struct UserAuthorizer: Sendable {
+    typealias Completion = @Sendable (Result<PusherUserAuth, AuthorisationFailure>) -> Void
+
+    let method: UserAuthMethod
+    let key: String
+    let environment: PusherEnvironment
+
+    /// Asks; `completion` may be called at once, on any thread, more than once, or never. Gives back what cancels it.
+    func authorise(
+        socketID: String, session: any HTTPSession, completion: @escaping Completion
+    ) -> AuthCall.Cancel {
+        switch method {
+        case .endpoint(let endpoint):
+            let request = AuthRequest.make(endpoint: endpoint, fields: [("socket_id", socketID)])
+            return AuthCall.send(
+                request, ifNone: "\(endpoint) is not an http address", on: session, reading: Self.read, completion)
+        case .requestBuilder(let build):
+            return AuthCall.send(
+                build(socketID), ifNone: "the request builder built no request for the user", on: session, reading: Self.read,
+                completion)
+        case .inline(let secret, let userData):
+            let auth = Signature.user(userData, socketID: socketID, key: key, secret: secret)
+            completion(.success(PusherUserAuth(auth: auth, userData: userData)))
+            return {}
+        case .customHandler(let handler):
+            return AuthCall.run(in: environment, completion) { try await handler(socketID) }
+        case .noMethod:
+            let message = "the client has no way to sign a user in: set PusherClientOptions.userAuthMethod"
+            completion(.failure(AuthorisationFailure(message: message)))
+            return {}
+        }
+    }
+
+    private static func read(_ json: JSONValue) throws(AuthResponse.Unusable) -> PusherUserAuth {
+        PusherUserAuth(auth: try AuthResponse.string("auth", in: json), userData: try AuthResponse.string("user_data", in: json))
+    }
+}

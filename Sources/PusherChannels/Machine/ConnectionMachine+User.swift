@@ -1,0 +1,99 @@
+/// Signing a user in: once for each connection.
+extension ConnectionMachine {
+    mutating func signIn(at now: MonotonicTime, into effects: inout [Effect]) {
+        switch user.state {
+        case .signedOut, .failed:
+            user.state = .waiting
+            beginSignIn(at: now, into: &effects)
+        case .signedIn(let id):
+            effects.append(.deliver(.signedIn(userID: id)))
+        case .waiting, .authorising, .signingIn:
+            break
+        }
+    }
+
+    /// Starts if a user is wanted and there is a connection to do it on.
+    mutating func beginSignIn(at now: MonotonicTime, into effects: inout [Effect]) {
+        guard let socketID, user.state != .signedOut else { return }
+        user.attempts += 1
+        let attempt = UserMachine.Attempt(connection: self.attempt, number: user.attempts)
+        user.state = .authorising(attempt, deadline: now + configuration.authorisationTimeout)
+        effects.append(.authoriseUser(attempt, socketID: socketID))
+    }
+
+    mutating func userAuthorised(
+        _ attempt: UserMachine.Attempt, _ result: Result<PusherUserAuth, AuthorisationFailure>, at now: MonotonicTime,
+        into effects: inout [Effect]
+    ) {
+        guard case .authorising(attempt, _) = user.state else {
+            effects.append(.log(.debug, "stale authorisation of the user, dropped"))
+            return
+        }
+        switch result {
+        case .success(let auth):
+            user.state = .signingIn(deadline: now + configuration.subscriptionTimeout)
+            effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
+        case .failure(let failure):
+            signInFailed(PusherError(.authorisation, code: failure.status, message: failure.message), into: &effects)
+        }
+    }
+
+    mutating func signedIn(
+        _ id: String, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
+        guard case .signingIn = user.state else {
+            effects.append(.log(.debug, "success of a sign-in that was not asked for, ignored"))
+            return
+        }
+        user.state = .signedIn(id: id)
+        effects.append(.deliver(.event(envelope)))
+        effects.append(.deliver(.signedIn(userID: id)))
+        let name = ChannelName(UserMachine.channel(ofUser: id))
+        subscriptions[name.text] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: nil)
+        subscriptionsMade += 1
+        begin(name.text, at: now, into: &effects)
+    }
+
+    /// What goes wrong while the server is asked is the answer, as it names nothing that it is about; but for a watchlist that is
+    /// too long (4302) or client events that are too many (4301) nobody is turned away.
+    mutating func attributeToSignIn(_ error: PusherError, into effects: inout [Effect]) -> Bool {
+        guard case .signingIn = user.state, error.code != 4301, error.code != 4302 else { return false }
+        signInFailed(error, into: &effects)
+        return true
+    }
+
+    private mutating func signInFailed(_ error: PusherError, into effects: inout [Effect]) {
+        user.state = .failed
+        effects.append(.deliver(.signInFailed(error)))
+    }
+
+    mutating func signInDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
+        guard let deadline = user.deadline, deadline <= now else { return }
+        var problem = "the server did not answer the sign-in within \(configuration.subscriptionTimeout)"
+        if case .authorising(let attempt, _) = user.state {
+            effects.append(.cancelUserAuthorisation(attempt))
+            problem = "no authorisation of the user within \(configuration.authorisationTimeout)"
+        }
+        signInFailed(PusherError(.timedOut, message: problem), into: &effects)
+    }
+
+    /// The next connection signs the user in again.
+    mutating func userLost(into effects: inout [Effect]) {
+        if let channel = user.channel { subscriptions[channel] = nil }
+        if case .authorising(let attempt, _) = user.state { effects.append(.cancelUserAuthorisation(attempt)) }
+        if user.state != .signedOut { user.state = .waiting }
+    }
+
+    /// There will be no connection before somebody asks for one: whoever waits for the sign-in is told.
+    mutating func signInAbandoned(into effects: inout [Effect]) {
+        guard user.isPending else { return }
+        let problem = "the client is disconnected; the user is signed in with the next connect()"
+        effects.append(.deliver(.signInFailed(PusherError(.transport(.cancelled), message: problem))))
+    }
+
+    // MARK: Watchlist
+
+    mutating func watchlist(_ events: [WatchlistEvent], into effects: inout [Effect]) {
+        for event in events { effects.append(.deliver(.watchlist(event))) }
+    }
+}

@@ -1,0 +1,47 @@
+/// The user that this client wants to be, and how far the wish has come true.
+struct UserMachine: Equatable, Sendable {
+    /// One try at signing in. Tells an answer to it from answers to earlier tries, which are stale.
+    struct Attempt: Hashable, Sendable {
+        let connection: ConnectionAttempt
+        let number: Int
+    }
+
+    enum State: Equatable, Sendable {
+        /// Nobody asked for a user.
+        case signedOut
+        /// For a connection to be established.
+        case waiting
+        case authorising(Attempt, deadline: MonotonicTime)
+        case signingIn(deadline: MonotonicTime)
+        case signedIn(id: String)
+        /// Until the user asks again or the next connection is established.
+        case failed
+    }
+
+    var state = State.signedOut
+    var attempts = 0
+
+    /// Events for a user come on a channel of this name, which the server lets only that user have.
+    static func channel(ofUser id: String) -> String { "#server-to-user-\(id)" }
+
+    var id: String? {
+        if case .signedIn(let id) = state { id } else { nil }
+    }
+
+    var channel: String? { id.map(Self.channel) }
+
+    /// Whether somebody waits for the outcome.
+    var isPending: Bool {
+        switch state {
+        case .waiting, .authorising, .signingIn: true
+        case .signedOut, .signedIn, .failed: false
+        }
+    }
+
+    var deadline: MonotonicTime? {
+        switch state {
+        case .authorising(_, let deadline), .signingIn(let deadline): deadline
+        case .signedOut, .waiting, .signedIn, .failed: nil
+        }
+    }
+}

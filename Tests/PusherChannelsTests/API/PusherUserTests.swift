@@ -1,0 +1,141 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct PusherUserTests {
+    private let userData = #"{"id":"ann"}"#
+
+    private func rig(_ method: UserAuthMethod) -> ClientRig {
+        let rig = ClientRig.connected(server: .manual) { $0.userAuthMethod = method }
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        return rig
+    }
+
+    private func succeed(_ rig: ClientRig) {
+        rig.socket.serverSends(#"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#)
+    }
+
+    private struct NotToday: Error {}
+
+    // Proves P9.1.
+    @Test func theSignatureIsMadeOfTheSecret() {
+        let rig = rig(.inline(secret: "s3cret", userData: #"{"id":"u1"}"#))
+        rig.pusher.signIn { _ in }
+        #expect(rig.socket.frames.map(\.event) == ["pusher:signin"])
+        #expect(rig.socket.frames.first?.dataString("user_data") == #"{"id":"u1"}"#)
+        #expect(rig.socket.frames.first?.dataString("auth")?.hasPrefix("key:") == true)
+    }
+
+    // Proves P9.1.
+    @Test func theEndpointGetsTheSocketAndItsAnswerIsPassedOn() throws {
+        let rig = rig(.endpoint("http://h/user-auth"))
+        let url = try #require(URL(string: "http://h"))
+        rig.session.mockResponse = (
+            Data(#"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#.utf8),
+            HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil), nil
+        )
+        rig.pusher.signIn { _ in }
+        #expect(rig.session.requests.map(\.text) == ["socket_id=46123.486095"])
+        #expect(rig.socket.frames.first?.dataString("auth") == "k:s")
+        #expect(rig.socket.frames.first?.dataString("user_data") == userData)
+    }
+
+    @Test func signInGivesTheUsersID() async throws {
+        let rig = rig(.inline(secret: "s", userData: userData))
+        let heard = Locked<[Result<String, PusherError>]>([])
+        rig.pusher.signIn { result in heard.withLock { $0.append(result) } }
+        succeed(rig)
+        #expect(heard.withLock { $0 } == [.success("ann")])
+        #expect(rig.pusher.user.id == "ann")
+        #expect(try await rig.pusher.signIn() == "ann", "who is signed in already is so at once")
+    }
+
+    // Proves P9.5.
+    @Test(arguments: [
+        UserAuthMethod.noMethod, .endpoint("nowhere"), .requestBuilder { _ in nil }, .customHandler { _ in throw NotToday() },
+    ])
+    func whatCanNotBeAuthorisedThrows(method: UserAuthMethod) async {
+        let rig = rig(method)
+        do {
+            try await rig.pusher.signIn()
+            Issue.record("signed in")
+        } catch {
+            #expect((error as? PusherError)?.kind == .authorisation)
+        }
+        #expect(rig.pusher.user.id == nil)
+    }
+
+    // Proves P9.4.
+    @Test func theServersRefusalThrows() async {
+        let rig = rig(.customHandler { [userData] _ in PusherUserAuth(auth: "k:bad", userData: userData) })
+        let outcome = Task { try await rig.pusher.signIn() }
+        while rig.socket.frames.isEmpty { await Task.yield() }
+        rig.socket.serverSends(#"{"event":"pusher:error","data":{"code":4009,"message":"bad signature"}}"#)
+        await #expect(throws: PusherError(.server, code: 4009, message: "bad signature")) { try await outcome.value }
+    }
+
+    @Test func whoIsCancelledWaitsNoLonger() async {
+        let rig = rig(.inline(secret: "s", userData: userData))
+        let task = Task { try await rig.pusher.signIn() }
+        while rig.socket.frames.isEmpty { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        succeed(rig)
+        #expect(rig.pusher.user.id == "ann", "the sign-in itself goes on")
+    }
+
+    // Proves P9.6.
+    @Test func theUsersEventsReachItsBindings() {
+        let rig = rig(.inline(secret: "s", userData: userData))
+        let heard = Locked<[String]>([])
+        let id = rig.pusher.user.bind(eventName: "note") { event in heard.withLock { $0.append(event.data ?? "") } }
+        rig.pusher.signIn { _ in }
+        succeed(rig)
+        let note = ##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##
+        rig.socket.serverSends(note)
+        rig.pusher.user.unbind(eventName: "note", callbackId: id)
+        rig.socket.serverSends(note)
+        #expect(heard.withLock { $0 } == ["hi"])
+    }
+
+    // Proves P9.7.
+    @Test func theWatchlistCallsBack() {
+        let rig = rig(.inline(secret: "s", userData: userData))
+        let heard = Locked<[String]>([])
+        for name in ["online", "offline"] {
+            rig.pusher.user.watchlist.bind(eventName: name) { ids in heard.withLock { $0.append("\(name): \(ids)") } }
+        }
+        rig.socket.serverSends(
+            #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"online","user_ids":["b"]}]}}"#)
+        #expect(heard.withLock { $0 } == [#"online: ["b"]"#])
+    }
+
+    // Proves P7.8.
+    @Test func withoutChannelDataTheUserIsMeOnPresenceChannels() {
+        let rig = rig(.inline(secret: "s", userData: userData))
+        let lobby =
+            rig.pusher.subscribe("presence-lobby", auth: PusherAuth(auth: "k:s")) as? PusherPresenceChannel
+        rig.pusher.signIn { _ in }
+        rig.socket.serverSends(
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":{"presence":{"ids":["ann"]}}}"#)
+        #expect(lobby?.myId == nil)
+        succeed(rig)
+        #expect(lobby?.me()?.userId == "ann")
+    }
+
+    @Test func noDescriptionShowsASecret() {
+        for value: Any in [
+            UserAuthMethod.inline(secret: "s3cr3t-value", userData: ""), PusherUserAuth(auth: "s3cr3t-value", userData: ""),
+        ] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] { #expect(!text.contains("s3cr3t-value")) }
+        }
+    }
+}

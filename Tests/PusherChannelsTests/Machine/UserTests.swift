@@ -1,0 +1,191 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Signing a user in, once for each connection.
+@Suite struct UserTests {
+    private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
+    private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
+    private let channel = "#server-to-user-ann"
+
+    /// The attempt that an authorisation is asked for.
+    private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
+        effects.compactMap { if case .authoriseUser(let attempt, _) = $0 { attempt } else { nil } }.first
+    }
+
+    private func signingIn() throws -> Transcript {
+        var transcript = Transcript.connected()
+        let attempt = try #require(asked(transcript.play(.signIn)))
+        transcript.play(.userAuthorised(attempt, .success(auth)))
+        return transcript
+    }
+
+    private func signedIn() throws -> Transcript {
+        var transcript = try signingIn()
+        transcript.receive(success)
+        return transcript
+    }
+
+    private func failures(_ effects: [Effect]) -> [PusherError] {
+        effects.deliveries.compactMap { if case .signInFailed(let error) = $0 { error } else { nil } }
+    }
+
+    // Proves P9.1, P9.3, P9.6.
+    @Test func theUserIsAuthorisedSignedInAndGetsAChannel() throws {
+        var transcript = Transcript.connected()
+        let effects = transcript.play(.signIn)
+        #expect(effects == [.authoriseUser(UserMachine.Attempt(connection: transcript.attempt, number: 1), socketID: "1.1")])
+        #expect(
+            transcript.play(.userAuthorised(try #require(asked(effects)), .success(auth))) == [
+                .send(.signIn(auth: "k:s", userData: #"{"id":"ann"}"#))
+            ])
+        let signedIn = transcript.receive(success)
+        #expect(signedIn.deliveries.contains(.signedIn(userID: "ann")))
+        #expect(signedIn.sent == [.subscribe(channel: channel, auth: nil, channelData: nil)])
+        #expect(transcript.machine.user.id == "ann")
+    }
+
+    // Proves P9.3.
+    @Test(arguments: [
+        #"{"user_data":{"id":"ann"}}"#, #""{\"user_data\":\"{\\\"id\\\":\\\"ann\\\"}\"}""#,
+        #"{"auth":"k:s","user_data":"{\"id\":\"ann\",\"watchlist\":[\"b\"]}"}"#,
+    ])
+    func everyFormOfSuccessCounts(data: String) throws {
+        var transcript = try signingIn()
+        transcript.receive(#"{"event":"pusher:signin_success","data":\#(data)}"#)
+        #expect(transcript.machine.user.id == "ann")
+    }
+
+    @Test(arguments: ["{}", #"{"user_data":"no json"}"#, #"{"user_data":{}}"#, #"{"user_data":{"id":""}}"#])
+    func aSuccessWithoutAUserIsMalformed(data: String) throws {
+        var transcript = try signingIn()
+        let effects = transcript.receive(#"{"event":"pusher:signin_success","data":\#(data)}"#)
+        #expect(effects.errors.map(\.kind) == [.malformedMessage])
+        #expect(transcript.machine.user.id == nil)
+    }
+
+    // Proves P9.2.
+    @Test func everyConnectionSignsInAgainBeforeItSubscribes() throws {
+        var transcript = try signedIn()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.close(4200)
+        #expect(transcript.machine.user.id == nil)
+        let effects = transcript.establish()
+        let again = try #require(asked(effects))
+        #expect(again.number == 2)
+        #expect(effects.sent == [.subscribe(channel: "room", auth: nil, channelData: nil)], "not the user's before the sign-in")
+        transcript.play(.userAuthorised(again, .success(auth)))
+        #expect(transcript.receive(success).sent == [.subscribe(channel: channel, auth: nil, channelData: nil)])
+    }
+
+    @Test func aWishMadeBeforeConnectingIsFulfilledThen() {
+        var transcript = Transcript()
+        #expect(transcript.play(.signIn).isEmpty)
+        transcript.play(.connect)
+        #expect(asked(transcript.establish()) != nil)
+    }
+
+    @Test func askingTwiceSignsInOnce() throws {
+        var transcript = try signingIn()
+        #expect(transcript.play(.signIn).isEmpty)
+        transcript.receive(success)
+        #expect(transcript.play(.signIn) == [.deliver(.signedIn(userID: "ann"))])
+    }
+
+    // MARK: What goes wrong
+
+    // Proves P9.5.
+    @Test func aRefusedAuthorisationEndsTheSignInAndNothingElse() throws {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        let attempt = try #require(asked(transcript.play(.signIn)))
+        let effects = transcript.play(.userAuthorised(attempt, .failure(AuthorisationFailure(message: "no", status: 403))))
+        #expect(failures(effects) == [PusherError(.authorisation, code: 403, message: "no")])
+        #expect(transcript.machine.state == .connected)
+        #expect(asked(transcript.play(.signIn)) != nil, "it can be asked for again")
+    }
+
+    // Proves P9.5.
+    @Test func anAuthorisationThatDoesNotComeIsATimeOut() throws {
+        var transcript = Transcript.connected()
+        let attempt = try #require(asked(transcript.play(.signIn)))
+        let effects = transcript.pass(.seconds(15))
+        #expect(effects.contains(.cancelUserAuthorisation(attempt)))
+        #expect(failures(effects).map(\.kind) == [.timedOut])
+        #expect(transcript.play(.userAuthorised(attempt, .success(auth))).sent.isEmpty, "its answer is stale")
+    }
+
+    // Proves P9.5.
+    @Test func aServerThatDoesNotAnswerIsATimeOut() throws {
+        var transcript = try signingIn()
+        #expect(failures(transcript.pass(.seconds(30))).map(\.kind) == [.timedOut])
+    }
+
+    // Proves P9.4.
+    @Test(arguments: [4009, 4200, nil] as [Int?]) func anErrorWhileSigningInIsTheAnswer(code: Int?) throws {
+        var transcript = try signingIn()
+        let data = code.map { #"{"code":\#($0),"message":"no"}"# } ?? #"{"message":"no"}"#
+        let effects = transcript.receive(#"{"event":"pusher:error","data":\#(data)}"#)
+        #expect(failures(effects) == [PusherError(.server, code: code, message: "no")])
+        #expect(transcript.machine.state == .connected)
+    }
+
+    // Proves P9.8.
+    @Test(arguments: [4301, 4302]) func anErrorAboutSomethingElseIsNot(code: Int) throws {
+        var transcript = try signingIn()
+        transcript.receive(#"{"event":"pusher:error","data":{"code":\#(code),"message":"too many"}}"#)
+        transcript.receive(success)
+        #expect(transcript.machine.user.id == "ann")
+    }
+
+    @Test func whoWaitsIsToldWhenTheClientIsDisconnected() throws {
+        var transcript = try signingIn()
+        transcript.play(.disconnect)
+        #expect(failures(transcript.close(1000)).map(\.kind) == [.transport(.cancelled)])
+        #expect(transcript.machine.nextDeadline == nil)
+        transcript.play(.connect)
+        #expect(asked(transcript.establish()) != nil, "the wish remains")
+    }
+
+    @Test func aLostConnectionIsNoFailureAsTheNextOneTriesAgain() throws {
+        var transcript = try signingIn()
+        #expect(failures(transcript.close(4200)).isEmpty)
+        #expect(asked(transcript.establish()) != nil)
+    }
+
+    // MARK: What comes for the user
+
+    // Proves P9.6.
+    @Test func eventsOfTheUsersChannelAreTheUsers() throws {
+        var transcript = try signedIn()
+        let effects = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
+        #expect(effects.deliveries == [.userEvent(Envelope(event: "note", channel: channel, data: "hi"))])
+        #expect(transcript.receive(##"{"event":"note","channel":"#server-to-user-bob","data":"hi"}"##).deliveries.isEmpty)
+    }
+
+    // Proves P9.7.
+    @Test func theWatchlistTellsWhoCameAndWent() throws {
+        var transcript = try signedIn()
+        let data = #"{"events":[{"name":"online","user_ids":["1",2]},{"name":"offline","user_ids":["3"]}]}"#
+        for form in [data, data.quotedJSON] {
+            let effects = transcript.receive(#"{"event":"pusher_internal:watchlist_events","data":\#(form)}"#)
+            #expect(
+                effects.deliveries == [
+                    .watchlist(WatchlistEvent(name: "online", userIDs: ["1", "2"])),
+                    .watchlist(WatchlistEvent(name: "offline", userIDs: ["3"])),
+                ])
+        }
+        for odd in ["{}", "[]", "null", #"{"events":[{},7,{"name":"online"}]}"#] {
+            transcript.receive(#"{"event":"pusher_internal:watchlist_events","data":\#(odd)}"#)
+        }
+    }
+
+    // Proves P9.7.
+    @Test func aPlainEventMayTellToo() throws {
+        var transcript = try signedIn()
+        let effects = transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#)
+        #expect(effects.deliveries.contains(.watchlist(WatchlistEvent(name: "online", userIDs: ["1"]))))
+        let other = transcript.receive(#"{"event":"online","data":"an application's own"}"#)
+        #expect(other.deliveries == [.event(Envelope(event: "online", data: "an application's own"))])
+    }
+}
