@@ -63,7 +63,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PusherChannelsTests",
-            dependencies: ["PusherChannels", "TestSupport"],
+            dependencies: ["PusherChannels", "TestSupport", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
         .testTarget(

@@ -13,6 +13,9 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
     /// How many members there are.
     public var count: Int { read(\.presentMembers.count) ?? 0 }
 
+    /// The member with this user id.
+    public subscript(userId: String) -> PusherPresenceChannelMember? { findMember(userId: userId) }
+
     /// The user id this client is in the channel with; nil while it isn't.
     public var myId: String? {
         readConnection { connection, channel in channel.isSubscribed ? channel.me ?? connection.user.id : nil } ?? nil

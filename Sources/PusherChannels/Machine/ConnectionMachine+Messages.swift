@@ -22,13 +22,12 @@ extension ConnectionMachine {
     ) {
         guard attempt == self.attempt else { return }
         noteActivity(at: now)
-        effects.append(.log(.warning, "\(frame)"))
         effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
     }
 
     private mutating func event(_ envelope: Envelope, into effects: inout [Effect]) {
         if let channel = envelope.channel, subscriptions[channel]?.acceptsEvents != true {
-            effects.append(.log(.debug, "event for \(channel), which is not subscribed, dropped"))
+            effects.append(.log(.debug, "event \(envelope.event), dropped: its channel is not subscribed", channel: channel))
             return
         }
         if envelope.channel == nil, let event = ControlReader(envelope: envelope).plainWatchlist() {

@@ -102,7 +102,7 @@ extension ConnectionMachine {
     private func decryptionFailed(
         _ envelope: Envelope, of channel: String, _ problem: String, into effects: inout [Effect]
     ) {
-        effects.append(.log(.warning, "\(envelope.event) on \(channel) can't be decrypted: \(problem)"))
+        effects.append(.log(.warning, "\(envelope.event) can't be decrypted: \(problem)", channel: channel))
         effects.append(.deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data)))
     }
 }

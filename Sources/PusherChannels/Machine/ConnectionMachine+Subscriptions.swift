@@ -47,7 +47,7 @@ extension ConnectionMachine {
     ) {
         if keyRefreshed(attempt, result, at: now, into: &effects) { return }
         guard subscriptions[attempt.channel]?.state == .authorising(attempt) else {
-            effects.append(.log(.debug, "stale authorisation for \(attempt.channel), dropped"))
+            effects.append(.log(.debug, "stale authorisation, dropped", channel: attempt.channel))
             return
         }
         switch result {

@@ -94,6 +94,9 @@ struct ConnectionMachine: Equatable, Sendable {
         return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline, user.deadline].compactMap { $0 }.min()
     }
 
+    /// The server's name for this connection, or for the one before while there is none: what log lines go by.
+    private(set) var lastSocketID: String?
+
     // MARK: What happens to it
 
     /// Takes one input; appends what is to be done to `effects`, in order.
@@ -145,6 +148,7 @@ struct ConnectionMachine: Equatable, Sendable {
     mutating func enter(_ phase: Phase, into effects: inout [Effect]) {
         let before = state
         self.phase = phase
+        lastSocketID = socketID ?? lastSocketID
         if state != before { effects.append(.deliver(.stateChanged(from: before, to: state))) }
     }
 

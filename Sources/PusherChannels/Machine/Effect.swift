@@ -9,7 +9,7 @@ enum Effect: Equatable, Sendable {
     case cancelUserAuthorisation(UserMachine.Attempt)
     case openSealed(ConnectionMachine.SealedEvent, SharedSecret)
     case deliver(Delivery)
-    case log(LogLevel, String)
+    case log(LogLevel, String, channel: String? = nil)
 }
 
 /// What the user hears of, in the order it happened.

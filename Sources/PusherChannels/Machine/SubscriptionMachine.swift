@@ -19,6 +19,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     let ordinal: Int
     private(set) var state = State.waiting
     private(set) var subscriptionCount: Int?
+    /// Whether the server, silent though it is, may have subscribed the channel on this connection.
+    private var isAskedFor = false
     /// Tries in a row that failed on this connection.
     private(set) var failures = 0
 
@@ -70,6 +72,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func begin(_ attempt: SubscriptionAttempt, socketID: String, into effects: inout [Effect]) -> PusherAuth? {
         guard name.needsAuthorisation else {
             state = .subscribing(attempt)
+            isAskedFor = true
             effects.append(.send(.subscribe(channel: name.text, auth: nil, channelData: nil)))
             return nil
         }
@@ -82,6 +85,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {
         guard case .authorising(let attempt) = state else { return }
         state = .subscribing(attempt)
+        isAskedFor = true
         myUserID = auth.channelData.flatMap(Self.userID)
         effects.append(.send(.subscribe(channel: name.text, auth: auth.auth, channelData: auth.channelData)))
     }
@@ -99,7 +103,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         case .subscribing, .subscribed: break
         case .retrying, .failed: break  // The answer came after the time for it, but it is the answer.
         case .waiting, .authorising:
-            effects.append(.log(.debug, "success of a subscription to \(name.text) that was not asked for, ignored"))
+            effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: name.text))
             return
         }
         let isNews = !isSubscribed
@@ -125,6 +129,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Not subscribed, for now or for good.
     mutating func fail(_ failure: SubscriptionFailure, retryingAt time: MonotonicTime?, into effects: inout [Effect]) {
         failures += 1
+        if failure.error.kind == .subscriptionRefused { isAskedFor = false }
         state = time.map { .retrying(at: $0) } ?? .failed
         failure.report(channel: name.text, into: &effects)
     }
@@ -133,6 +138,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
         if let refresh = sealed?.connectionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = .waiting
+        isAskedFor = false
         failures = 0
     }
 
@@ -142,6 +148,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         switch state {
         case .authorising(let attempt): effects.append(.cancelAuthorisation(attempt))
         case .subscribing, .subscribed: effects.append(.send(.unsubscribe(channel: name.text)))
+        case .retrying where isAskedFor, .failed where isAskedFor: effects.append(.send(.unsubscribe(channel: name.text)))
         case .waiting, .retrying, .failed: break
         }
     }

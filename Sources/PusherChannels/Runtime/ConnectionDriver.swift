@@ -68,7 +68,7 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
     // MARK: Draining
 
     private enum Work {
-        case effects([Effect])
+        case effects([Effect], socketID: String?)
         case timer
         case nothing
     }
@@ -76,8 +76,8 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
     private func drain() {
         while true {
             switch nextWork() {
-            case .effects(let effects):
-                runner.run(effects, delegate: self, feedback: { [weak self] input in self?.handle(input) })
+            case .effects(let effects, let socketID):
+                runner.run(effects, socketID: socketID, delegate: self, feedback: { [weak self] input in self?.handle(input) })
             case .timer:
                 core.withLock { core in
                     core.timer.set(core.machine.nextDeadline) { [weak self] in self?.timerRang() }
@@ -92,7 +92,7 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
         core.withLock { core in
             if !core.pending.isEmpty {
                 defer { core.pending = [] }
-                return .effects(core.pending)
+                return .effects(core.pending, socketID: core.machine.lastSocketID)
             }
             if core.timer.needsChange(for: core.machine.nextDeadline) { return .timer }
             core.isDraining = false

@@ -73,12 +73,16 @@ final class EffectRunner: Sendable {
 
     // MARK: Running effects
 
-    func run(_ effects: [Effect], delegate: any WebSocketDelegate, feedback: @escaping Feedback) {
+    /// `socketID` is for the log.
+    func run(
+        _ effects: [Effect], socketID: String?, delegate: any WebSocketDelegate, feedback: @escaping Feedback
+    ) {
         var hasDeliveries = false
         for effect in effects {
             switch effect {
-            case .deliver:
+            case .deliver(let delivery):
                 hasDeliveries = true
+                if let line = delivery.logLine { log(line, socketID: socketID) }
             case .send(let message):
                 socket(reportingTo: delegate).send(EnvelopeEncoder.encode(message))
             case .openSocket(let attempt, let secure):
@@ -95,12 +99,19 @@ final class EffectRunner: Sendable {
                 cancel(.user(attempt))
             case .openSealed(let event, let secret):
                 feedback(.opened(event, SealedData.open(event.data, with: secret)))
-            case .log(let level, let message):
-                logger.log(level: level.swiftLogLevel, "\(message)")
-                hub.debugLog(message)
+            case .log(let level, let message, let channel):
+                log(LogLine(level: level, message: message, channel: channel), socketID: socketID)
             }
         }
         if hasDeliveries { hub.deliver(effects) }
+    }
+
+    private func log(_ line: LogLine, socketID: String?) {
+        var metadata: Logger.Metadata = [:]
+        metadata["socket_id"] = socketID.map { "\($0)" }
+        metadata["channel"] = line.channel.map { "\($0)" }
+        logger.log(level: line.level.swiftLogLevel, "\(line.message)", metadata: metadata)
+        hub.debugLog(line.channel.map { "\($0): \(line.message)" } ?? line.message)
     }
 
     // MARK: Authorisations

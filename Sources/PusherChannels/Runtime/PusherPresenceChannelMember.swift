@@ -24,8 +24,10 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
     }
 
     /// Decodes what the application's server said about the user; throws what the decoder throws.
-    public func decodeUserInfo<Info: Decodable>(as type: Info.Type = Info.self) throws -> Info {
-        try JSONDecoder().decode(type, from: Data((info ?? .null).text.utf8))
+    public func decodeUserInfo<Info: Decodable>(
+        as type: Info.Type = Info.self, with decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Info {
+        try decoder.decode(type, from: Data((info ?? .null).text.utf8))
     }
 
     /// What a presence channel's `channel_data` says of the member.

@@ -102,6 +102,17 @@ import Testing
         #expect(transcript.pass(.seconds(60)).authorisations.isEmpty)
     }
 
+    // Proves P6.5.
+    @Test func aChannelThatTheServerMayHaveIsGivenUpThereToo() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.pass(.seconds(30))
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"error":"no","status":403}}"#)
+        #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty, "refused is refused")
+    }
+
     // MARK: Refusals that name no channel
 
     private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#

@@ -1,0 +1,28 @@
+/// A line for the log; no secret is ever in one.
+struct LogLine: Equatable {
+    let level: LogLevel
+    let message: String
+    var channel: String?
+}
+
+extension Delivery {
+    /// What the log says of it; nothing of events and members, which are the application's matter.
+    var logLine: LogLine? {
+        switch self {
+        case .stateChanged(_, let state):
+            LogLine(level: .info, message: "\(state)")
+        case .subscribed(let channel):
+            LogLine(level: .debug, message: "subscribed", channel: channel)
+        case .subscriptionFailed(let channel, let failure):
+            LogLine(level: .warning, message: "not subscribed: \(failure.error)", channel: channel)
+        case .signedIn:
+            LogLine(level: .debug, message: "the user is signed in")
+        case .signInFailed(let error):
+            LogLine(level: .warning, message: "the user is not signed in: \(error)")
+        case .error(let error):
+            LogLine(level: .warning, message: "\(error)")
+        case .event, .userEvent, .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .decryptionFailed:
+            nil
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Testing
+
+@testable import PusherChannels
+
+/// A hundred thousand frames that no server should send: nothing traps, nothing grows, nothing is lost without a word.
+@Suite struct HostileFramesTests {
+    private static let frames =
+        Frames.all + [
+            #"{"event":"greet","channel":"private-encrypted-room","data":"{\"nonce\":\"AA==\",\"ciphertext\":\"AA==\"}"}"#,
+            #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#,
+            ##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##,
+        ]
+
+    private func connected() -> Transcript {
+        var transcript = Transcript.connected()
+        for channel in ["room", "private-room", "presence-room", "cache-room", "private-encrypted-room"] {
+            let auth = PusherAuth(auth: "k:s", channelData: #"{"user_id":"ann"}"#, sharedSecret: "secret")
+            transcript.play(.subscribe(channel: channel, auth: auth))
+            transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
+        }
+        transcript.play(.signIn)
+        return transcript
+    }
+
+    /// Whether the frame is something the client must not pass over.
+    private func isEvent(_ bytes: [UInt8]) -> Bool {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+        do {
+            return try JSONValue(parsing: text)["event"]?.stringValue != nil
+        } catch {
+            return false
+        }
+    }
+
+    // Proves P2.7, P2.8.
+    @Test(arguments: 0..<10 as Range<UInt64>) func everyFrameIsHandledOrLogged(seed: UInt64) {
+        var transcript = connected()
+        var mutation = Mutation(seed: seed)
+        let channels = transcript.machine.subscriptions.count
+        for _ in 0..<10_000 {
+            let bytes = mutation.next(of: Self.frames)
+            let input = bytes.withUnsafeBytes { buffer -> Input in
+                do throws(MalformedFrame) {
+                    return .received(try EnvelopeDecoder().decode(buffer), transcript.attempt)
+                } catch {
+                    return .receivedMalformed(error, transcript.attempt)
+                }
+            }
+            if isEvent(bytes) {
+                switch input {
+                case .receivedMalformed(.notJSON, _), .receivedMalformed(.notAnObject, _), .receivedMalformed(.missingEvent, _):
+                    Issue.record("not understood: \(String(decoding: bytes, as: UTF8.self))")
+                default: break
+                }
+            }
+            let effects = transcript.play(input)
+            for case .authorise(let attempt, _) in effects {
+                transcript.play(.authorised(attempt, .failure(AuthorisationFailure(message: "no"))))
+            }
+        }
+        #expect(transcript.machine.state == .connected)
+        #expect(transcript.machine.subscriptions.count <= channels + 1, "channels are what the user wants, and the user's own")
+        #expect(transcript.machine.subscriptions["private-encrypted-room"]?.sealed?.stage != nil)
+    }
+
+    /// Members cost the same to add however many there are; copying the list would make the ratio a hundred.
+    @Test func aLargeChannelTakesNewMembersAsASmallOneDoes() {
+        let clock = ContinuousClock()
+        func cost(existing: Int) -> Duration {
+            var transcript = connected()
+            func add(_ prefix: String, _ count: Int) {
+                for number in 0..<count {
+                    transcript.receive(
+                        #"{"event":"pusher_internal:member_added","channel":"presence-room","data":{"user_id":"\#(prefix)\#(number)"}}"#
+                    )
+                }
+            }
+            add("old", existing)
+            return clock.measure { add("new", 1000) }
+        }
+        let small = (0..<3).map { _ in cost(existing: 10) }.min() ?? .zero
+        let large = (0..<3).map { _ in cost(existing: 10_000) }.min() ?? .zero
+        #expect(large < small * 5)
+    }
+}
