@@ -10,7 +10,7 @@ extension Delivery {
     var logLine: LogLine? {
         switch self {
         case .stateChanged(_, let state):
-            LogLine(level: .info, message: "\(state)")
+            LogLine(level: .debug, message: "\(state)")
         case .subscribed(let channel):
             LogLine(level: .debug, message: "subscribed", channel: channel)
         case .subscriptionFailed(let channel, let failure):

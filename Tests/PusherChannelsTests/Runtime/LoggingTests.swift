@@ -35,13 +35,13 @@ import Testing
         rig.pusher.subscribe("private-room")
         rig.pusher.disconnect()
         let written = lines.withLock { $0 }
-        #expect(written.contains("info [key=key] connecting"))
-        #expect(written.contains("info [key=key socket_id=46123.486095] connected"))
+        #expect(written.contains("debug [key=key] connecting"))
+        #expect(written.contains("debug [key=key socket_id=46123.486095] connected"))
         #expect(
             written.contains {
                 $0.hasPrefix("warning [channel=private-room key=key socket_id=46123.486095] not subscribed: private-room needs")
             })
-        #expect(written.contains("info [key=key socket_id=46123.486095] disconnected"))
+        #expect(written.contains("debug [key=key socket_id=46123.486095] disconnected"))
     }
 
     @Test func noLineHoldsASecret() {
