@@ -17,7 +17,7 @@ public final class MockSession: HTTPSession {
     private struct State {
         var mockResponse: Response?
         var responses: [String: Response] = [:]
-        var authorization: ChannelAuthorization?
+        var authorization: Authorization?
         var delivery: MockDelivery
         var requests: [RecordedRequest] = []
         var unmatched: [RecordedRequest] = []
@@ -56,17 +56,17 @@ public final class MockSession: HTTPSession {
     }
 
     /// Answers the POST of an authorisation request, wherever it goes, with the signature that an app's backend would make of
-    /// its form: right for the channel and the socket, with 400 and 403 where a backend would refuse.
+    /// its form: right for the channel and the socket, or for the user where no channel is named; with 400 and 403 where a
+    /// backend would refuse.
     ///
     /// - Parameters:
     ///   - secret: The app's secret.
     ///   - key: The app's key.
-    ///   - userID: The user on presence channels where the form names none; by default the socket id.
-    public func stubAuth(secret: String, key: String, userID: String? = nil) {
-        state.withLock {
-            $0.authorization = ChannelAuthorization(
-                app: ServerApp(id: key, key: key, secret: secret), defaultUserID: userID)
-        }
+    ///   - encryptionMasterKey: What the keys of encrypted channels are made of, 32 bytes in base64.
+    ///   - userID: The user where the form names none; by default the socket id.
+    public func stubAuth(secret: String, key: String, encryptionMasterKey: String? = nil, userID: String? = nil) {
+        let app = ServerApp(id: key, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
+        state.withLock { $0.authorization = Authorization(app: app, defaultUserID: userID) }
     }
 
     /// Prepares a request; it is recorded and answered when the task is resumed.
@@ -98,13 +98,14 @@ public final class MockSession: HTTPSession {
     }
 
     private func authorize(
-        _ request: RecordedRequest, url: URL?, _ authorization: ChannelAuthorization
+        _ request: RecordedRequest, url: URL?, _ authorization: Authorization
     ) -> MockTask.Outcome? {
         let form = request.form
         guard request.method == "POST", form["socket_id"] != nil || form["channel_name"] != nil, let url else { return nil }
         let answer: ServerResponse
         do throws(HTTPRefusal) {
-            answer = .json(try authorization.answer(form))
+            answer = .json(
+                try form["channel_name"] == nil ? authorization.user(form) : authorization.channel(form))
         } catch {
             answer = ServerResponse(status: error.status, text: error.reason)
         }

@@ -188,7 +188,7 @@ public final class LocalServer: Sendable {
 
     /// Closes all connections and frees the port; further calls wait for the first.
     ///
-    /// Clients get close frame 1001 and have ``Settings/closeTimeout`` to answer it.
+    /// Clients get the close frame of ``ServerProfile/shutdown`` and have ``Settings/closeTimeout`` to answer it.
     public func stop() async {
         let task = stopping.withLock { stopping in
             let task =

@@ -20,7 +20,7 @@ final class LocalServerCore: Sendable {
         var sessions: [ID: Session] = [:]
         var lastNumber = 0
         var isStopping = false
-        var idleTimer: (any ScheduledAction)?
+        var timer: (deadline: MonotonicTime, action: any ScheduledAction)?
         var requests: [ServerRequest] = []
         var events: ArraySlice<LocalServer.Event> = []
         var isReporting = false
@@ -54,7 +54,7 @@ final class LocalServerCore: Sendable {
             state.sessions[id] = Session(output: output)
             change(&state) { machine, now, effects in machine.handle(.opened(id, path: path), at: now, into: &effects) }
             // It came while the server was being stopped.
-            if state.isStopping { closeAll(&state, code: 1001, reason: "Server stopped") }
+            if state.isStopping { shutDown(&state) }
             return id
         }
         report()
@@ -109,9 +109,11 @@ final class LocalServerCore: Sendable {
     @discardableResult
     private func change<Result>(_ state: inout State, _ body: Change<Result>) -> Result {
         var effects: [ServerMachine.Effect] = []
-        let result = body(&state.machine, settings.scheduler.now, &effects)
+        let now = settings.scheduler.now
+        state.machine.now = max(state.machine.now, now)
+        let result = body(&state.machine, now, &effects)
         for effect in effects { run(effect, &state) }
-        setIdleTimer(&state)
+        setTimer(&state)
         return result
     }
 
@@ -119,7 +121,8 @@ final class LocalServerCore: Sendable {
         switch effect {
         case .send(let text, let id):
             guard let session = state.sessions[id], !session.isClosing else { return }
-            session.output.yield(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)))
+            let result = session.output.yield(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)))
+            if case .enqueued(let remaining) = result, remaining < Self.reserve { closeSlowReader(id, &state) }
         case .close(let id, let code, let reason):
             guard let session = state.sessions[id] else { return }
             session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
@@ -135,12 +138,30 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    private func setIdleTimer(_ state: inout State) {
-        guard state.idleTimer == nil, let deadline = state.machine.nextDeadline else { return }
-        state.idleTimer = settings.scheduler.schedule(at: deadline, label: "idle connections of a local server") { [weak self] in
-            self?.state.withLock { $0.idleTimer = nil }
+    /// The last places of a session's queue: one for the message that was too many, one for the close frame.
+    private static let reserve = 2
+
+    /// How much may wait for a client that doesn't read.
+    var bufferingPolicy: AsyncStream<WSFrame>.Continuation.BufferingPolicy {
+        let limit = ask { $0.profile.maximumWaitingMessages }
+        return limit.map { .bufferingOldest($0 + Self.reserve) } ?? .unbounded
+    }
+
+    private func closeSlowReader(_ id: ID, _ state: inout State) {
+        change(&state) { machine, _, effects in
+            machine.close(id, code: 4100, reason: "Too many messages wait for this client", into: &effects)
+        }
+    }
+
+    private func setTimer(_ state: inout State) {
+        guard let deadline = state.machine.nextDeadline else { return }
+        if let timer = state.timer, timer.deadline <= deadline { return }
+        state.timer?.action.cancel()
+        let action = settings.scheduler.schedule(at: deadline, label: "deadline of a local server") { [weak self] in
+            self?.state.withLock { $0.timer = nil }
             self?.change { machine, now, effects in machine.handle(.timePassed, at: now, into: &effects) }
         }
+        state.timer = (deadline, action)
     }
 
     // MARK: Reporting
@@ -185,12 +206,16 @@ final class LocalServerCore: Sendable {
         }
     }
 
+    private func shutDown(_ state: inout State) {
+        change(&state) { machine, _, effects in machine.shutDown(into: &effects) }
+    }
+
     /// Closes all connections and returns when the last has ended.
     func stop() async {
         state.withLock { state in
             state.isStopping = true
-            state.idleTimer?.cancel()
-            closeAll(&state, code: 1001, reason: "Server stopped")
+            state.timer?.action.cancel()
+            shutDown(&state)
         }
         report()
         await withCheckedContinuation { continuation in

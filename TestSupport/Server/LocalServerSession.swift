@@ -9,7 +9,7 @@ struct LocalServerSession: WSHandler {
     let path: String
 
     func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
-        let (frames, output) = AsyncStream<WSFrame>.makeStream()
+        let (frames, output) = AsyncStream.makeStream(of: WSFrame.self, bufferingPolicy: core.bufferingPolicy)
         let id = core.open(path: path, output: output)
         let reader = Task {
             let answer = await read(client, as: id)

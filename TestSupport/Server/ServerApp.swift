@@ -1,7 +1,9 @@
 import PusherChannels
 
 /// An app on a test server: what the Channels dashboard would show of it.
-public struct ServerApp: Sendable {
+///
+/// Its description shows no secret.
+public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What the authorisation endpoint is asked to sign.
     public struct AuthorizationRequest: Equatable, Sendable {
         /// The channel to be joined.
@@ -18,23 +20,61 @@ public struct ServerApp: Sendable {
     public var key: String
     /// What signatures are made with.
     public var secret: String
+    /// What the keys of encrypted channels are made of, 32 bytes in base64; `nil` means that the app has none.
+    public var encryptionMasterKey: String?
     /// Channels that the authorisation endpoint refuses with 403.
     public var deniedChannels: Set<String>
+    /// Users that the authorisation endpoint refuses with 403.
+    public var deniedUsers: Set<String> = []
     /// Decides what the authorisation endpoint signs beyond ``deniedChannels``; `false` means 403.
     public var authorizes: @Sendable (AuthorizationRequest) -> Bool
 
+    /// Whether the app is served at all; 4003 if not.
+    public var isEnabled = true
+    /// Whether only connections over TLS are served; others are refused with 4000.
+    public var requiresTLS = false
+    /// How many connections the app may have; more are refused with 4004.
+    public var maximumConnections: Int?
+    /// How long a connection has to sign its user in or to subscribe to a channel that takes a signature; then it is closed with
+    /// 4009. `nil` means for ever.
+    public var authorizationTimeout: Duration?
+    /// Whether clients may send events to each other; they hear 4301 if not.
+    public var acceptsClientEvents = true
+    /// Whether subscribers hear how many they are, on channels without members.
+    public var countsSubscriptions = false
+
     /// Creates an app; its endpoint signs everything unless told otherwise.
     public init(
-        id: String, key: String, secret: String, deniedChannels: Set<String> = [],
+        id: String, key: String, secret: String, encryptionMasterKey: String? = nil, deniedChannels: Set<String> = [],
         authorizes: @escaping @Sendable (AuthorizationRequest) -> Bool = { _ in true }
     ) {
         self.id = id
         self.key = key
         self.secret = secret
+        self.encryptionMasterKey = encryptionMasterKey
         self.deniedChannels = deniedChannels
         self.authorizes = authorizes
     }
 
-    /// The app that test servers have when none is named: id `app-id`, key `local-key`, secret `local-secret`.
-    public static let local = ServerApp(id: "local", key: "local-key", secret: "local-secret")
+    /// The app that test servers have when none is named: id `local`, key `local-key`, secret `local-secret`, and a master key.
+    public static let local = ServerApp(
+        id: "local", key: "local-key", secret: "local-secret",
+        encryptionMasterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+
+    /// The app's id and key.
+    public var description: String { "app \(id) (key \(key))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing to look into: `dump` must not show a secret either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension ServerApp {
+    /// The key of an encrypted channel; `nil` where there is no master key of the right length, or no libsodium.
+    func sharedSecret(of channel: ChannelName) -> SharedSecret? {
+        guard channel.kind == .encrypted, SecretBox.isSupported else { return nil }
+        return encryptionMasterKey.flatMap { SharedSecret.derived(for: channel.text, masterKey: $0) }
+    }
 }

@@ -48,12 +48,12 @@ struct ServerChannel {
     }
 
     /// The members as `subscription_succeeded` lists them.
-    var presence: JSONValue {
-        .object([
-            "ids": .array(memberIDs.map { .string($0) }),
-            "hash": .object(members.mapValues { $0.info ?? .null }),
-            "count": .integer(memberIDs.count),
-        ])
+    func presence(_ profile: ServerProfile) -> JSONValue {
+        let hash: JSONValue =
+            profile.sendsEmptyHashAsArray && members.isEmpty ? [] : .object(members.mapValues { $0.info ?? .null })
+        var list: [String: JSONValue] = ["hash": hash, "count": .integer(memberIDs.count)]
+        if profile.listsMemberIDs { list["ids"] = .array(memberIDs.map { .string($0) }) }
+        return .object(list)
     }
 
     private func position(of id: ServerMachine.ConnectionID) -> Int {
@@ -64,28 +64,5 @@ struct ServerChannel {
             if subscribers[middle] < id { low = middle + 1 } else { high = middle }
         }
         return low
-    }
-}
-
-/// What a channel's name says about it.
-struct ServerChannelName {
-    let name: String
-
-    var isPresence: Bool { name.hasPrefix("presence-") }
-    var isEncrypted: Bool { name.hasPrefix("private-encrypted-") }
-    var needsAuthorization: Bool { name.hasPrefix("private-") || isPresence }
-    var carriesClientEvents: Bool { needsAuthorization && !isEncrypted }
-
-    func isValid(in profile: ServerProfile) -> Bool {
-        let count = name.utf8.count
-        guard count > 0, count <= profile.maximumChannelNameLength else { return false }
-        return name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "_-=@,.;".utf8.contains(byte)
-            }
-        }
     }
 }

@@ -7,20 +7,12 @@ enum ServerFrame {
         frame(name, channel: channel, data: data?.quotedJSON, userID: userID)
     }
 
-    /// A `pusher:error`, whose `data` is an object.
-    static func error(_ message: String, code: Int?) -> String {
-        let data: JSONValue = .object(["message": .string(message), "code": code.map { .integer($0) } ?? .null])
-        return frame("pusher:error", channel: nil, data: data.text)
+    /// An event whose `data` is a value.
+    static func event(_ name: String, channel: String? = nil, value: JSONValue) -> String {
+        frame(name, channel: channel, data: value.text)
     }
 
-    /// A `pusher:subscription_error`, whose `data` is an object.
-    static func subscriptionError(_ channel: String, type: String, message: String, status: Int) -> String {
-        let data: JSONValue = .object(["type": .string(type), "error": .string(message), "status": .integer(status)])
-        return frame("pusher:subscription_error", channel: channel, data: data.text)
-    }
-
-    static let pong = frame("pusher:pong", channel: nil, data: "{}")
-    static let ping = frame("pusher:ping", channel: nil, data: "{}")
+    static let ping = event("pusher:ping", value: [:])
 
     private static func frame(_ event: String, channel: String?, data: String?, userID: String? = nil) -> String {
         var text = "{\"event\":\(event.quotedJSON)"
@@ -28,5 +20,58 @@ enum ServerFrame {
         if let data { text += ",\"data\":\(data)" }
         if let userID { text += ",\"user_id\":\(userID.quotedJSON)" }
         return text + "}"
+    }
+}
+
+/// What servers say differently.
+extension ServerProfile {
+    var pong: String {
+        sendsPongData ? ServerFrame.event("pusher:pong", value: [:]) : ServerFrame.event("pusher:pong", channel: nil, data: nil)
+    }
+
+    func error(_ message: String, code: Int?, channel: String? = nil) -> String {
+        let data: JSONValue = .object(["message": .string(message), "code": code.map { .integer($0) } ?? .null])
+        let channel = namesChannelInErrors ? channel : nil
+        guard sendsErrorDataAsText else { return ServerFrame.event("pusher:error", channel: channel, value: data) }
+        return ServerFrame.event("pusher:error", channel: channel, data: data.text)
+    }
+
+    func subscriptionSucceeded(_ channel: ChannelName, members: JSONValue?) -> String {
+        let data: String? =
+            switch successData {
+            case _ where members != nil: members.map { JSONValue.object(["presence": $0]).text }
+            case .object: "{}"
+            case .emptyText: ""
+            case .absent: nil
+            }
+        return ServerFrame.event("pusher_internal:subscription_succeeded", channel: channel.text, data: data)
+    }
+
+    func subscriptionRefused(_ channel: ChannelName, _ refusal: ServerMachine.SubscriptionRefusal) -> String {
+        switch channelRefusal {
+        case .subscriptionError:
+            let data: JSONValue = .object([
+                "type": .string(refusal.kind.rawValue), "error": .string(refusal.message), "status": .integer(refusal.status),
+            ])
+            return ServerFrame.event("pusher:subscription_error", channel: channel.text, value: data)
+        case .internalSubscriptionError:
+            return ServerFrame.event("pusher_internal:subscription_error", channel: channel.text, value: [:])
+        case .connectionError:
+            return error(refusal.message, code: refusal.kind == .invalidChannel ? 4300 : 4009)
+        }
+    }
+
+    func watchlistEvent(_ name: String, userIDs: [String]) -> String? {
+        let ids = JSONValue.array(userIDs.map { .string($0) })
+        switch watchlist {
+        case nil:
+            return nil
+        case .plainEvents:
+            return ServerFrame.event(name, value: .object(["user_ids": ids]))
+        case .watchlistEvents:
+            let events: JSONValue = .array([.object(["name": .string(name), "user_ids": ids])])
+            return ServerFrame.event(
+                "pusher_internal:watchlist_events", channel: nil, data: JSONValue.object(["events": events]).text)
+        }
     }
 }

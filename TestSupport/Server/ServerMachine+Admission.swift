@@ -9,18 +9,40 @@ struct ConnectionRefusal: Error {
 
 extension ServerMachine {
     /// Finds the app that a connection's request asks for.
-    mutating func admit(_ request: ServerRequest) throws(ConnectionRefusal) -> ServerApp {
+    mutating func admit(_ request: ServerRequest, isSecure: Bool) throws(ConnectionRefusal) -> ServerApp {
         let segments = request.path.split(separator: "/")
         // Self-hosted servers may sit behind a prefix, so only the end of the path counts.
         guard let key = segments.last?.description.removingPercentEncoding, segments.dropLast().last == "app" else {
             throw ConnectionRefusal(code: 4005, message: "Path not found")
         }
-        guard let version = request.parameters["protocol"] else {
+        try checkVersions(request.parameters)
+        let app = try app(key: key)
+        guard app.isEnabled else { throw ConnectionRefusal(code: 4003, message: "Application disabled") }
+        guard isSecure || !app.requiresTLS else {
+            throw ConnectionRefusal(code: 4000, message: "Application only accepts SSL connections, reconnect using wss://")
+        }
+        if let limit = app.maximumConnections, connections.values.count(where: { $0.app.key == key }) >= limit {
+            throw ConnectionRefusal(code: 4004, message: "Application is over connection quota")
+        }
+        if let limit = profile.maximumConnections, connections.count >= limit {
+            throw ConnectionRefusal(code: 4100, message: "Over capacity")
+        }
+        return app
+    }
+
+    private func checkVersions(_ parameters: [String: String]) throws(ConnectionRefusal) {
+        guard let version = parameters["protocol"] else {
             throw ConnectionRefusal(code: 4008, message: "No protocol version supplied")
         }
         guard let version = Int(version), profile.protocolVersions.contains(version) else {
             throw ConnectionRefusal(code: 4007, message: "Unsupported protocol version: \(version)")
         }
+        if let version = parameters["version"], version.wholeMatch(of: /\d+(\.\d+)*/) == nil {
+            throw ConnectionRefusal(code: 4006, message: "Invalid version string format: \(version)")
+        }
+    }
+
+    private mutating func app(key: String) throws(ConnectionRefusal) -> ServerApp {
         if let app = apps.first(where: { $0.key == key }) { return app }
         guard case .anyKey(let secret) = admission else {
             throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster")
@@ -35,6 +57,7 @@ extension ServerMachine {
         for channel in connections[id]?.subscriptions.keys.sorted() ?? [] {
             leave(channel, id, into: &effects)
         }
-        connections[id] = nil
+        let connection = connections.removeValue(forKey: id)
+        if let connection, let user = connection.user { announceDeparture(of: user, app: connection.app, into: &effects) }
     }
 }

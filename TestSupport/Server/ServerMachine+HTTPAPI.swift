@@ -8,7 +8,7 @@ struct HTTPRefusal: Error {
 }
 
 extension ServerMachine {
-    /// Answers a request to the HTTP API (`/apps/…`) or to the authorisation endpoint (`/pusher/auth`).
+    /// Answers a request to the HTTP API (`/apps/…`) or to the authorisation endpoints (`/pusher/auth`, `/pusher/user-auth`).
     ///
     /// - Parameters:
     ///   - unixTime: The wall clock in seconds; a signature's timestamp must be near it.
@@ -18,7 +18,7 @@ extension ServerMachine {
         to request: ServerRequest, unixTime: Int, into effects: inout [Effect]
     ) -> ServerResponse {
         do throws(HTTPRefusal) {
-            if request.path == "/pusher/auth" { return try authorize(request) }
+            if let answer = try authorize(request) { return .json(answer) }
             return .json(try answer(request, unixTime: unixTime, into: &effects))
         } catch {
             return ServerResponse(status: error.status, text: error.reason + "\n")
@@ -49,6 +49,9 @@ extension ServerMachine {
             return describe(segments[3], info: request.parameters["info"], app: app)
         case ("GET", _, 5) where segments[2] == "channels" && segments[4] == "users":
             return try listUsers(segments[3], app: app)
+        case ("POST", _, 5) where segments[2] == "users" && segments[4] == "terminate_connections":
+            terminateConnections(of: segments[3], app: app, into: &effects)
+            return [:]
         default:
             throw HTTPRefusal(status: 404, reason: "No such call: \(request.method) \(request.path)")
         }
@@ -81,7 +84,7 @@ extension ServerMachine {
     }
 
     private func listUsers(_ name: String, app: ServerApp) throws(HTTPRefusal) -> JSONValue {
-        guard ServerChannelName(name: name).isPresence else {
+        guard ChannelName(name).kind == .presence else {
             throw HTTPRefusal(status: 400, reason: "Users can only be retrieved for presence channels")
         }
         let users = members(of: name, appKey: app.key).map { JSONValue.object(["id": .string($0)]) }
@@ -93,6 +96,7 @@ extension ServerMachine {
         let rawValue: Int
         static let userCount = Attributes(rawValue: 1)
         static let subscriptionCount = Attributes(rawValue: 2)
+        static let cache = Attributes(rawValue: 4)
 
         init(rawValue: Int) {
             self.rawValue = rawValue
@@ -104,6 +108,7 @@ extension ServerMachine {
                 switch name {
                 case "user_count": insert(.userCount)
                 case "subscription_count": insert(.subscriptionCount)
+                case "cache": insert(.cache)
                 default: break
                 }
             }
@@ -112,14 +117,16 @@ extension ServerMachine {
 
     func attributes(_ info: String?, of name: String, app: ServerApp) -> JSONValue {
         let asked = Attributes(info)
-        let channel = channels[ChannelKey(appKey: app.key, name: name)]
+        let key = ChannelKey(appKey: app.key, name: name)
+        let channel = channels[key]
         var members: [String: JSONValue] = [:]
-        if asked.contains(.userCount), ServerChannelName(name: name).isPresence {
+        if asked.contains(.userCount), ChannelName(name).kind == .presence {
             members["user_count"] = .integer(channel?.memberIDs.count ?? 0)
         }
         if asked.contains(.subscriptionCount) {
             members["subscription_count"] = .integer(channel?.subscribers.count ?? 0)
         }
+        if asked.contains(.cache), caches(ChannelName(name)) { members["cache"] = cache.description(of: key, at: now) }
         return .object(members)
     }
 }

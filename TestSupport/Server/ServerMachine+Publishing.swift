@@ -32,7 +32,7 @@ extension ServerMachine {
         keys(of: channel, appKey: appKey).flatMap { channels[$0]?.memberIDs ?? [] }
     }
 
-    /// Publishes an event as the HTTP API does.
+    /// Publishes an event as an app's backend does: on an encrypted channel sealed with the key that the app's master key gives.
     ///
     /// - Parameters:
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
@@ -44,11 +44,43 @@ extension ServerMachine {
         channel: String, event: String, data: String, appKey: String? = nil, excluding socketID: String? = nil,
         into effects: inout [Effect]
     ) -> Int {
-        let excluded = socketID.flatMap { id in connections.first { $0.value.socketID == id }?.key }
-        let receivers = subscribers(of: channel, appKey: appKey).filter { $0 != excluded }
-        send(ServerFrame.event(event, channel: channel, data: data), to: receivers, into: &effects)
-        effects.append(.notice(.published(channel: channel, event: event, receivers: receivers.count)))
+        let name = ChannelName(channel)
+        var receivers = 0
+        for app in apps where appKey == nil || app.key == appKey {
+            let data = seal(data, on: name, of: app)
+            receivers += deliver(event, on: name, data: data, app: app, excluding: socketID, into: &effects)
+        }
+        effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
+        return receivers
+    }
+
+    /// Sends what the HTTP API was given on as it is: encrypted events were sealed by whoever called it.
+    mutating func passOn(
+        _ event: String, channel: String, data: String, app: ServerApp, excluding socketID: String?,
+        into effects: inout [Effect]
+    ) {
+        let receivers = deliver(
+            event, on: ChannelName(channel), data: data, app: app, excluding: socketID, into: &effects)
+        effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
+    }
+
+    private mutating func deliver(
+        _ event: String, on channel: ChannelName, data: String, app: ServerApp, excluding socketID: String?,
+        into effects: inout [Effect]
+    ) -> Int {
+        let key = ChannelKey(appKey: app.key, name: channel.text)
+        let frame = ServerFrame.event(event, channel: channel.text, data: data)
+        if caches(channel) { cache.keep(frame, data: data, for: key, until: now + profile.cacheLifetime) }
+        let receivers = (channels[key]?.subscribers ?? []).filter {
+            socketID == nil || connections[$0]?.socketID != socketID
+        }
+        send(frame, to: receivers, into: &effects)
         return receivers.count
+    }
+
+    private mutating func seal(_ data: String, on channel: ChannelName, of app: ServerApp) -> String {
+        guard let key = app.sharedSecret(of: channel)?.bytes else { return data }
+        return SealedEventData.seal(data, with: key, using: &generator) ?? data
     }
 
     private func keys(of channel: String, appKey: String?) -> [ChannelKey] {

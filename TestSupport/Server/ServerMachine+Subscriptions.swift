@@ -2,8 +2,14 @@ import PusherChannels
 
 extension ServerMachine {
     /// Why a subscription is turned away, as its `pusher:subscription_error` says.
-    private struct SubscriptionRefusal: Error {
-        var type = "AuthError"
+    struct SubscriptionRefusal: Error {
+        enum Kind: String {
+            case unauthorized = "AuthError"
+            case invalidChannel = "InvalidChannel"
+            case limitReached = "LimitReached"
+        }
+
+        var kind = Kind.unauthorized
         let message: String
         var status = 401
     }
@@ -19,15 +25,14 @@ extension ServerMachine {
             return reject("Subscribe without a channel", from: id, into: &effects)
         }
         guard connection.subscriptions[name] == nil else {
-            return reject("Existing subscription to channel \(name)", from: id, into: &effects)
+            return reject("Existing subscription to channel \(name)", channel: name, from: id, into: &effects)
         }
+        let channel = ChannelName(name)
         do throws(SubscriptionRefusal) {
-            let member = try admit(data, to: ServerChannelName(name: name), from: connection)
-            join(name, id, as: member, into: &effects)
+            let member = try admit(data, to: channel, from: connection)
+            join(channel, id, as: member, into: &effects)
         } catch {
-            let frame = ServerFrame.subscriptionError(
-                name, type: error.type, message: error.message, status: error.status)
-            effects.append(.send(frame, to: id))
+            effects.append(.send(profile.subscriptionRefused(channel, error), to: id))
             effects.append(.notice(.subscriptionRefused(id, channel: name, reason: error.message)))
         }
     }
@@ -37,7 +42,7 @@ extension ServerMachine {
             return reject("Unsubscribe without a channel", from: id, into: &effects)
         }
         guard connections[id]?.subscriptions[name] != nil else {
-            return reject("No current subscription to channel \(name)", from: id, into: &effects)
+            return reject("No current subscription to channel \(name)", channel: name, from: id, into: &effects)
         }
         leave(name, id, into: &effects)
     }
@@ -45,58 +50,83 @@ extension ServerMachine {
     // MARK: Admission
 
     private func admit(
-        _ data: JSONValue?, to channel: ServerChannelName, from connection: Connection
+        _ data: JSONValue?, to channel: ChannelName, from connection: Connection
     ) throws(SubscriptionRefusal) -> Member? {
-        guard channel.isValid(in: profile) else {
-            throw SubscriptionRefusal(type: "InvalidChannel", message: "Invalid channel name: \(channel.name)", status: 400)
+        if channel.text.hasPrefix(ServerUser.channelPrefix) {
+            guard connection.user?.channel == channel.text else {
+                throw SubscriptionRefusal(message: "Only the user signed in may subscribe to \(channel.text)")
+            }
+            return nil
         }
-        guard channel.needsAuthorization else { return nil }
+        guard channel.problem(profile.channelLimits) == nil else {
+            throw SubscriptionRefusal(
+                kind: .invalidChannel, message: "Invalid channel name: \(channel.text)", status: 400)
+        }
+        guard channel.needsAuthorisation else { return nil }
+        let isPresence = channel.kind == .presence
         let channelData = data?["channel_data"]?.stringValue
         if admission != .anyKey(secret: nil) {
             let problem = signatureProblem(
-                data?["auth"]?.stringValue, channel: channel.name,
-                channelData: channel.isPresence ? channelData : nil, connection: connection)
+                data?["auth"]?.stringValue, channel: channel.text, channelData: isPresence ? channelData : nil,
+                connection: connection)
             if let problem { throw SubscriptionRefusal(message: problem) }
         }
-        guard channel.isPresence else { return nil }
+        return isPresence ? try member(channelData, of: channel, connection) : nil
+    }
+
+    private func member(
+        _ channelData: String?, of channel: ChannelName, _ connection: Connection
+    ) throws(SubscriptionRefusal) -> Member? {
         let member = channelData.flatMap { try? JSONValue(parsing: $0) }
         guard let userID = member?["user_id"]?.identifier, !userID.isEmpty else {
             if admission == .anyKey(secret: nil) { return nil }
             throw SubscriptionRefusal(message: "Invalid channel_data: presence channels need a user_id")
         }
-        let present = channels[key(of: channel.name, connection)]
+        let info = member?["user_info"]
+        guard userID.count <= profile.maximumUserIDLength else {
+            throw SubscriptionRefusal(
+                kind: .limitReached, message: "A user_id can't be longer than \(profile.maximumUserIDLength) characters",
+                status: 4301)
+        }
+        guard (info?.text.utf8.count ?? 0) <= profile.maximumUserInfoLength else {
+            throw SubscriptionRefusal(
+                kind: .limitReached, message: "A user_info can't be longer than \(profile.maximumUserInfoLength) bytes",
+                status: 4301)
+        }
+        let present = channels[key(of: channel.text, connection)]
         if let present, present.members[userID] == nil, present.memberIDs.count >= profile.maximumPresenceMembers {
             throw SubscriptionRefusal(
-                type: "LimitReached", message: "The maximum members per presence channel limit was reached", status: 4100)
+                kind: .limitReached, message: "The maximum members per presence channel limit was reached", status: 4100)
         }
-        return Member(id: userID, info: member?["user_info"])
+        return Member(id: userID, info: info)
     }
 
     // MARK: Joining and leaving
 
     private mutating func join(
-        _ name: String, _ id: ConnectionID, as member: Member?, into effects: inout [Effect]
+        _ name: ChannelName, _ id: ConnectionID, as member: Member?, into effects: inout [Effect]
     ) {
         guard let connection = connections[id] else { return }
-        let key = key(of: name, connection)
+        let key = key(of: name.text, connection)
         var channel = channels[key] ?? ServerChannel()
         let others = channel.subscribers
         let isFirst = member.map { channel.join($0.id, info: $0.info) } ?? false
         channel.add(id)
         channels[key] = channel
-        connections[id]?.subscriptions[name] = .some(member?.id)
+        connections[id]?.subscriptions[name.text] = .some(member?.id)
 
-        let isPresence = ServerChannelName(name: name).isPresence
-        let data = isPresence ? JSONValue.object(["presence": channel.presence]).text : "{}"
-        let success = ServerFrame.event("pusher_internal:subscription_succeeded", channel: name, data: data)
-        effects.append(.send(success, to: id))
-        effects.append(.notice(.subscribed(id, channel: name, userID: member?.id)))
+        let members = name.kind == .presence ? channel.presence(profile) : nil
+        effects.append(.send(profile.subscriptionSucceeded(name, members: members), to: id))
+        effects.append(.notice(.subscribed(id, channel: name.text, userID: member?.id)))
         if isFirst, let member {
             var added: [String: JSONValue] = ["user_id": .string(member.id)]
             added["user_info"] = member.info
-            let data = JSONValue.object(added).text
-            send(ServerFrame.event("pusher_internal:member_added", channel: name, data: data), to: others, into: &effects)
+            let frame = ServerFrame.event(
+                "pusher_internal:member_added", channel: name.text, data: JSONValue.object(added).text)
+            send(frame, to: profile.announcesMembersToThemselves ? others + [id] : others, into: &effects)
         }
+        if caches(name) { effects.append(.send(cachedFrame(of: key), to: id)) }
+        announceCount(of: key, app: connection.app, into: &effects)
     }
 
     mutating func leave(_ name: String, _ id: ConnectionID, into effects: inout [Effect]) {
@@ -112,6 +142,7 @@ extension ServerMachine {
             let data = JSONValue.object(["user_id": .string(userID)]).text
             send(ServerFrame.event("pusher_internal:member_removed", channel: name, data: data), to: others, into: &effects)
         }
+        announceCount(of: key, app: connection.app, into: &effects)
     }
 
     func key(of name: String, _ connection: Connection) -> ChannelKey {

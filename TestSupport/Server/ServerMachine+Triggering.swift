@@ -41,9 +41,8 @@ extension ServerMachine {
 
     private mutating func run(_ trigger: Trigger, app: ServerApp, into effects: inout [Effect]) {
         for channel in trigger.channels {
-            publish(
-                channel: channel, event: trigger.name, data: trigger.data, appKey: app.key,
-                excluding: trigger.socketID, into: &effects)
+            passOn(
+                trigger.name, channel: channel, data: trigger.data, app: app, excluding: trigger.socketID, into: &effects)
         }
     }
 
@@ -67,11 +66,17 @@ extension ServerMachine {
         guard channels.count <= profile.maximumChannelsPerTrigger else {
             throw HTTPRefusal(status: 400, reason: "At most \(profile.maximumChannelsPerTrigger) channels")
         }
-        for channel in channels where !ServerChannelName(name: channel).isValid(in: profile) {
-            throw HTTPRefusal(status: 400, reason: "Invalid channel name: \(channel)")
+        for channel in channels where !isUserChannel(channel) {
+            guard ChannelName(channel).problem(profile.channelLimits) == nil else {
+                throw HTTPRefusal(status: 400, reason: "Invalid channel name: \(channel)")
+            }
         }
         return Trigger(
             name: name, data: data, channels: channels, socketID: body["socket_id"]?.stringValue,
             info: body["info"]?.stringValue)
+    }
+
+    private func isUserChannel(_ channel: String) -> Bool {
+        channel.hasPrefix(ServerUser.channelPrefix) && channel != ServerUser.channelPrefix
     }
 }

@@ -26,7 +26,7 @@ public struct ServerMachine: Sendable {
     /// What happens to a server.
     public enum Input: Equatable, Sendable {
         /// A WebSocket was opened; `path` is the request's path and query, `/app/{key}?protocol=7…`.
-        case opened(ConnectionID, path: String)
+        case opened(ConnectionID, path: String, isSecure: Bool = false)
         /// A text message came.
         case received(String, from: ConnectionID)
         /// A WebSocket is closed, for whatever reason.
@@ -56,10 +56,20 @@ public struct ServerMachine: Sendable {
     struct Connection {
         let app: ServerApp
         let socketID: String
+        let openedAt: MonotonicTime
+        var user: ServerUser?
         /// The channels subscribed to, and as which user where the channel has members.
         var subscriptions: [String: String?] = [:]
         var lastActivity: MonotonicTime
         var pingedAt: MonotonicTime?
+        /// When the client events of the last second came.
+        var clientEventTimes: [MonotonicTime] = []
+
+        /// When it is closed unless somebody signs in or subscribes with a signature; nil when that has happened.
+        var authorizationDeadline: MonotonicTime? {
+            let isAuthorized = user != nil || subscriptions.keys.contains { ChannelName($0).needsAuthorisation }
+            return isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 }
+        }
     }
 
     struct ChannelKey: Hashable {
@@ -73,12 +83,17 @@ public struct ServerMachine: Sendable {
     var apps: [ServerApp]
     var connections: [ConnectionID: Connection] = [:]
     var channels: [ChannelKey: ServerChannel] = [:]
+    var cache = ServerCache()
+    /// When the subscribers of large channels are told how many they are.
+    var countsDue: [ChannelKey: MonotonicTime] = [:]
+    /// The time of the latest input; what comes without a time is taken to happen then.
+    var now: MonotonicTime = .zero
     private var usedSocketIDs: Set<String> = []
     private var firstSocketIDs: ArraySlice<String>
-    private var generator: SeededGenerator
+    var generator: SeededGenerator
 
-    /// When ``Input/timePassed`` is due; `nil` while no connection can time out.
-    public private(set) var nextDeadline: MonotonicTime?
+    /// When ``Input/timePassed`` is due; `nil` while nothing waits for it.
+    public internal(set) var nextDeadline: MonotonicTime?
 
     /// Creates a server without connections.
     ///
@@ -103,9 +118,10 @@ public struct ServerMachine: Sendable {
     ///
     /// - Parameter now: The time on the caller's monotonic clock; it never goes back.
     public mutating func handle(_ input: Input, at now: MonotonicTime, into effects: inout [Effect]) {
+        self.now = max(self.now, now)
         switch input {
-        case .opened(let id, let path):
-            open(id, path: path, at: now, into: &effects)
+        case .opened(let id, let path, let isSecure):
+            open(id, path: path, isSecure: isSecure, into: &effects)
         case .received(let text, let id):
             guard connections[id] != nil else { return }
             connections[id]?.lastActivity = now
@@ -116,7 +132,7 @@ public struct ServerMachine: Sendable {
             remove(id, into: &effects)
             effects.append(.notice(.disconnected(id)))
         case .timePassed:
-            checkActivity(at: now, into: &effects)
+            passTime(into: &effects)
         }
     }
 
@@ -128,22 +144,34 @@ public struct ServerMachine: Sendable {
         effects.append(.notice(.disconnected(id)))
     }
 
+    /// Closes all connections as the server does when it is stopped.
+    public mutating func shutDown(into effects: inout [Effect]) {
+        let shutdown = profile.shutdown
+        for id in connections.keys.sorted() {
+            if shutdown.isAnnounced {
+                effects.append(.send(profile.error(shutdown.reason, code: Int(shutdown.code)), to: id))
+            }
+            close(id, code: shutdown.code, reason: shutdown.reason, into: &effects)
+        }
+    }
+
     // MARK: Opening
 
-    private mutating func open(_ id: ConnectionID, path: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func open(_ id: ConnectionID, path: String, isSecure: Bool, into effects: inout [Effect]) {
         let request = ServerRequest(method: "GET", target: path)
         let app: ServerApp
         do throws(ConnectionRefusal) {
-            app = try admit(request)
+            app = try admit(request, isSecure: isSecure)
         } catch {
-            effects.append(.send(ServerFrame.error(error.message, code: Int(error.code)), to: id))
+            effects.append(.send(profile.error(error.message, code: Int(error.code)), to: id))
             effects.append(.close(id, code: error.code, reason: error.message))
             effects.append(.notice(.refused(id, code: error.code, reason: error.message)))
             return
         }
         let socketID = makeSocketID()
-        connections[id] = Connection(app: app, socketID: socketID, lastActivity: now)
-        if let idleTimeout = profile.idleTimeout, nextDeadline == nil { nextDeadline = now + idleTimeout }
+        let connection = Connection(app: app, socketID: socketID, openedAt: now, lastActivity: now)
+        connections[id] = connection
+        needsTime(by: deadline(of: connection))
         var data: [String: JSONValue] = ["socket_id": .string(socketID)]
         // The timeout came with protocol 7; older clients would not expect it.
         if request.parameters["protocol"] == "7" { data["activity_timeout"] = .integer(profile.activityTimeout) }
@@ -158,24 +186,5 @@ public struct ServerMachine: Sendable {
             let drawn = "\(generator.next() % 1_000_000).\(generator.next() % 1_000_000_000)"
             if usedSocketIDs.insert(drawn).inserted { return drawn }
         }
-    }
-
-    // MARK: Time
-
-    private mutating func checkActivity(at now: MonotonicTime, into effects: inout [Effect]) {
-        guard let idleTimeout = profile.idleTimeout, let deadline = nextDeadline, now >= deadline else { return }
-        for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
-            if let pingedAt = connection.pingedAt {
-                guard now >= pingedAt + profile.pongTimeout else { continue }
-                close(id, code: 4201, reason: "Pong reply not received", into: &effects)
-            } else if now >= connection.lastActivity + idleTimeout {
-                connections[id]?.pingedAt = now
-                effects.append(.send(ServerFrame.ping, to: id))
-            }
-        }
-        // Activity only puts deadlines off, so the earliest one known now is early enough.
-        nextDeadline = connections.values.map { connection in
-            connection.pingedAt.map { $0 + profile.pongTimeout } ?? connection.lastActivity + idleTimeout
-        }.min()
     }
 }

@@ -11,6 +11,8 @@ extension ServerMachine {
         case disconnected(ConnectionID)
         /// A client subscribed, `userID` being set on presence channels.
         case subscribed(ConnectionID, channel: String, userID: String?)
+        /// A client's user was signed in.
+        case signedIn(ConnectionID, userID: String)
         /// A client was not let into a channel.
         case subscriptionRefused(ConnectionID, channel: String, reason: String)
         /// A client left a channel.
@@ -30,6 +32,7 @@ extension ServerMachine {
             case .disconnected(let id): "\(id) disconnected"
             case .subscribed(let id, let channel, let userID):
                 "\(id) subscribed to \(channel)" + (userID.map { " as \($0)" } ?? "")
+            case .signedIn(let id, let userID): "\(id) signed in as \(userID)"
             case .subscriptionRefused(let id, let channel, let reason): "\(id) not let into \(channel): \(reason)"
             case .unsubscribed(let id, let channel): "\(id) left \(channel)"
             case .clientEvent(let id, let channel, let event, let receivers):

@@ -1,0 +1,96 @@
+import PusherChannels
+
+/// What an app's backend does at its authorisation endpoints: reads the form and signs, correctly.
+struct Authorization {
+    let app: ServerApp
+    /// The user where the form names none; the socket id stands in for a missing one.
+    var defaultUserID: String?
+
+    /// Signs for a channel, as `POST /pusher/auth` does.
+    func channel(_ form: [String: String]) throws(HTTPRefusal) -> JSONValue {
+        let socketID = try socketID(form)
+        guard let name = form["channel_name"], !name.isEmpty else {
+            throw HTTPRefusal(status: 400, reason: "Missing: channel_name")
+        }
+        let channel = ChannelName(name)
+        guard channel.needsAuthorisation else {
+            throw HTTPRefusal(status: 403, reason: "Only private and presence channels are signed, not \(name)")
+        }
+        let request = ServerApp.AuthorizationRequest(channel: name, socketID: socketID, userID: form["user_id"])
+        guard !app.deniedChannels.contains(name), app.authorizes(request) else {
+            throw HTTPRefusal(status: 403, reason: "Forbidden: \(name)")
+        }
+        let data = channel.kind == .presence ? try channelData(form, socketID: socketID) : nil
+        let auth = Signature.channel(name, channelData: data, socketID: socketID, key: app.key, secret: app.secret)
+        var answer: [String: JSONValue] = ["auth": .string(auth)]
+        answer["channel_data"] = data.map { .string($0) }
+        answer["shared_secret"] = try sharedSecret(channel).map { .string($0) }
+        return .object(answer)
+    }
+
+    /// Signs for a user, as `POST /pusher/user-auth` does.
+    func user(_ form: [String: String]) throws(HTTPRefusal) -> JSONValue {
+        let socketID = try socketID(form)
+        let id = form["user_id"] ?? defaultUserID ?? socketID
+        guard !app.deniedUsers.contains(id) else { throw HTTPRefusal(status: 403, reason: "Forbidden: user \(id)") }
+        var user: [String: JSONValue] = ["id": .string(id)]
+        user["user_info"] = try value("user_info", of: form)
+        user["watchlist"] = try value("watchlist", of: form)
+        let data = JSONValue.object(user).text
+        let auth = Signature.user(data, socketID: socketID, key: app.key, secret: app.secret)
+        return .object(["auth": .string(auth), "user_data": .string(data)])
+    }
+
+    private func sharedSecret(_ channel: ChannelName) throws(HTTPRefusal) -> String? {
+        guard channel.kind == .encrypted else { return nil }
+        guard let secret = app.sharedSecret(of: channel) else {
+            throw HTTPRefusal(status: 500, reason: "\(app) has no master key of 32 bytes in base64 for encrypted channels")
+        }
+        return secret.base64
+    }
+
+    private func channelData(_ form: [String: String], socketID: String) throws(HTTPRefusal) -> String {
+        var data: [String: JSONValue] = ["user_id": .string(form["user_id"] ?? defaultUserID ?? socketID)]
+        data["user_info"] = try value("user_info", of: form)
+        return JSONValue.object(data).text
+    }
+
+    private func value(_ name: String, of form: [String: String]) throws(HTTPRefusal) -> JSONValue? {
+        do {
+            return try form[name].map(JSONValue.init(parsing:))
+        } catch {
+            throw HTTPRefusal(status: 400, reason: "\(name) is not JSON: \(error)")
+        }
+    }
+
+    /// Digits, a dot, digits, as the HTTP libraries check it.
+    private func socketID(_ form: [String: String]) throws(HTTPRefusal) -> String {
+        let text = form["socket_id"] ?? ""
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isSocketID =
+            parts.count == 2
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            }
+        guard isSocketID else { throw HTTPRefusal(status: 400, reason: "Missing or invalid: socket_id") }
+        return text
+    }
+}
+
+extension ServerMachine {
+    /// `POST /pusher/auth` and `POST /pusher/user-auth`: the endpoints of every app's backend at once; `nil` for another path.
+    func authorize(_ request: ServerRequest) throws(HTTPRefusal) -> JSONValue? {
+        guard ["/pusher/auth", "/pusher/user-auth"].contains(request.path) else { return nil }
+        guard request.method == "POST" else {
+            throw HTTPRefusal(status: 405, reason: "The authorisation endpoint takes POST")
+        }
+        let form = request.form
+        // The socket id tells which app it is for.
+        let connection = connections.values.first { $0.socketID == form["socket_id"] }
+        guard let app = connection?.app ?? apps.first else {
+            throw HTTPRefusal(status: 404, reason: "There is no app")
+        }
+        let authorization = Authorization(app: app)
+        return request.path == "/pusher/auth" ? try authorization.channel(form) : try authorization.user(form)
+    }
+}

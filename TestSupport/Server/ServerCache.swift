@@ -1,0 +1,42 @@
+import PusherChannels
+
+/// The latest event of each cache channel, for those who subscribe later.
+struct ServerCache {
+    private struct Entry {
+        let frame: String
+        let data: String
+        let expiry: MonotonicTime
+    }
+
+    private var entries: [ServerMachine.ChannelKey: Entry] = [:]
+
+    mutating func keep(_ frame: String, data: String, for key: ServerMachine.ChannelKey, until expiry: MonotonicTime) {
+        entries[key] = Entry(frame: frame, data: data, expiry: expiry)
+    }
+
+    func frame(for key: ServerMachine.ChannelKey, at now: MonotonicTime) -> String? {
+        entry(key, at: now)?.frame
+    }
+
+    /// What the HTTP API says of a channel's cache: the data and the seconds it has left.
+    func description(of key: ServerMachine.ChannelKey, at now: MonotonicTime) -> JSONValue {
+        guard let entry = entry(key, at: now) else { return .null }
+        let left = Int((entry.expiry - now).components.seconds)
+        return .object(["data": .string(entry.data), "ttl": .integer(left)])
+    }
+
+    private func entry(_ key: ServerMachine.ChannelKey, at now: MonotonicTime) -> Entry? {
+        entries[key].flatMap { $0.expiry > now ? $0 : nil }
+    }
+}
+
+extension ServerMachine {
+    func caches(_ channel: ChannelName) -> Bool {
+        channel.isCache && (channel.kind != .encrypted || profile.cachesEncryptedChannels)
+    }
+
+    /// What follows the success of a subscription to a cache channel.
+    func cachedFrame(of key: ChannelKey) -> String {
+        cache.frame(for: key, at: now) ?? ServerFrame.event("pusher:cache_miss", channel: key.name, data: nil)
+    }
+}

@@ -1,0 +1,30 @@
+import PusherChannels
+
+/// How many subscribers a channel has, for apps that want their clients told.
+extension ServerMachine {
+    /// Up to so many subscribers hear of each change, more of them only every few seconds.
+    private static let promptCount = 100
+    private static let countInterval: Duration = .seconds(5)
+
+    mutating func announceCount(of key: ChannelKey, app: ServerApp, into effects: inout [Effect]) {
+        guard app.countsSubscriptions, ChannelName(key.name).kind != .presence, let channel = channels[key] else { return }
+        guard channel.subscribers.count > Self.promptCount else { return sendCount(of: key, into: &effects) }
+        guard countsDue[key] == nil else { return }
+        countsDue[key] = now + Self.countInterval
+        needsTime(by: now + Self.countInterval)
+    }
+
+    mutating func sendDueCounts(into effects: inout [Effect]) {
+        for key in countsDue.filter({ $0.value <= now }).keys.sorted(by: { ($0.appKey, $0.name) < ($1.appKey, $1.name) }) {
+            sendCount(of: key, into: &effects)
+        }
+    }
+
+    private mutating func sendCount(of key: ChannelKey, into effects: inout [Effect]) {
+        countsDue[key] = nil
+        guard let subscribers = channels[key]?.subscribers else { return }
+        let data = JSONValue.object(["subscription_count": .integer(subscribers.count)]).text
+        let frame = ServerFrame.event("pusher_internal:subscription_count", channel: key.name, data: data)
+        send(frame, to: subscribers, into: &effects)
+    }
+}

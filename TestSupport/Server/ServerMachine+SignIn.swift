@@ -1,0 +1,103 @@
+import PusherChannels
+
+/// A user that was signed in on a connection.
+struct ServerUser: Equatable {
+    let id: String
+    let watchlist: Set<String>
+
+    /// Events for a user go to a channel of this name, which only that user may have.
+    static let channelPrefix = "#server-to-user-"
+    var channel: String { Self.channelPrefix + id }
+}
+
+extension ServerMachine {
+    private struct SignInRefusal: Error {
+        let message: String
+    }
+
+    mutating func signIn(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+        guard let connection = connections[id] else { return }
+        guard connection.user == nil else { return reject("Connection is already signed in", from: id, into: &effects) }
+        do throws(SignInRefusal) {
+            let userData = try verifiedUserData(data, of: connection)
+            let (user, isWatchlistTooLong) = try user(userData)
+            let isFirst = !isOnline(user.id, app: connection.app)
+            connections[id]?.user = user
+            effects.append(
+                .send(ServerFrame.event("pusher:signin_success", value: .object(["user_data": .string(userData)])), to: id))
+            effects.append(.notice(.signedIn(id, userID: user.id)))
+            if isWatchlistTooLong {
+                let limit = profile.maximumWatchlistLength
+                reject("Watchlist limit exceeded: only the first \(limit) users count", code: 4302, from: id, into: &effects)
+            }
+            announceArrival(of: user, at: id, isFirst: isFirst, app: connection.app, into: &effects)
+        } catch {
+            reject(error.message, code: 4009, from: id, into: &effects)
+            if profile.closesAfterRefusedSignIn { close(id, code: 4009, reason: error.message, into: &effects) }
+        }
+    }
+
+    /// The user data as it was signed.
+    private func verifiedUserData(_ data: JSONValue?, of connection: Connection) throws(SignInRefusal) -> String {
+        guard let userData = data?["user_data"]?.stringValue else {
+            throw SignInRefusal(message: "Sign-in without user_data")
+        }
+        if admission != .anyKey(secret: nil) {
+            let expected = Signature.user(
+                userData, socketID: connection.socketID, key: connection.app.key, secret: connection.app.secret)
+            guard let auth = data?["auth"]?.stringValue, isSameSignature(auth, expected) else {
+                throw SignInRefusal(message: "Connection not authorized: invalid signature of the user data")
+            }
+        }
+        return userData
+    }
+
+    private func user(_ userData: String) throws(SignInRefusal) -> (user: ServerUser, isWatchlistTooLong: Bool) {
+        let data = try? JSONValue(parsing: userData)
+        guard let id = data?["id"]?.identifier, !id.isEmpty else {
+            throw SignInRefusal(message: "Sign-in without a user id")
+        }
+        let watchlist = (data?["watchlist"]?.arrayValue ?? []).compactMap(\.identifier)
+        let limit = profile.watchlist == nil ? 0 : profile.maximumWatchlistLength
+        return (ServerUser(id: id, watchlist: Set(watchlist.prefix(limit))), limit > 0 && watchlist.count > limit)
+    }
+
+    // MARK: Watchlists
+
+    private func isOnline(_ userID: String, app: ServerApp) -> Bool {
+        connections.values.contains { $0.user?.id == userID && $0.app.key == app.key }
+    }
+
+    private mutating func announceArrival(
+        of user: ServerUser, at id: ConnectionID, isFirst: Bool, app: ServerApp, into effects: inout [Effect]
+    ) {
+        let online = user.watchlist.filter { isOnline($0, app: app) }.sorted()
+        if !online.isEmpty, let frame = profile.watchlistEvent("online", userIDs: online) {
+            effects.append(.send(frame, to: id))
+        }
+        if isFirst { tellWatchers(of: user.id, "online", app: app, except: id, into: &effects) }
+    }
+
+    /// A user is offline when the last of its connections has gone.
+    func announceDeparture(of user: ServerUser, app: ServerApp, into effects: inout [Effect]) {
+        if !isOnline(user.id, app: app) { tellWatchers(of: user.id, "offline", app: app, except: nil, into: &effects) }
+    }
+
+    private func tellWatchers(
+        of userID: String, _ event: String, app: ServerApp, except id: ConnectionID?, into effects: inout [Effect]
+    ) {
+        guard let frame = profile.watchlistEvent(event, userIDs: [userID]) else { return }
+        let watchers = connections.filter { key, connection in
+            key != id && connection.app.key == app.key && connection.user?.watchlist.contains(userID) == true
+        }
+        send(frame, to: watchers.keys.sorted(), into: &effects)
+    }
+
+    // MARK: Ending
+
+    /// Closes every connection of a user with 4009, as the HTTP API's `terminate_connections` does.
+    mutating func terminateConnections(of userID: String, app: ServerApp, into effects: inout [Effect]) {
+        let ids = connections.filter { $0.value.user?.id == userID && $0.value.app.key == app.key }.keys.sorted()
+        for id in ids { close(id, code: 4009, reason: "Terminated by app", into: &effects) }
+    }
+}

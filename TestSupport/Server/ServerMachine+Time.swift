@@ -1,0 +1,42 @@
+import PusherChannels
+
+/// What time brings: connections that say nothing, or that nobody has signed in to.
+extension ServerMachine {
+    mutating func needsTime(by deadline: MonotonicTime?) {
+        nextDeadline = [nextDeadline, deadline].compactMap { $0 }.min()
+    }
+
+    func deadline(of connection: Connection) -> MonotonicTime? {
+        let pong = connection.pingedAt.map { $0 + profile.pongTimeout }
+        let idle = profile.idleTimeout.map { connection.lastActivity + $0 }
+        let silence = profile.silenceLimit.map { connection.lastActivity + $0.duration }
+        return [pong ?? idle, silence, connection.authorizationDeadline].compactMap { $0 }.min()
+    }
+
+    mutating func passTime(into effects: inout [Effect]) {
+        guard let due = nextDeadline, now >= due else { return }
+        for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
+            check(connection, id, into: &effects)
+        }
+        sendDueCounts(into: &effects)
+        // Activity only puts deadlines off, so the earliest one known now is early enough.
+        nextDeadline = (connections.values.compactMap(deadline) + countsDue.values).min()
+    }
+
+    private mutating func check(_ connection: Connection, _ id: ConnectionID, into effects: inout [Effect]) {
+        if let deadline = connection.authorizationDeadline, now >= deadline {
+            let message = "Connection not authorized within timeout"
+            effects.append(.send(profile.error(message, code: 4009), to: id))
+            close(id, code: 4009, reason: message, into: &effects)
+        } else if let limit = profile.silenceLimit, now >= connection.lastActivity + limit.duration {
+            let reason = limit.code == 4201 ? "Pong reply not received" : "Closed after inactivity"
+            close(id, code: limit.code, reason: reason, into: &effects)
+        } else if let pingedAt = connection.pingedAt {
+            guard now >= pingedAt + profile.pongTimeout else { return }
+            close(id, code: 4201, reason: "Pong reply not received", into: &effects)
+        } else if let idleTimeout = profile.idleTimeout, now >= connection.lastActivity + idleTimeout {
+            connections[id]?.pingedAt = now
+            effects.append(.send(ServerFrame.ping, to: id))
+        }
+    }
+}
