@@ -1,10 +1,13 @@
 import ArgumentParser
+import Foundation
 import TestSupport
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a local Channels server until SIGINT or SIGTERM.",
-        discussion: "WebSocket on /app/KEY, authorisation on POST /pusher/auth, the HTTP API on /apps/ID.")
+        discussion: """
+            WebSocket on /app/KEY, authorisation on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID.
+            """)
 
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 6001
@@ -18,10 +21,25 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The app's secret.")
     var secret = "local-secret"
 
+    @Option(help: "What the keys of encrypted channels are made of: 32 bytes in base64.")
+    var encryptionMasterKey: String?
+
+    @Option(help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).")
+    var profile = "hosted"
+
+    func validate() throws {
+        guard imitated != nil else { throw ValidationError("There is no profile \(profile); see --help.") }
+        if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
+            throw ValidationError("The encryption master key must be 32 bytes in base64.")
+        }
+    }
+
+    private var imitated: ServerProfile? { ServerProfile.byName.first { $0.key == profile }?.value }
+
     func run() async throws {
         let settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
-        let app = ServerApp(id: appID, key: key, secret: secret)
-        let server = try await LocalServer.start(port: port, apps: [app], settings: settings)
+        let app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
+        let server = try await LocalServer.start(port: port, apps: [app], profile: imitated ?? .hosted, settings: settings)
         output("listening on \(server.url)")
         await interruption()
         note("stopping")

@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// An HTTP session that answers from stubs and reaches no network.
 ///
-/// An answer is looked for by method and URL first, then at a stubbed authorisation endpoint, then in ``mockResponse``. A
-/// request that finds none fails with ``UnmatchedRequest`` and is listed in ``unmatchedRequests``. Every session is on its
+/// An answer is looked for by method and URL first, then at a stubbed authorisation endpoint, then in ``mockResponse``, then at
+/// the server if there is one. A request that finds none fails with ``UnmatchedRequest`` and is listed in ``unmatchedRequests``. Every session is on its
 /// own, so tests may run side by side. All members may be called from any thread.
 public final class MockSession: HTTPSession {
     /// What a request completes with.
@@ -24,9 +24,13 @@ public final class MockSession: HTTPSession {
     }
 
     private let state: Locked<State>
+    private let server: InMemoryServer?
 
     /// Creates a session without stubs.
-    public init(delivery: MockDelivery = .global) {
+    ///
+    /// - Parameter server: Who answers what no stub does, whatever host the request is for.
+    public init(server: InMemoryServer? = nil, delivery: MockDelivery = .global) {
+        self.server = server
         state = Locked(State(delivery: delivery))
     }
 
@@ -80,13 +84,17 @@ public final class MockSession: HTTPSession {
     }
 
     private func answer(_ request: RecordedRequest, url: URL?) -> MockTask.Outcome {
-        state.withLock { state in
+        let stubbed: MockTask.Outcome? = state.withLock { state in
             state.requests.append(request)
             if let response = state.responses[request.stubKey] { return (response.data, response.urlResponse, response.error) }
             if let authorization = state.authorization, let outcome = authorize(request, url: url, authorization) {
                 return outcome
             }
-            if let response = state.mockResponse { return (response.data, response.urlResponse, response.error) }
+            return state.mockResponse.map { ($0.data, $0.urlResponse, $0.error) }
+        }
+        if let stubbed { return stubbed }
+        if let server, let url { return outcome(server.respond(to: request.received), url: url) }
+        return state.withLock { state in
             state.unmatched.append(request)
             return (nil, nil, UnmatchedRequest(request: request, offered: offers(state)))
         }
@@ -109,6 +117,10 @@ public final class MockSession: HTTPSession {
         } catch {
             answer = ServerResponse(status: error.status, text: error.reason)
         }
+        return outcome(answer, url: url)
+    }
+
+    private func outcome(_ answer: ServerResponse, url: URL) -> MockTask.Outcome {
         let response = HTTPURLResponse(
             url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: answer.headers)
         return (answer.body, response, nil)

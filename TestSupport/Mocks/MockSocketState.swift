@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What a ``MockWebSocket`` guards with its lock: the attempt, the server, and the reports that wait.
+/// What a ``MockWebSocket`` guards with its lock: the attempt, what the server must hear, and the reports that wait.
 struct MockSocketState: Sendable {
     enum Phase {
         case idle
@@ -16,24 +16,31 @@ struct MockSocketState: Sendable {
     private(set) var requests: [WebSocketRequest] = []
     private(set) var sent: [SentFrame] = []
     private(set) var unsent: [SentFrame] = []
-    private(set) var notices: [ServerMachine.Notice] = []
-    private var machine: ServerMachine?
-    private var connection: ServerMachine.ConnectionID { .init(requests.count) }
+    private let server: InMemoryServer?
+    /// The server's number of the attempt, once that was accepted.
+    private var connection: ServerMachine.ConnectionID?
+    private var inputs: ArraySlice<ServerMachine.Input> = []
     private var reports: ArraySlice<MockSocketReport> = []
-    private var effects: [ServerMachine.Effect] = []
 
-    init(machine: ServerMachine?) {
-        self.machine = machine
+    /// What is to be done once the lock is let go.
+    enum Step {
+        case tell(InMemoryServer, ServerMachine.Input)
+        case report(MockSocketReport, (any WebSocketDelegate)?)
     }
 
-    /// Takes the next report; none means that reporting ends.
-    mutating func nextReport() -> (MockSocketReport, (any WebSocketDelegate)?)? {
+    init(server: InMemoryServer?) {
+        self.server = server
+    }
+
+    /// Takes the next step; none means that this round ends.
+    mutating func nextStep() -> Step? {
+        if let server, let input = inputs.popFirst() { return .tell(server, input) }
         guard let next = reports.first, isReading || !next.isInbound else {
             isReporting = false
             return nil
         }
         reports.removeFirst()
-        return (next, delegate)
+        return .report(next, delegate)
     }
 
     // MARK: The client's side
@@ -46,14 +53,14 @@ struct MockSocketState: Sendable {
         self.attempt = attempt
         requests.append(request)
         phase = .connecting
-        if machine != nil { accept() }
+        if server != nil { accept() }
     }
 
     mutating func send(_ text: String) {
         let frame = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0))
         guard phase == .open else { return unsent.append(frame) }
         sent.append(frame)
-        tell(.received(text, from: connection))
+        if let connection { inputs.append(.received(text, from: connection)) }
     }
 
     mutating func close(code: UInt16, reason: String) {
@@ -79,7 +86,10 @@ struct MockSocketState: Sendable {
         guard phase == .connecting, let attempt, let request = requests.last else { return false }
         phase = .open
         reports.append(.opened(attempt))
-        tell(.opened(connection, path: request.path))
+        if let id = server?.nextConnection() {
+            connection = id
+            inputs.append(.opened(id, path: request.path, isSecure: request.secure))
+        }
         return true
     }
 
@@ -88,8 +98,9 @@ struct MockSocketState: Sendable {
         return end(.failed(failure))
     }
 
-    mutating func receive(_ text: String) -> Bool {
-        guard phase == .open, let attempt else { return false }
+    /// - Parameter id: The connection that it came on, if a server sent it: an earlier one's messages are lost.
+    mutating func receive(_ text: String, on id: ServerMachine.ConnectionID? = nil) -> Bool {
+        guard phase == .open, let attempt, id == nil || id == connection else { return false }
         reports.append(.message(text, attempt))
         return true
     }
@@ -100,40 +111,14 @@ struct MockSocketState: Sendable {
         return true
     }
 
-    mutating func publish(channel: String, event: String, data: String) {
-        guard machine != nil else {
-            _ = receive(ServerFrame.event(event, channel: channel, data: data))
-            return
-        }
-        machine?.publish(channel: channel, event: event, data: data, into: &effects)
-        runEffects()
-    }
-
     /// Ends the attempt: the one place from which its close is reported.
     @discardableResult
-    mutating func end(_ closure: WebSocketClosure) -> Bool {
-        guard phase != .idle, let attempt else { return false }
+    mutating func end(_ closure: WebSocketClosure, of id: ServerMachine.ConnectionID? = nil) -> Bool {
+        guard phase != .idle, let attempt, id == nil || id == connection else { return false }
         phase = .idle
         reports.append(.closed(closure, attempt))
-        tell(.closed(connection))
+        if let connection { inputs.append(.closed(connection)) }
+        connection = nil
         return true
-    }
-
-    private mutating func tell(_ input: ServerMachine.Input) {
-        machine?.handle(input, at: .zero, into: &effects)
-        runEffects()
-    }
-
-    private mutating func runEffects() {
-        let effects = effects
-        self.effects.removeAll()
-        for effect in effects {
-            switch effect {
-            case .send(let text, connection): _ = receive(text)
-            case .close(connection, let code, let reason): end(.closed(code: code, reason: reason))
-            case .notice(let notice): notices.append(notice)
-            case .send, .close: break
-            }
-        }
     }
 }

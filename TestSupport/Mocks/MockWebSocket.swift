@@ -14,24 +14,28 @@ public final class MockWebSocket: WebSocket {
         case trusting
         /// The same, but signatures must have been made with this secret.
         case checking(secret: String)
-        /// A server of the test's own making.
+        /// A server of the test's own making, for this socket alone.
         case machine(ServerMachine)
+        /// A server that other sockets are connected to as well.
+        case inMemory(InMemoryServer)
         /// No server: the test says what comes.
         case manual
     }
 
     private let state: Locked<MockSocketState>
+    private let server: InMemoryServer?
 
     /// Creates a closed socket.
     public init(server: Server = .trusting) {
-        let machine: ServerMachine? =
+        self.server =
             switch server {
-            case .trusting: Self.machine(secret: nil)
-            case .checking(let secret): Self.machine(secret: secret)
-            case .machine(let machine): machine
+            case .trusting: InMemoryServer(Self.machine(secret: nil))
+            case .checking(let secret): InMemoryServer(Self.machine(secret: secret))
+            case .machine(let machine): InMemoryServer(machine)
+            case .inMemory(let server): server
             case .manual: nil
             }
-        state = Locked(MockSocketState(machine: machine))
+        state = Locked(MockSocketState(server: self.server))
     }
 
     /// Creates a closed socket with a trusting server, or with none.
@@ -95,14 +99,18 @@ public final class MockWebSocket: WebSocket {
     public var isReading: Bool { state.withLock { $0.isReading } }
 
     /// What the server behind the socket noticed; empty with ``Server/manual``.
-    public var notices: [ServerMachine.Notice] { state.withLock { $0.notices } }
+    public var notices: [ServerMachine.Notice] { server?.notices ?? [] }
 
     // MARK: What the server does
 
     /// Publishes an event as an app's backend would: it comes if the client is subscribed. With ``Server/manual`` it comes
     /// in any case.
     public func publish(channel: String, event: String, data: String) {
-        perform { $0.publish(channel: channel, event: event, data: data) }
+        guard let server else {
+            serverSendsEvent(event, channel: channel, data: data)
+            return
+        }
+        server.publish(channel: channel, event: event, data: data)
     }
 
     /// Lets the attempt under way succeed. For ``Server/manual``.
@@ -172,9 +180,17 @@ public final class MockWebSocket: WebSocket {
         perform { $0.end(.failed(WebSocketFailure(.connectionLost, "dropped by the test"))) }
     }
 
+    func receive(_ text: String, on id: ServerMachine.ConnectionID) {
+        perform { $0.receive(text, on: id) }
+    }
+
+    func end(_ closure: WebSocketClosure, of id: ServerMachine.ConnectionID) {
+        perform { $0.end(closure, of: id) }
+    }
+
     // MARK: Reporting
 
-    /// Changes the state, then reports what came of it unless a call further out is reporting already.
+    /// Changes the state, then tells the server and the delegate what came of it unless a call further out is at it already.
     @discardableResult
     private func perform<Result>(_ change: (inout MockSocketState) -> Result) -> Result {
         let (result, isOutermost) = state.withLock { state in
@@ -184,8 +200,11 @@ public final class MockWebSocket: WebSocket {
             return (result, isOutermost)
         }
         if isOutermost {
-            while let (report, delegate) = state.withLock({ $0.nextReport() }) {
-                report.deliver(to: delegate)
+            while let step = state.withLock({ $0.nextStep() }) {
+                switch step {
+                case .tell(let server, let input): server.handle(input, from: self)
+                case .report(let report, let delegate): report.deliver(to: delegate)
+                }
             }
         }
         return result

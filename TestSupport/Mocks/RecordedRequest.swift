@@ -32,6 +32,14 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     /// What stubs are found by: `POST||https://example.com/pusher/auth`.
     var stubKey: String { "\(method)||\(url)" }
 
+    /// The request as a server receives it.
+    var received: ServerRequest {
+        let components = URLComponents(string: url)
+        let query = components?.percentEncodedQuery.map { "?\($0)" } ?? ""
+        return ServerRequest(
+            method: method, target: (components?.percentEncodedPath ?? "") + query, headers: headers, body: body)
+    }
+
     /// `POST https://example.com/pusher/auth`
     public var description: String { "\(method) \(url)" }
 

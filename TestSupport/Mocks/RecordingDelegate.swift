@@ -23,6 +23,10 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         case subscribed(channel: String)
         /// A channel could not be subscribed to; `status` and `body` are the authorisation endpoint's.
         case failedToSubscribe(channel: String, error: PusherError?, status: Int? = nil, body: String? = nil)
+        /// The user was signed in.
+        case signedIn(userID: String)
+        /// The user could not be signed in.
+        case failedToSignIn(PusherError)
         /// An event of an encrypted channel could not be decrypted.
         case failedToDecrypt(String, channel: String, data: String?)
         /// Something went wrong that is not about one channel.
@@ -34,8 +38,9 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         public var failure: PusherError? {
             switch self {
             case .error(let error): error
+            case .failedToSignIn(let error): error
             case .failedToSubscribe(_, let error, _, _): error
-            case .state, .subscribed, .failedToDecrypt, .event: nil
+            case .state, .subscribed, .signedIn, .failedToDecrypt, .event: nil
             }
         }
     }
@@ -112,6 +117,16 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
         let status = (response as? HTTPURLResponse)?.statusCode
         record(.failedToSubscribe(channel: name, error: error.flatMap(PusherError.init), status: status, body: data))
+    }
+
+    /// Writes it down.
+    public func signedIn(userId: String) {
+        record(.signedIn(userID: userId))
+    }
+
+    /// Writes it down.
+    public func failedToSignIn(error: PusherError) {
+        record(.failedToSignIn(error))
     }
 
     /// Writes it down.

@@ -20,7 +20,7 @@ final class LocalServerCore: Sendable {
         var sessions: [ID: Session] = [:]
         var lastNumber = 0
         var isStopping = false
-        var timer: (deadline: MonotonicTime, action: any ScheduledAction)?
+        var timer = MachineTimer()
         var requests: [ServerRequest] = []
         var events: ArraySlice<LocalServer.Event> = []
         var isReporting = false
@@ -154,14 +154,10 @@ final class LocalServerCore: Sendable {
     }
 
     private func setTimer(_ state: inout State) {
-        guard let deadline = state.machine.nextDeadline else { return }
-        if let timer = state.timer, timer.deadline <= deadline { return }
-        state.timer?.action.cancel()
-        let action = settings.scheduler.schedule(at: deadline, label: "deadline of a local server") { [weak self] in
-            self?.state.withLock { $0.timer = nil }
+        state.timer.set(for: state.machine.nextDeadline, on: settings.scheduler) { [weak self] in
+            self?.state.withLock { $0.timer.cancel() }
             self?.change { machine, now, effects in machine.handle(.timePassed, at: now, into: &effects) }
         }
-        state.timer = (deadline, action)
     }
 
     // MARK: Reporting
@@ -214,7 +210,7 @@ final class LocalServerCore: Sendable {
     func stop() async {
         state.withLock { state in
             state.isStopping = true
-            state.timer?.action.cancel()
+            state.timer.cancel()
             shutDown(&state)
         }
         report()

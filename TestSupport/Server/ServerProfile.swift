@@ -218,5 +218,10 @@ public struct ServerProfile: Equatable, Sendable {
 }
 
 extension ServerProfile {
+    /// The servers that can be imitated, by the names that `pusher-channels serve --profile` takes.
+    public static let byName: KeyValuePairs<String, ServerProfile> = [
+        "hosted": hosted, "reverb": reverb, "soketi": soketi, "sockudo": sockudo, "pusher-fake": pusherFake, "pylon": pylon,
+    ]
+
     var channelLimits: ProtocolLimits { ProtocolLimits(channelNameLength: maximumChannelNameLength) }
 }

@@ -1,0 +1,161 @@
+import Foundation
+import PusherChannels
+
+/// A Channels server in memory: any number of clients, no sockets, and time only where a scheduler is given.
+///
+/// Clients reach it by ``makeWebSocket()`` and ask its authorisation endpoints and its HTTP API by ``MockSession/init(server:delivery:)``.
+/// Everything happens within the call that causes it. All members may be called from any thread.
+public final class InMemoryServer: Sendable {
+    typealias ID = ServerMachine.ConnectionID
+
+    private struct Client: Sendable {
+        weak var socket: MockWebSocket?
+    }
+
+    private struct State: Sendable {
+        var machine: ServerMachine
+        var lastNumber = 0
+        var clients: [ID: Client] = [:]
+        var timer = MachineTimer()
+        var notices: [ServerMachine.Notice] = []
+        var effects: ArraySlice<ServerMachine.Effect> = []
+        var isRunningEffects = false
+    }
+
+    private let state: Locked<State>
+    private let scheduler: (any Scheduler)?
+    private let wallClock: @Sendable () -> Date
+
+    /// Creates a server without connections.
+    ///
+    /// - Parameters:
+    ///   - machine: The server's logic: its apps, who may connect, which server it imitates.
+    ///   - scheduler: The clock behind its time-outs; without one, no time passes.
+    ///   - wallClock: What the HTTP API's signatures are checked by.
+    public init(
+        _ machine: ServerMachine = ServerMachine(), scheduler: (any Scheduler)? = nil,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        state = Locked(State(machine: machine))
+        self.scheduler = scheduler
+        self.wallClock = wallClock
+    }
+
+    /// Makes a socket whose other end is this server.
+    public func makeWebSocket() -> MockWebSocket {
+        MockWebSocket(server: .inMemory(self))
+    }
+
+    // MARK: What it has seen
+
+    /// The connections that are open now.
+    public var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
+
+    /// What happened at the server, in order.
+    public var notices: [ServerMachine.Notice] { state.withLock { $0.notices } }
+
+    /// The connections subscribed to a channel.
+    public func subscribers(of channel: String) -> [ServerMachine.ConnectionID] {
+        state.withLock { $0.machine.subscribers(of: channel) }
+    }
+
+    // MARK: What it does
+
+    /// Publishes an event as an app's backend does, in every app unless a key is given.
+    ///
+    /// - Parameter data: The event's data, usually JSON text; subscribers receive it as a JSON string.
+    /// - Returns: How many connections it is sent to.
+    @discardableResult
+    public func publish(channel: String, event: String, data: String, appKey: String? = nil) -> Int {
+        change { machine, _, effects in
+            machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+        }
+    }
+
+    /// Answers a request to the HTTP API or to an authorisation endpoint.
+    public func respond(to request: ServerRequest) -> ServerResponse {
+        let unixTime = Int(wallClock().timeIntervalSince1970)
+        return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+    }
+
+    /// Closes one connection with a close frame.
+    public func close(_ connection: ServerMachine.ConnectionID, code: UInt16, reason: String = "") {
+        change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
+    }
+
+    /// Closes all connections as the server does when it is stopped; it goes on taking new ones.
+    public func shutDown() {
+        change { machine, _, effects in machine.shutDown(into: &effects) }
+    }
+
+    // MARK: The sockets' side
+
+    func nextConnection() -> ID {
+        state.withLock { state in
+            state.lastNumber += 1
+            return ID(state.lastNumber)
+        }
+    }
+
+    func handle(_ input: ServerMachine.Input, from socket: MockWebSocket) {
+        switch input {
+        case .opened(let id, _, _): state.withLock { $0.clients[id] = Client(socket: socket) }
+        case .closed(let id): state.withLock { $0.clients[id] = nil }
+        case .received, .timePassed: break
+        }
+        change { machine, now, effects in machine.handle(input, at: now, into: &effects) }
+    }
+
+    /// Changes the machine; then what it wants is done, in order and without the lock, unless a call further out is at it.
+    @discardableResult
+    private func change<Result>(
+        _ body: (inout ServerMachine, MonotonicTime, inout [ServerMachine.Effect]) -> Result
+    ) -> Result {
+        let (result, isOutermost) = state.withLock { state in
+            var effects: [ServerMachine.Effect] = []
+            let now = scheduler?.now ?? state.machine.now
+            state.machine.now = max(state.machine.now, now)
+            let result = body(&state.machine, now, &effects)
+            state.effects += effects
+            setTimer(&state)
+            defer { state.isRunningEffects = true }
+            return (result, !state.isRunningEffects)
+        }
+        if isOutermost { runEffects() }
+        return result
+    }
+
+    private func runEffects() {
+        while let (effect, socket) = nextEffect() {
+            switch effect {
+            case .send(let text, let id): socket?.receive(text, on: id)
+            case .close(let id, let code, let reason): socket?.end(.closed(code: code, reason: reason), of: id)
+            case .notice: break
+            }
+        }
+    }
+
+    private func nextEffect() -> (ServerMachine.Effect, MockWebSocket?)? {
+        state.withLock { state in
+            let effect = state.effects.popFirst()
+            state.isRunningEffects = effect != nil
+            switch effect {
+            case nil:
+                return nil
+            case .notice(let notice)?:
+                state.notices.append(notice)
+                return (.notice(notice), nil)
+            case .send(_, let id)?, .close(let id, _, _)?:
+                return effect.map { ($0, state.clients[id]?.socket) }
+            }
+        }
+    }
+
+    private func setTimer(_ state: inout State) {
+        guard let scheduler else { return }
+        state.timer.set(for: state.machine.nextDeadline, on: scheduler) { [weak self] in
+            self?.state.withLock { $0.timer.cancel() }
+            self?.change { machine, now, effects in machine.handle(.timePassed, at: now, into: &effects) }
+        }
+    }
+}

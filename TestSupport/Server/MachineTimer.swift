@@ -1,0 +1,18 @@
+import PusherChannels
+
+/// The one timer that a server's machine needs: for its next deadline, set anew only when that comes earlier.
+struct MachineTimer {
+    private var timer: (deadline: MonotonicTime, action: any ScheduledAction)?
+
+    mutating func set(for deadline: MonotonicTime?, on scheduler: any Scheduler, _ action: @escaping @Sendable () -> Void) {
+        guard let deadline else { return }
+        if let timer, timer.deadline <= deadline { return }
+        cancel()
+        timer = (deadline, scheduler.schedule(at: deadline, label: "deadline of a test server", action))
+    }
+
+    mutating func cancel() {
+        timer?.action.cancel()
+        timer = nil
+    }
+}

@@ -1,0 +1,192 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The client with every server that can be imitated. Whatever is asked ends in success or in a typed error, never in silence.
+struct ServerProfileTests {
+    private let scheduler = TestScheduler()
+
+    private func server(_ server: ServerCase, _ change: (inout ServerApp) -> Void = { _ in }) -> InMemoryServer {
+        var app = ServerApp.local
+        change(&app)
+        return InMemoryServer(ServerMachine(apps: [app], profile: server.profile), scheduler: scheduler)
+    }
+
+    private func client(of server: InMemoryServer, as userID: String = "ann", secret: String? = nil) -> ServedClient {
+        ServedClient(of: server, at: scheduler, as: userID, secret: secret)
+    }
+
+    @Test(arguments: ServerCase.all)
+    func everyKindOfChannelIsSubscribedAndReceives(_ profile: ServerCase) {
+        let server = server(profile)
+        let client = client(of: server)
+        let channels = [
+            "news", "private-a", "presence-a", "private-encrypted-a", "cache-a", "private-cache-a", "presence-cache-a",
+            "private-encrypted-cache-a",
+        ]
+        for channel in channels {
+            #expect(client.pusher.subscribe(channel).subscribed, "\(channel)")
+            server.publish(channel: channel, event: "price", data: "{\"of\":\"\(channel)\"}")
+            #expect(client.events("price").last == "{\"of\":\"\(channel)\"}")
+        }
+        #expect(client.events("price").count == channels.count)
+        #expect(client.recorder.subscribedChannels == channels)
+        #expect(client.recorder.errors.isEmpty)
+    }
+
+    @Test(arguments: ServerCase.all)
+    func aCacheChannelsLatestEventComesToWhoSubscribesLater(_ profile: ServerCase) {
+        let server = server(profile)
+        let first = client(of: server)
+        first.pusher.subscribe("cache-a")
+        #expect(first.events("pusher:cache_miss").count == 1)
+        server.publish(channel: "cache-a", event: "price", data: "1")
+        let second = client(of: server)
+        second.pusher.subscribe("cache-a")
+        #expect(second.events("price") == ["1"])
+        #expect(second.events("pusher:cache_miss").isEmpty)
+    }
+
+    /// The endpoint refuses; the server is never asked.
+    @Test(arguments: ServerCase.all)
+    func theEndpointRefuses(_ profile: ServerCase) throws {
+        let server = server(profile) { $0.deniedChannels = ["private-a"] }
+        let session = MockSession(server: server, delivery: .immediate)
+        let pusher = Pusher(
+            key: "local-key",
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "http://server/pusher/auth"), delivery: .immediate),
+            environment: PusherEnvironment(
+                scheduler: scheduler, httpSession: session, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 }))
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+        pusher.subscribe("private-a")
+        let error = try #require(recorder.errors.first)
+        #expect(error.kind == .authorisation)
+        #expect(error.code == 403)
+    }
+
+    /// The endpoint signs with another secret, so that the server refuses: each in its own way, some without naming the channel.
+    @Test(arguments: ServerCase.all, ["private-a", "presence-a", "private-encrypted-a"])
+    func theServerRefuses(_ profile: ServerCase, channel: String) throws {
+        let client = client(of: server(profile), secret: "another")
+        let subscribed = client.pusher.subscribe(channel)
+        let error = try #require(client.outcome(of: channel), "at once, without waiting for a time-out")
+        #expect(error.kind == .subscriptionRefused)
+        #expect(!subscribed.subscribed)
+        #expect(client.pusher.connection.connectionState == .connected)
+    }
+
+    /// Two refusals at once can't be told apart where the server names no channel; time tells.
+    @Test(arguments: ServerCase.all)
+    func twoRefusalsAtOnce(_ profile: ServerCase) throws {
+        let server = server(profile)
+        let client = client(of: server, secret: "another")
+        client.pusher.disconnect()
+        for channel in ["private-a", "private-b"] { client.pusher.subscribe(channel) }
+        client.pusher.connect()
+        scheduler.advance(by: .seconds(31))
+        for channel in ["private-a", "private-b"] {
+            let error = try #require(client.outcome(of: channel))
+            #expect([.subscriptionRefused, .timedOut].contains(error.kind))
+        }
+    }
+
+    @Test(arguments: ServerCase.all)
+    func aNameThatOnlyTheServerRefuses(_ profile: ServerCase) throws {
+        let server = server(profile)
+        let session = MockSession(server: server, delivery: .immediate)
+        let pusher = Pusher(
+            key: "local-key", options: PusherClientOptions(limits: .unchecked, delivery: .immediate),
+            environment: PusherEnvironment(
+                scheduler: scheduler, httpSession: session, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 }))
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+        pusher.subscribe("not a name")
+        scheduler.advance(by: .seconds(31))
+        let failed = recorder.happenings.contains {
+            if case .failedToSubscribe("not a name", .some, _, _) = $0 { true } else { false }
+        }
+        #expect(failed)
+    }
+
+    @Test(arguments: ServerCase.all)
+    func clientEventsReachTheOthersAndMembersComeAndGo(_ profile: ServerCase) throws {
+        let server = server(profile)
+        let (ann, bob) = (client(of: server, as: "ann"), client(of: server, as: "bob"))
+        let room = try #require(ann.pusher.subscribe("presence-room") as? PusherPresenceChannel)
+        #expect(room.members.map(\.userId) == ["ann"])
+        #expect(room.myId == "ann")
+        let other = try #require(bob.pusher.subscribe("presence-room") as? PusherPresenceChannel)
+        #expect(Set(other.members.map(\.userId)) == ["ann", "bob"])
+        #expect(Set(room.members.map(\.userId)) == ["ann", "bob"])
+        #expect(ann.events("pusher:member_added").count == 1, "nobody is told of themselves, whatever the server says")
+
+        #expect(room.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
+        #expect(bob.events("client-hi") == [#"{"x":1}"#])
+        #expect(ann.events("client-hi").isEmpty)
+
+        bob.pusher.unsubscribe("presence-room")
+        #expect(room.count == 1)
+        #expect(ann.events("pusher:member_removed").count == 1)
+    }
+
+    @Test(arguments: ServerCase.all)
+    func aClientEventThatTheServerRefusesIsAnError(_ profile: ServerCase) throws {
+        let client = client(of: server(profile) { $0.acceptsClientEvents = false })
+        let channel = client.pusher.subscribe("private-a")
+        #expect(channel.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
+        #expect(try #require(client.recorder.errors.first).code == 4301)
+    }
+
+    /// Where nobody can sign in, the error may take its time, but it comes.
+    @Test(arguments: ServerCase.all)
+    func signingIn(_ profile: ServerCase) throws {
+        let server = server(profile)
+        let client = client(of: server)
+        client.pusher.signIn { _ in }
+        guard profile.profile.supportsSignIn else {
+            scheduler.advance(by: .seconds(31))
+            let error = try #require(client.recorder.errors.last)
+            #expect([.server, .timedOut].contains(error.kind))
+            return #expect(client.pusher.user.id == nil)
+        }
+        #expect(client.recorder.happenings.contains(.signedIn(userID: "ann")))
+        #expect(client.pusher.user.id == "ann")
+        let heard = Locked<[String?]>([])
+        client.pusher.user.bind(eventName: "hello") { event in heard.withLock { $0.append(event.data) } }
+        server.publish(channel: "#server-to-user-ann", event: "hello", data: "1")
+        #expect(heard.withLock { $0 } == ["1"])
+    }
+
+    @Test(arguments: ServerCase.all)
+    func aUserWhoseSignatureIsWrong(_ profile: ServerCase) throws {
+        let client = client(of: server(profile), secret: "another")
+        client.pusher.signIn { _ in }
+        scheduler.advance(by: .seconds(31))
+        let failed = client.recorder.happenings.contains { if case .failedToSignIn = $0 { true } else { false } }
+        #expect(failed)
+        #expect(client.pusher.user.id == nil)
+    }
+
+    @Test(arguments: ServerCase.all)
+    func afterAShutdownEverythingIsSubscribedAgain(_ profile: ServerCase) {
+        let server = server(profile)
+        let client = client(of: server)
+        let channel = client.pusher.subscribe("private-a")
+        server.shutDown()
+        scheduler.advance(by: .seconds(5))
+        #expect(channel.subscribed)
+        #expect(client.recorder.subscribedChannels == ["private-a", "private-a"])
+    }
+
+    /// What a server says when it lets nobody in, and what follows from it.
+    @Test(arguments: ServerCase.all)
+    func anAppThatIsNotServed(_ profile: ServerCase) throws {
+        let server = server(profile) { $0.isEnabled = false }
+        let client = client(of: server)
+        #expect(try #require(client.recorder.errors.first).code == 4003)
+        scheduler.advance(by: .seconds(600))
+        #expect(client.pusher.connection.connectionState == .disconnected)
+    }
+}

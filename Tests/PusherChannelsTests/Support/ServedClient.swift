@@ -1,0 +1,49 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// A client of a server in memory, in virtual time: when a call returns, all that it led to has happened.
+struct ServedClient {
+    let pusher: Pusher
+    let recorder: RecordingDelegate
+
+    init(of server: InMemoryServer, at scheduler: TestScheduler, as userID: String, secret: String? = nil) {
+        let session = MockSession(server: server, delivery: .immediate)
+        let app = ServerApp.local
+        session.stubAuth(
+            secret: secret ?? app.secret, key: app.key, encryptionMasterKey: app.encryptionMasterKey, userID: userID)
+        pusher = Pusher(
+            key: app.key,
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "http://server/pusher/auth"),
+                userAuthMethod: .endpoint("http://server/pusher/user-auth"), delivery: .immediate),
+            environment: PusherEnvironment(
+                scheduler: scheduler, httpSession: session, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 }))
+        recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+    }
+
+    func events(_ name: String) -> [String?] {
+        recorder.happenings.compactMap { if case .event(name, _, let data, _) = $0 { data } else { nil } }
+    }
+
+    /// How a subscription came out.
+    func outcome(of channel: String) -> PusherError? {
+        recorder.happenings.lazy.compactMap { happening -> PusherError? in
+            if case .failedToSubscribe(channel, let error, _, _) = happening { error } else { nil }
+        }.first
+    }
+}
+
+/// One of the servers that can be imitated.
+struct ServerCase: CustomTestStringConvertible, Sendable {
+    static let all = ServerProfile.byName.map(ServerCase.init)
+
+    let name: String
+    let profile: ServerProfile
+    var testDescription: String { name }
+
+    init(_ pair: (key: String, value: ServerProfile)) {
+        (name, profile) = pair
+    }
+}
