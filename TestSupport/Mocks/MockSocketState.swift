@@ -18,7 +18,7 @@ struct MockSocketState: Sendable {
     private(set) var unsent: [SentFrame] = []
     private let server: InMemoryServer?
     /// The server's number of the attempt, once that was accepted.
-    private var connection: ServerMachine.ConnectionID?
+    private(set) var connection: ServerMachine.ConnectionID?
     private var inputs: ArraySlice<ServerMachine.Input> = []
     private var reports: ArraySlice<MockSocketReport> = []
 

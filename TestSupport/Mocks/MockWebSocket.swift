@@ -43,6 +43,10 @@ public final class MockWebSocket: WebSocket {
         self.init(server: autoReply ? .trusting : .manual)
     }
 
+    deinit {
+        if let server, let connection = state.withLock({ $0.connection }) { server.handle(.closed(connection), from: nil) }
+    }
+
     private static func machine(secret: String?) -> ServerMachine {
         ServerMachine(apps: [], admission: .anyKey(secret: secret), socketIDs: ["46123.486095"])
     }

@@ -97,7 +97,7 @@ public final class InMemoryServer: Sendable {
         }
     }
 
-    func handle(_ input: ServerMachine.Input, from socket: MockWebSocket) {
+    func handle(_ input: ServerMachine.Input, from socket: MockWebSocket?) {
         switch input {
         case .opened(let id, _, _): state.withLock { $0.clients[id] = Client(socket: socket) }
         case .closed(let id): state.withLock { $0.clients[id] = nil }

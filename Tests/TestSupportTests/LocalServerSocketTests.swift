@@ -167,6 +167,28 @@ struct LocalServerSocketTests {
         #expect(try await socket.receive() == .end)
     }
 
+    @Test func `A client that doesn't read is closed when too much waits for it`() async throws {
+        var profile = ServerProfile.hosted
+        profile.maximumWaitingMessages = 5
+        let server = try await LocalServer.start(profile: profile, settings: events.settings)
+        let socket = try await connect(to: server)
+        try await socket.send(#"{"event":"pusher:subscribe","data":{"channel":"room"}}"#)
+        _ = try await socket.receive()
+        // More than the kernel's buffers hold on both sides.
+        let data = String(repeating: "x", count: 1_000_000)
+        for _ in 0..<100 { server.publish(channel: "room", event: "e", data: data) }
+        #expect(server.connections.isEmpty)
+        var last: RawWebSocket.Message?
+        while last != .end {
+            let message = try await socket.receive()
+            if case .close(4100, _) = message { break }
+            last = message
+        }
+        #expect(last != .end, "the client is told why")
+        socket.close()
+        await server.stop()
+    }
+
     @Test func `All connections are closed with a code, and the server goes on`() async throws {
         let server = try await start()
         let socket = try await connect(to: server)

@@ -114,6 +114,15 @@ struct MockSessionTests {
             answer["auth"]?.stringValue == "key:019e1b5296e8f7d6040698ea6c399f0ad35a0d5190e0c5c6fb683deff8e29765")
     }
 
+    @Test func `A form without a channel is for a user`() throws {
+        session.stubAuth(secret: "s3cret", key: "key", userID: "u1")
+        task(try request("POST", endpoint, body: "socket_id=1.2")).resume()
+        #expect(
+            results.first?.text
+                == #"{"auth":"key:610b390391c3de840d4b39f9b42249cf3022208a98790f960c025e449ade0584","user_data":"{\"id\":\"u1\"}"}"#
+        )
+    }
+
     @Test func `A stubbed endpoint answers neither other methods nor other bodies, and refuses a bad form`() throws {
         session.stubAuth(secret: "s", key: "k")
         task(try request("GET", endpoint)).resume()

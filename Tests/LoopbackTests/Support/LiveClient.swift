@@ -10,12 +10,13 @@ struct LiveClient: Sendable {
 
     init(
         port: Int, host: String = "127.0.0.1", key: String = "local-key", auth: AuthMethod = .noMethod,
-        autoReconnect: Bool = true
+        userAuth: UserAuthMethod = .noMethod, autoReconnect: Bool = true
     ) {
         pusher = Pusher(
             key: key,
             options: PusherClientOptions(
-                authMethod: auth, autoReconnect: autoReconnect, host: .host(host), port: port, useTLS: false,
+                authMethod: auth, userAuthMethod: userAuth, autoReconnect: autoReconnect, host: .host(host), port: port,
+                useTLS: false,
                 reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))))
         recorder = RecordingDelegate(of: pusher)
     }
@@ -23,8 +24,8 @@ struct LiveClient: Sendable {
     /// A client of a local server that asks the server's own endpoint, or another path of it.
     init(of server: LocalServer, key: String = "local-key", authPath: String = "/pusher/auth", autoReconnect: Bool = true) {
         self.init(
-            port: server.port, key: key, auth: .endpoint(authEndpoint: "http://127.0.0.1:\(server.port)\(authPath)"),
-            autoReconnect: autoReconnect)
+            port: server.port, key: key, auth: .endpoint(authEndpoint: "\(server.url)\(authPath)"),
+            userAuth: .endpoint("\(server.url)/pusher/user-auth"), autoReconnect: autoReconnect)
     }
 
     func connect() async throws {

@@ -27,10 +27,18 @@ struct ServerRig {
         handle(.received(text, from: ID(number)))
     }
 
+    private func socketID(_ number: Int) -> String {
+        machine.openConnections.first { $0.id == ID(number) }?.socketID ?? ""
+    }
+
     /// Subscribes with the signature that the app's backend would make.
-    mutating func subscribe(_ number: Int, to channel: String, as userID: String? = nil) {
-        let socketID = machine.openConnections.first { $0.id == ID(number) }?.socketID ?? ""
-        let channelData = userID.map { "{\"user_id\":\($0.quotedJSON)}" }
+    mutating func subscribe(_ number: Int, to channel: String, as userID: String? = nil, info: String? = nil) {
+        let socketID = socketID(number)
+        let channelData = userID.map { id in
+            var data: [String: JSONValue] = ["user_id": .string(id)]
+            data["user_info"] = info.map { .string($0) }
+            return JSONValue.object(data).text
+        }
         let auth = Signature.channel(
             channel, channelData: channelData, socketID: socketID, key: "local-key", secret: "local-secret")
         receive(Self.subscription(to: channel, auth: auth, channelData: channelData), from: number)
@@ -41,6 +49,29 @@ struct ServerRig {
         data["auth"] = auth.map { .string($0) }
         data["channel_data"] = channelData.map { .string($0) }
         return JSONValue.object(["event": "pusher:subscribe", "data": .object(data)]).text
+    }
+
+    mutating func signIn(_ number: Int, as userID: String, watchlist: [String]? = nil) {
+        var data: [String: JSONValue] = ["id": .string(userID)]
+        data["watchlist"] = watchlist.map { .array($0.map { .string($0) }) }
+        signIn(number, userData: JSONValue.object(data).text)
+    }
+
+    /// Signs in with the signature that the app's backend would make.
+    mutating func signIn(_ number: Int, userData: String) {
+        let auth = Signature.user(userData, socketID: socketID(number), key: "local-key", secret: "local-secret")
+        let data: JSONValue = .object(["auth": .string(auth), "user_data": .string(userData)])
+        receive(JSONValue.object(["event": "pusher:signin", "data": data]).text, from: number)
+    }
+
+    mutating func publish(_ channel: String, _ event: String, _ data: String, appKey: String? = nil) {
+        effects.removeAll()
+        machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+    }
+
+    mutating func shutDown() {
+        effects.removeAll()
+        machine.shutDown(into: &effects)
     }
 
     mutating func respond(to request: ServerRequest, unixTime: Int = 1_700_000_000) -> ServerResponse {
@@ -78,7 +109,8 @@ struct ServerRig {
     var error: (code: Int?, message: String?)? {
         for case .send(let text, _) in effects {
             guard let frame = try? JSONValue(parsing: text), frame["event"] == "pusher:error" else { continue }
-            return (frame["data"]?["code"]?.integerValue, frame["data"]?["message"]?.stringValue)
+            let data = (frame["data"]?.stringValue).flatMap { try? JSONValue(parsing: $0) } ?? frame["data"]
+            return (data?["code"]?.integerValue, data?["message"]?.stringValue)
         }
         return nil
     }

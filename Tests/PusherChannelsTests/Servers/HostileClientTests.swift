@@ -1,0 +1,41 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Frames that no client should send, to every server: nothing traps, everybody is let go, nothing stays behind.
+struct HostileClientTests {
+    private static let frames = [
+        #"{"event":"pusher:ping","data":{}}"#, #"{"event":"pusher:pong","data":{}}"#,
+        #"{"event":"pusher:subscribe","data":{"channel":"cache-a"}}"#,
+        #"{"event":"pusher:subscribe","data":{"channel":"presence-a","auth":"k:s","channel_data":"{\"user_id\":\"ann\"}"}}"#,
+        ##"{"event":"pusher:subscribe","data":{"channel":"#server-to-user-ann"}}"##,
+        #"{"event":"pusher:unsubscribe","data":{"channel":"presence-a"}}"#,
+        #"{"event":"pusher:signin","data":{"auth":"k:s","user_data":"{\"id\":\"ann\",\"watchlist\":[\"bob\",7]}"}}"#,
+        #"{"event":"client-hi","channel":"presence-a","data":{"a":[1,2.5,"x"]}}"#, #"{"event":"pusher:what"}"#,
+    ]
+
+    @Test(arguments: ServerCase.all) func mutatedFrames(_ server: ServerCase) {
+        var machine = ServerMachine(apps: [], admission: .anyKey(secret: nil), profile: server.profile)
+        var mutation = Mutation(seed: 1)
+        var effects: [ServerMachine.Effect] = []
+        for number in 1...4 {
+            machine.handle(.opened(.init(number), path: "/app/k?protocol=7"), at: .zero, into: &effects)
+        }
+        var answered = 0
+        for index in 0..<5_000 {
+            let text = String(decoding: mutation.next(of: Self.frames), as: UTF8.self)
+            effects.removeAll(keepingCapacity: true)
+            let id = ServerMachine.ConnectionID(index % 4 + 1)
+            machine.handle(.received(text, from: id), at: .milliseconds(index), into: &effects)
+            if !effects.isEmpty { answered += 1 }
+            if effects.contains(where: { if case .close = $0 { true } else { false } }) {
+                machine.handle(.opened(id, path: "/app/k?protocol=7"), at: .milliseconds(index), into: &effects)
+            }
+        }
+        #expect(answered > 2_000)
+        for number in 1...4 { machine.handle(.closed(.init(number)), at: .seconds(10), into: &effects) }
+        #expect(machine.openConnections.isEmpty)
+        #expect(machine.subscribers(of: "presence-a").isEmpty)
+        #expect(machine.members(of: "presence-a").isEmpty)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+struct ServerEncryptionTests {
+    private let channel = "private-encrypted-orders"
+
+    private func authorization(_ app: ServerApp) -> ServerResponse {
+        var rig = ServerRig(ServerMachine(apps: [app]))
+        let form = "socket_id=1.2&channel_name=\(channel)"
+        return rig.respond(to: ServerRequest(method: "POST", target: "/pusher/auth", body: .init(form.utf8)))
+    }
+
+    @Test func `The endpoint gives the channel's key with the signature`() throws {
+        let answer = try JSONValue(parsing: authorization(.local).text)
+        #expect(answer["shared_secret"] == "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")
+        #expect(answer["auth"]?.stringValue?.hasPrefix("local-key:") == true)
+    }
+
+    @Test(arguments: [nil, "", "short", "AAEC"]) func `Without a master key it can't, and shows none`(masterKey: String?) {
+        let answer = authorization(ServerApp(id: "a", key: "k", secret: "s3cret", encryptionMasterKey: masterKey))
+        #expect(answer.status == 500)
+        #expect(!answer.text.contains("s3cret"))
+    }
+
+    @Test func `What a test publishes is sealed, each time anew`() throws {
+        var rig = ServerRig()
+        rig.open(1)
+        rig.subscribe(1, to: channel)
+        var sealed: [String] = []
+        for _ in 0..<2 {
+            rig.publish(channel, "order", #"{"n":1}"#)
+            let frame = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
+            sealed.append(try #require(frame["data"]?.stringValue))
+        }
+        #expect(sealed[0] != sealed[1])
+        for text in sealed {
+            let data = try JSONValue(parsing: text)
+            let bytes = try ["nonce", "ciphertext"].map {
+                [UInt8](try #require(Data(base64Encoded: data[$0]?.stringValue ?? "")))
+            }
+            let key = [UInt8](try #require(Data(base64Encoded: "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")))
+            #expect(
+                SecretBox.open(ciphertext: bytes[1], nonce: bytes[0], key: key).map { String(decoding: $0, as: UTF8.self) }
+                    == #"{"n":1}"#)
+        }
+    }
+
+    @Test func `What comes over the HTTP API is passed on as it is`() {
+        var rig = ServerRig()
+        rig.open(1)
+        rig.subscribe(1, to: channel)
+        let body = #"{"name":"order","channel":"private-encrypted-orders","data":"sealed"}"#
+        #expect(rig.respond(to: .signed("POST", "/apps/local/events", body: body)).status == 200)
+        #expect(rig.sent == [#"1: {"event":"order","channel":"private-encrypted-orders","data":"sealed"}"#])
+    }
+
+    @Test func `An app's description shows no secret`() {
+        var text = "\(ServerApp.local) \(String(reflecting: ServerApp.local))"
+        dump(ServerApp.local, to: &text)
+        #expect(!text.contains("local-secret"))
+        #expect(!text.contains("AAEC"))
+    }
+}
