@@ -10,12 +10,12 @@ import FoundationNetworking
 struct InMemoryServerTests {
     private let scheduler = TestScheduler()
 
-    private func open(_ server: InMemoryServer) -> (MockWebSocket, SocketRecorder) {
+    private func open(_ server: InMemoryServer, key: String = "local-key") -> (MockWebSocket, SocketRecorder) {
         let socket = server.makeWebSocket()
         let recorder = SocketRecorder()
         socket.delegate = recorder
         socket.open(
-            WebSocketRequest(secure: false, host: "server", port: 80, path: "/app/local-key?protocol=7"),
+            WebSocketRequest(secure: false, host: "server", port: 80, path: "/app/\(key)?protocol=7"),
             attempt: ConnectionAttempt(1))
         return (socket, recorder)
     }
@@ -43,6 +43,16 @@ struct InMemoryServerTests {
         #expect(recorder.entries.last?.hasSuffix("closed 4201 Pong reply not received") == true)
         #expect(scheduler.pendingTimers.isEmpty)
         #expect(!socket.isOpen)
+    }
+
+    @Test func `A deadline that comes before the one it waits for is met, too`() {
+        var hasty = ServerApp(id: "hasty", key: "hasty", secret: "s")
+        hasty.authorizationTimeout = .seconds(30)
+        let server = InMemoryServer(ServerMachine(apps: [.local, hasty]), scheduler: scheduler)
+        let (patient, other) = (open(server), open(server, key: "hasty"))
+        scheduler.advance(by: .seconds(30))
+        #expect(patient.0.isOpen)
+        #expect(other.1.entries.last?.contains("closed 4009") == true)
     }
 
     @Test func `What came for an earlier connection doesn't reach the next one of the same socket`() {
