@@ -67,6 +67,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [["--profile", "nobody"], ["--encryption-master-key", "short"]])
+    func serveRefusesWhatMakesNoSense(arguments: [String]) async throws {
+        try await withWatchdog(seconds: 30) {
+            let serve = try Command(["serve", "--port", "0"] + arguments)
+            #expect(await serve.end() == .exit(64))
+            #expect(await serve.output.toEnd() == [])
+        }
+    }
+
     @Test func theDemoSucceeds() async throws {
         try await withWatchdog(seconds: 90) {
             let demo = try Command("demo")

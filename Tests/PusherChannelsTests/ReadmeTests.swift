@@ -31,4 +31,23 @@ import Testing
         time.advance(by: .seconds(2))
         #expect(news.subscribed)
     }
+
+    @Test func membersSeeEachOther() {
+        let server = InMemoryServer(ServerMachine(profile: .reverb))
+        let (ann, bob) = (client(of: server), client(of: server))
+        ann.subscribe("presence-lobby")
+        let lobby = bob.subscribeToPresenceChannel(channelName: "presence-lobby")
+        #expect(lobby.count == 2)
+    }
+
+    func client(of server: InMemoryServer) -> Pusher {
+        let pusher = Pusher(
+            key: "local-key",
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "http://server/pusher/auth"), delivery: .immediate),
+            environment: PusherEnvironment(
+                httpSession: MockSession(server: server, delivery: .immediate), makeWebSocket: { server.makeWebSocket() }))
+        pusher.connect()
+        return pusher
+    }
 }

@@ -56,7 +56,24 @@ public final class Pusher: Sendable {
     ) -> PusherChannel {
         let callbacks = ChannelListeners.Callbacks(
             memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
-        return connection.subscribe(channelName, auth: auth, callbacks: callbacks)
+        return connection.subscribe(connection.channel(channelName), auth: auth, callbacks: callbacks)
+    }
+
+    /// The same for a presence channel, with its type as the result; a name that doesn't begin with `presence-` gives a channel
+    /// that never has members.
+    @preconcurrency
+    @discardableResult
+    public func subscribeToPresenceChannel(
+        channelName: String,
+        auth: PusherAuth? = nil,
+        onMemberAdded: (@Sendable (PusherPresenceChannelMember) -> Void)? = nil,
+        onMemberRemoved: (@Sendable (PusherPresenceChannelMember) -> Void)? = nil,
+        onSubscriptionCountChanged: (@Sendable (Int) -> Void)? = nil
+    ) -> PusherPresenceChannel {
+        let callbacks = ChannelListeners.Callbacks(
+            memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
+        let channel = PusherPresenceChannel(name: channelName, connection: connection)
+        return connection.subscribe(channel, auth: auth, callbacks: callbacks)
     }
 
     /// Gives up a channel, in whatever state it is. Events that are still under way are dropped.

@@ -96,10 +96,11 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     // MARK: Channels
 
-    func subscribe(_ name: String, auth: PusherAuth?, callbacks: ChannelListeners.Callbacks) -> PusherChannel {
-        let channel = channel(name)
+    func subscribe<Channel: PusherChannel>(
+        _ channel: Channel, auth: PusherAuth?, callbacks: ChannelListeners.Callbacks
+    ) -> Channel {
         channel.listeners.update(callbacks)
-        driver.handle(.subscribe(channel: name, auth: auth))
+        driver.handle(.subscribe(channel: channel.name, auth: auth))
         return channel
     }
 
