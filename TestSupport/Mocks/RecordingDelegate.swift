@@ -21,6 +21,8 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         case state(ConnectionState)
         /// The server confirmed a subscription.
         case subscribed(channel: String)
+        /// A channel was subscribed to again; events since then may be missing.
+        case gap(channel: String, since: Date)
         /// A channel could not be subscribed to; `status` and `body` are the authorisation endpoint's.
         case failedToSubscribe(channel: String, error: PusherError?, status: Int? = nil, body: String? = nil)
         /// The user was signed in.
@@ -40,7 +42,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
             case .error(let error): error
             case .failedToSignIn(let error): error
             case .failedToSubscribe(_, let error, _, _): error
-            case .state, .subscribed, .signedIn, .failedToDecrypt, .event: nil
+            case .state, .subscribed, .gap, .signedIn, .failedToDecrypt, .event: nil
             }
         }
     }
@@ -111,6 +113,11 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// Writes it down.
     public func subscribedToChannel(name: String) {
         record(.subscribed(channel: name))
+    }
+
+    /// Writes it down.
+    public func eventsMayBeMissing(channelName: String, since: Date) {
+        record(.gap(channel: channelName, since: since))
     }
 
     /// Writes it down.

@@ -23,7 +23,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
             target: ConnectionTarget(key: key, host: options.host.stringValue, port: options.port, path: options.path),
             authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
             userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment),
-            hub: EventHub(policy: options.delivery, makeDecoder: environment.jsonDecoder),
+            hub: EventHub(policy: options.delivery, environment: environment),
             environment: environment, logger: logger)
         let machine = ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed())
         driver = ConnectionDriver(machine: machine, runner: runner, scheduler: environment.scheduler)
@@ -37,6 +37,11 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     /// Where the connection stands.
     public var connectionState: ConnectionState { driver.read(\.state) }
+
+    /// How long it is until the next attempt at a lost connection; nil unless one is waited for.
+    public var timeToNextAttempt: Duration? {
+        driver.read(\.nextAttempt).map { max($0 - environment.scheduler.now, .zero) }
+    }
 
     /// The server's name for this connection, new with each; nil while not connected.
     public var socketId: String? { driver.read(\.socketID) }
@@ -92,6 +97,18 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// Disconnects, whatever the state; an attempt under way is given up. Subscriptions remain wanted.
     public func disconnect() {
         driver.handle(.disconnect)
+    }
+
+    /// Tells the client that the network may be another one or back: an attempt that waits for its time is made at once, and an
+    /// open connection is asked for a sign of life.
+    public func networkChanged() {
+        driver.handle(.networkChanged)
+    }
+
+    /// When a lost connection is tried again; a change counts from the next loss on.
+    public var reconnectPolicy: ReconnectPolicy {
+        get { driver.read(\.backoff.policy) }
+        set { driver.handle(.reconnectPolicy(newValue)) }
     }
 
     // MARK: Channels

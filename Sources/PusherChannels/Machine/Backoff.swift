@@ -5,7 +5,7 @@ struct Backoff: Equatable, Sendable {
     private static let immediateReturns = 3
     private static let window: Duration = .seconds(60)
 
-    private let policy: ReconnectPolicy
+    var policy: ReconnectPolicy
     private var random: SplitMix64
     private var immediates: [MonotonicTime] = []
     /// Attempts in a row that led to no stable connection.

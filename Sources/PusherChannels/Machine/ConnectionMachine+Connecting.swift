@@ -26,16 +26,32 @@ extension ConnectionMachine {
         case .closing(let deadline, _):
             phase = .closing(deadline: deadline, then: .stayDisconnected)
         case .opening, .establishing, .connected:
+            // While it is still known when the connection was alive.
+            var lost: [Effect] = []
+            subscriptionsLost(at: now, into: &lost)
             enter(.closing(deadline: now + configuration.closeTimeout, then: .stayDisconnected), into: &effects)
             effects.append(.closeSocket(attempt, code: 1000, reason: ""))
-            subscriptionsLost(into: &effects)
+            effects += lost
         }
     }
 
-    private mutating func open(at now: MonotonicTime, into effects: inout [Effect]) {
+    /// What is waited for is tried at once; a connection that may have been left behind is asked for a sign of life.
+    mutating func networkChanged(at now: MonotonicTime, into effects: inout [Effect]) {
+        switch phase {
+        case .waiting:
+            open(at: now, into: &effects)
+        case .connected(var session):
+            if session.heartbeat.probe(at: now) { effects.append(.send(.ping)) }
+            phase = .connected(session)
+        case .idle, .opening, .establishing, .closing:
+            break
+        }
+    }
+
+    private mutating func open(because reason: PusherError? = nil, at now: MonotonicTime, into effects: inout [Effect]) {
         attempt = attempt.next
         lastServerError = nil
-        enter(.opening(deadline: now + configuration.openTimeout), into: &effects)
+        enter(.opening(deadline: now + configuration.openTimeout), because: reason, into: &effects)
         effects.append(.openSocket(attempt, secure: secure))
     }
 
@@ -73,7 +89,8 @@ extension ConnectionMachine {
         case .closing(_, let then):
             closed(then, at: now, into: &effects)
         case .opening, .establishing, .connected:
-            connectionEnded(reaction(to: closure, into: &effects), at: now, into: &effects)
+            let (reaction, reason) = reaction(to: closure, into: &effects)
+            connectionEnded(reaction, because: reason, at: now, into: &effects)
         }
     }
 
@@ -82,72 +99,73 @@ extension ConnectionMachine {
         if then == .connect { connect(at: now, into: &effects) }
     }
 
-    /// Reports what is worth it and tells what to do.
-    private func reaction(to closure: WebSocketClosure, into effects: inout [Effect]) -> CloseReaction {
+    /// Reports what is worth it and tells what to do, and why.
+    private func reaction(to closure: WebSocketClosure, into effects: inout [Effect]) -> (CloseReaction, PusherError) {
         switch closure {
         case .failed(let failure):
-            if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation.reaction }
-            effects.append(.deliver(.error(PusherError(.transport(failure.kind), message: failure.message))))
-            return .backOff(atLeast: .zero)
+            if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation }
+            let error = PusherError(.transport(failure.kind), message: failure.message)
+            effects.append(.deliver(.error(error)))
+            return (.backOff(atLeast: .zero), error)
         case .closed(let code, let reason):
             let code = CloseCode(code)
-            if code.isUninformative, let explanation = explanationOfPlainClose { return explanation.reaction }
-            if code.deservesReport, lastServerError?.code != Int(code.rawValue) {
-                let why = reason.isEmpty ? "" : ": \(reason)"
-                let message = "the server closed the connection with code \(code.rawValue)\(why)"
-                effects.append(.deliver(.error(PusherError(.server, code: Int(code.rawValue), message: message))))
-            }
-            return code.reaction
+            if code.isUninformative, let explanation = explanationOfPlainClose { return explanation }
+            let why = reason.isEmpty ? "" : ": \(reason)"
+            let message = "the server closed the connection with code \(code.rawValue)\(why)"
+            let error = PusherError(.server, code: Int(code.rawValue), message: message)
+            guard lastServerError?.code != error.code else { return (code.reaction, lastServerError ?? error) }
+            if code.deservesReport { effects.append(.deliver(.error(error))) }
+            return (code.reaction, error)
         }
     }
 
     /// Some servers say what is wrong in a `pusher:error` and then close without a code. Before the connection is established
     /// such an error is taken for the close's; afterwards it may have been about anything.
-    private var explanationOfPlainClose: CloseCode? {
-        guard case .establishing = phase, let code = lastServerError?.code, (4000...4099).contains(code) else { return nil }
-        return CloseCode(UInt16(code))
+    private var explanationOfPlainClose: (CloseReaction, PusherError)? {
+        guard case .establishing = phase, let error = lastServerError, let code = error.code, (4000...4099).contains(code)
+        else { return nil }
+        return (CloseCode(UInt16(code)).reaction, error)
     }
 
     // MARK: What follows
 
     /// The connection, or the attempt at it, is over without the user having asked for it.
-    mutating func connectionEnded(_ reaction: CloseReaction, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func connectionEnded(
+        _ reaction: CloseReaction, because reason: PusherError, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
         if case .connected(let session) = phase { backoff.connectionEnded(after: now - session.since) }
-        subscriptionsLost(into: &effects)
+        subscriptionsLost(at: now, into: &effects)
         guard configuration.autoReconnect else {
-            enter(.idle, into: &effects)
+            enter(.idle, because: reason, into: &effects)
             return
         }
         switch reaction {
         case .stop:
-            enter(.idle, into: &effects)
-        case .upgradeToTLS:
-            upgradeToTLS(at: now, into: &effects)
-        case .reconnectAtOnce where backoff.allowsImmediateReturn(at: now):
-            open(at: now, into: &effects)
-        case .reconnectAtOnce:
-            wait(atLeast: .zero, at: now, into: &effects)
-        case .backOff(let minimum):
-            wait(atLeast: minimum, at: now, into: &effects)
-        }
-    }
-
-    private mutating func upgradeToTLS(at now: MonotonicTime, into effects: inout [Effect]) {
-        if configuration.upgradesToTLS, !secure {
+            enter(.idle, because: reason, into: &effects)
+        case .upgradeToTLS where configuration.upgradesToTLS && !secure:
             secure = true
-            open(at: now, into: &effects)
-        } else {
-            enter(.idle, into: &effects)
+            open(because: reason, at: now, into: &effects)
+        case .upgradeToTLS:
+            enter(.idle, because: reason, into: &effects)
+        case .reconnectAtOnce where backoff.allowsImmediateReturn(at: now):
+            open(because: reason, at: now, into: &effects)
+        case .reconnectAtOnce:
+            wait(atLeast: .zero, because: reason, at: now, into: &effects)
+        case .backOff(let minimum):
+            wait(atLeast: minimum, because: reason, at: now, into: &effects)
         }
     }
 
-    private mutating func wait(atLeast minimum: Duration, at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func wait(
+        atLeast minimum: Duration, because reason: PusherError, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
         guard let delay = backoff.nextDelay(atLeast: minimum) else {
-            enter(.idle, into: &effects)
             let message = "gave up after \(backoff.failures) failed connection attempts; call connect() to try again"
-            effects.append(.deliver(.error(PusherError(.attemptsExhausted, message: message))))
+            let error = PusherError(.attemptsExhausted, message: message)
+            enter(.idle, because: error, into: &effects)
+            effects.append(.deliver(.error(error)))
             return
         }
-        enter(.waiting(until: now + delay), into: &effects)
+        enter(.waiting(until: now + delay), because: reason, into: &effects)
     }
 }

@@ -55,8 +55,9 @@ extension ConnectionMachine {
 
     private mutating func giveUp(_ problem: String, at now: MonotonicTime, into effects: inout [Effect]) {
         effects.append(.closeSocket(attempt, code: 1000, reason: ""))
-        effects.append(.deliver(.error(PusherError(.timedOut, message: problem))))
-        connectionEnded(.backOff(atLeast: .zero), at: now, into: &effects)
+        let error = PusherError(.timedOut, message: problem)
+        effects.append(.deliver(.error(error)))
+        connectionEnded(.backOff(atLeast: .zero), because: error, at: now, into: &effects)
     }
 
     private mutating func checkHeartbeat(of session: Session, at now: MonotonicTime, into effects: inout [Effect]) {
@@ -70,9 +71,10 @@ extension ConnectionMachine {
             effects.append(.send(.ping))
         case .dead:
             let problem = "no sign of life from the server within \(configuration.pongTimeout) of a ping"
+            let error = PusherError(.timedOut, message: problem)
             effects.append(.closeSocket(attempt, code: 4201, reason: "pong not received"))
-            effects.append(.deliver(.error(PusherError(.timedOut, message: problem))))
-            connectionEnded(.reconnectAtOnce, at: now, into: &effects)
+            effects.append(.deliver(.error(error)))
+            connectionEnded(.reconnectAtOnce, because: error, at: now, into: &effects)
         }
     }
 

@@ -115,11 +115,12 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func subscriptionsLost(into effects: inout [Effect]) {
+    mutating func subscriptionsLost(at now: MonotonicTime, into effects: inout [Effect]) {
+        let lastActivity = if case .connected(let session) = phase { session.heartbeat.lastActivity } else { now }
         channelsWithUnsentEvents = []
         userLost(into: &effects)
         for channel in subscriptions.keys.sorted() {
-            subscriptions[channel]?.connectionLost(into: &effects)
+            subscriptions[channel]?.connectionLost(at: lastActivity, into: &effects)
         }
     }
 }

@@ -94,6 +94,12 @@ struct ConnectionMachine: Equatable, Sendable {
         return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline, user.deadline].compactMap { $0 }.min()
     }
 
+    /// When the next connection attempt will be made; nil unless one is waited for.
+    var nextAttempt: MonotonicTime? {
+        guard case .waiting(let until) = phase else { return nil }
+        return until
+    }
+
     /// The server's name for this connection, or for the one before while there is none: what log lines go by.
     private(set) var lastSocketID: String?
 
@@ -114,6 +120,10 @@ struct ConnectionMachine: Equatable, Sendable {
             connect(at: now, into: &effects)
         case .disconnect:
             disconnect(at: now, into: &effects)
+        case .networkChanged:
+            networkChanged(at: now, into: &effects)
+        case .reconnectPolicy(let policy):
+            backoff.policy = policy
         case .socketOpened(let attempt):
             socketOpened(attempt, at: now, into: &effects)
         case .socketClosed(let closure, let attempt):
@@ -145,11 +155,11 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     /// The one place where the phase changes, so that no change of state goes unreported.
-    mutating func enter(_ phase: Phase, into effects: inout [Effect]) {
+    mutating func enter(_ phase: Phase, because reason: PusherError? = nil, into effects: inout [Effect]) {
         let before = state
         self.phase = phase
         lastSocketID = socketID ?? lastSocketID
-        if state != before { effects.append(.deliver(.stateChanged(from: before, to: state))) }
+        if state != before { effects.append(.deliver(.stateChanged(from: before, to: state, because: reason))) }
     }
 
     mutating func noteActivity(at now: MonotonicTime) {

@@ -15,8 +15,10 @@ enum Effect: Equatable, Sendable {
 /// What the user hears of, in the order it happened.
 enum Delivery: Equatable, Sendable {
     case event(Envelope)
-    case stateChanged(from: ConnectionState, to: ConnectionState)
+    case stateChanged(from: ConnectionState, to: ConnectionState, because: PusherError? = nil)
     case subscribed(channel: String)
+    /// Subscribed once more: what was sent on the channel since then may not have come.
+    case gap(channel: String, since: MonotonicTime)
     case subscriptionFailed(channel: String, SubscriptionFailure)
     case memberAdded(channel: String, PresenceMember)
     case memberRemoved(channel: String, PresenceMember)

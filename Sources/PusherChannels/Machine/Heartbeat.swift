@@ -13,7 +13,7 @@ struct Heartbeat: Equatable, Sendable {
 
     private let activityTimeout: Duration
     private let pongTimeout: Duration
-    private var lastActivity: MonotonicTime
+    private(set) var lastActivity: MonotonicTime
     private var state = State.listening
 
     init(activityTimeout: Duration, pongTimeout: Duration, now: MonotonicTime) {
@@ -32,6 +32,13 @@ struct Heartbeat: Equatable, Sendable {
         case .listening: lastActivity + activityTimeout
         case .awaitingPong(let deadline): deadline
         }
+    }
+
+    /// Asks for a sign of life now; tells whether nobody has asked yet.
+    mutating func probe(at now: MonotonicTime) -> Bool {
+        guard state == .listening else { return false }
+        state = .awaitingPong(deadline: now + pongTimeout)
+        return true
     }
 
     /// What to do now that the deadline may have come; nil when it has not.

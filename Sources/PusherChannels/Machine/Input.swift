@@ -3,6 +3,9 @@ enum Input: Equatable, Sendable {
     // What the user wants.
     case connect
     case disconnect
+    /// The network may be another one, or back.
+    case networkChanged
+    case reconnectPolicy(ReconnectPolicy)
     /// `auth` is an authorisation the caller brought along, to be used instead of asking for one.
     case subscribe(channel: String, auth: PusherAuth?)
     case unsubscribe(channel: String)

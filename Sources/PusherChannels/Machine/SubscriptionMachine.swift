@@ -29,6 +29,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Of an encrypted channel.
     var sealed: SealedEvents?
     private var myUserID: String?
+    /// Since when nothing that was sent on the channel is known to have come; nil when there is no such time.
+    private var missingSince: MonotonicTime?
     /// Of the latest subscription, kept while the connection is down so that the next one can tell the difference.
     private var roster: PresenceRoster?
     private var unsentEvents: [ClientEvent] = []
@@ -98,7 +100,9 @@ struct SubscriptionMachine: Equatable, Sendable {
         }
     }
 
-    mutating func succeeded(_ presence: PresenceSnapshot?, envelope: Envelope, into effects: inout [Effect]) {
+    mutating func succeeded(
+        _ presence: PresenceSnapshot?, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+    ) {
         switch state {
         case .subscribing, .subscribed: break
         case .retrying, .failed: break  // The answer came after the time for it, but it is the answer.
@@ -109,6 +113,9 @@ struct SubscriptionMachine: Equatable, Sendable {
         let isNews = !isSubscribed
         state = .subscribed
         failures = 0
+        if let since = missingSince { effects.append(.deliver(.gap(channel: name.text, since: since))) }
+        // A second success on one connection is of a second subscription: there may have been a time between the two.
+        missingSince = now
         let changes = replaceRoster(with: presence)
         effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
         if isNews { effects.append(.deliver(.subscribed(channel: name.text))) }
@@ -134,7 +141,9 @@ struct SubscriptionMachine: Equatable, Sendable {
         failure.report(channel: name.text, into: &effects)
     }
 
-    mutating func connectionLost(into effects: inout [Effect]) {
+    /// - Parameter time: When the connection was last known to be alive.
+    mutating func connectionLost(at time: MonotonicTime, into effects: inout [Effect]) {
+        if isSubscribed { missingSince = time }
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
         if let refresh = sealed?.connectionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = .waiting

@@ -14,12 +14,14 @@ final class EventHub: Sendable {
     let user = UserListeners()
     private let policy: DeliveryPolicy
     private let makeDecoder: @Sendable () -> JSONDecoder
+    private let date: @Sendable (MonotonicTime) -> Date
     private let channels = Locked<[String: ChannelListeners]>([:])
     private let weakDelegate = Locked(WeakDelegate())
 
-    init(policy: DeliveryPolicy, makeDecoder: @escaping @Sendable () -> JSONDecoder) {
+    init(policy: DeliveryPolicy, environment: PusherEnvironment) {
         self.policy = policy
-        self.makeDecoder = makeDecoder
+        makeDecoder = environment.jsonDecoder
+        date = environment.date
     }
 
     var delegate: (any PusherDelegate)? {
@@ -79,10 +81,12 @@ final class EventHub: Sendable {
         switch delivery {
         case .event(let envelope):
             dispatch(PusherEvent(envelope: envelope, makeDecoder: makeDecoder))
-        case .stateChanged(let old, let new):
+        case .stateChanged(let old, let new, _):
             delegate?.changedConnectionState(from: old, to: new)
         case .subscribed(let channel):
             delegate?.subscribedToChannel(name: channel)
+        case .gap(let channel, let time):
+            delegate?.eventsMayBeMissing(channelName: channel, since: date(time))
         case .subscriptionFailed(let channel, let failure):
             dispatch(failure, of: channel)
         case .memberAdded(let channel, let member):

@@ -9,8 +9,10 @@ extension Delivery {
     /// What the log says of it; nothing of events and members, which are the application's matter.
     var logLine: LogLine? {
         switch self {
-        case .stateChanged(_, let state):
+        case .stateChanged(_, let state, _):
             LogLine(level: .debug, message: "\(state)")
+        case .gap(let channel, _):
+            LogLine(level: .info, message: "subscribed again; events sent meanwhile may be missing", channel: channel)
         case .subscribed(let channel):
             LogLine(level: .debug, message: "subscribed", channel: channel)
         case .subscriptionFailed(let channel, let failure):

@@ -18,6 +18,10 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// The server confirmed the subscription to a channel; after a reconnect, again.
     func subscribedToChannel(name: String)
 
+    /// A channel was subscribed to again after it had been lost: events sent on it since that time may not have come. The protocol
+    /// has no way to ask for them; an application that needs them asks its own server.
+    func eventsMayBeMissing(channelName: String, since: Date)
+
     /// A channel could not be subscribed to.
     ///
     /// Where an authorisation endpoint was asked and answered, `response` has its status and `data` its body, unless that may
@@ -47,6 +51,9 @@ extension PusherDelegate {
 
     /// Ignores the news.
     public func subscribedToChannel(name: String) {}
+
+    /// Does nothing.
+    public func eventsMayBeMissing(channelName: String, since: Date) {}
 
     /// Ignores the failure.
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}

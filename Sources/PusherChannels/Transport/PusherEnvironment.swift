@@ -54,6 +54,11 @@ public struct PusherEnvironment: Sendable {
         self.spawn = spawn
     }
 
+    /// The wall clock's time at a time of the scheduler's clock.
+    func date(_ time: MonotonicTime) -> Date {
+        wallClock().addingTimeInterval((time - scheduler.now) / .seconds(1))
+    }
+
     /// The real world.
     public static let live = PusherEnvironment()
 }

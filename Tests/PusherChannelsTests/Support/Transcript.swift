@@ -105,7 +105,7 @@ extension [Effect] {
     }
 
     var stateChanges: [ConnectionState] {
-        deliveries.compactMap { if case .stateChanged(_, let new) = $0 { new } else { nil } }
+        deliveries.compactMap { if case .stateChanged(_, let new, _) = $0 { new } else { nil } }
     }
 
     var opened: [ConnectionAttempt] {

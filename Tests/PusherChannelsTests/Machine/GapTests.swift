@@ -1,0 +1,81 @@
+import Testing
+
+@testable import PusherChannels
+
+/// After a subscription was lost the client says since when events may be missing.
+@Suite struct GapTests {
+    private let success = #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}"}"#
+
+    private func subscribed() -> Transcript {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(success)
+        return transcript
+    }
+
+    private func gaps(_ effects: [Effect]) -> [Delivery] {
+        effects.deliveries.filter { if case .gap = $0 { true } else { false } }
+    }
+
+    @Test func theFirstSubscriptionHasNone() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        #expect(gaps(transcript.receive(success)).isEmpty)
+    }
+
+    @Test func itBeginsWhenTheLostConnectionWasLastAlive() {
+        var transcript = subscribed()
+        transcript.pass(.seconds(10))
+        transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        transcript.pass(.seconds(50))
+        transcript.close(1006)
+        transcript.passToDeadline()
+        transcript.establish()
+        let effects = transcript.receive(success)
+        #expect(gaps(effects) == [.gap(channel: "room", since: .seconds(10))])
+        let announced = effects.deliveries.firstIndex(of: .gap(channel: "room", since: .seconds(10)))
+        let subscribed = effects.deliveries.firstIndex(of: .subscribed(channel: "room"))
+        #expect((announced ?? 9) < (subscribed ?? 0), "before what comes after it")
+    }
+
+    @Test func connectionsWithoutTheSubscriptionMakeItLonger() {
+        var transcript = subscribed()
+        transcript.pass(.seconds(10))
+        for _ in 0..<3 {
+            transcript.close(1006)
+            transcript.passToDeadline()
+            transcript.establish()
+        }
+        #expect(gaps(transcript.receive(success)) == [.gap(channel: "room", since: .zero)])
+    }
+
+    @Test func whoDisconnectsMissesEventsToo() {
+        var transcript = subscribed()
+        transcript.pass(.seconds(10))
+        transcript.play(.disconnect)
+        transcript.close(1000)
+        transcript.pass(.seconds(100))
+        transcript.play(.connect)
+        transcript.establish()
+        #expect(gaps(transcript.receive(success)) == [.gap(channel: "room", since: .zero)])
+    }
+
+    /// The server unsubscribes and subscribes; the success of the first subscription comes after the second was asked for.
+    @Test func aSecondSuccessOnOneConnectionIsOfASecondSubscription() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.play(.unsubscribe(channel: "room"))
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.pass(.seconds(1))
+        #expect(gaps(transcript.receive(success)).isEmpty)
+        transcript.pass(.seconds(1))
+        #expect(gaps(transcript.receive(success)) == [.gap(channel: "room", since: .seconds(1))])
+    }
+
+    @Test func whoUnsubscribesIsOwedNothing() {
+        var transcript = subscribed()
+        transcript.play(.unsubscribe(channel: "room"))
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        #expect(gaps(transcript.receive(success)).isEmpty)
+    }
+}

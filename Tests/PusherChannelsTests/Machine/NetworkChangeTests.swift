@@ -1,0 +1,39 @@
+import Testing
+
+@testable import PusherChannels
+
+/// The hint that the network may be another one.
+@Suite struct NetworkChangeTests {
+    @Test func anAttemptThatWaitsIsMadeAtOnce() {
+        var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .seconds(60) }
+        transcript.close(1006)
+        #expect(transcript.machine.nextAttempt != nil)
+        #expect(transcript.play(.networkChanged).contains(.openSocket(transcript.attempt, secure: true)))
+        #expect(transcript.machine.nextAttempt == nil)
+    }
+
+    @Test func aConnectionThatWasLeftBehindIsNoticedWithinThePongTimeout() {
+        var transcript = Transcript.connected()
+        transcript.pass(.seconds(5))
+        #expect(transcript.play(.networkChanged) == [.send(.ping)])
+        #expect(transcript.play(.networkChanged) == [], "one question is enough")
+        #expect(transcript.pass(.seconds(29)).isEmpty)
+        #expect(transcript.pass(.seconds(1)).stateChanges == [.connecting])
+    }
+
+    @Test func aConnectionThatAnswersStays() {
+        var transcript = Transcript.connected()
+        transcript.play(.networkChanged)
+        transcript.receive(#"{"event":"pusher:pong"}"#)
+        #expect(transcript.pass(.seconds(31)).stateChanges == [])
+    }
+
+    @Test func otherwiseItChangesNothing() {
+        var transcript = Transcript()
+        #expect(transcript.play(.networkChanged) == [])
+        transcript.play(.connect)
+        #expect(transcript.play(.networkChanged) == [])
+        transcript.play(.disconnect)
+        #expect(transcript.play(.networkChanged) == [])
+    }
+}
