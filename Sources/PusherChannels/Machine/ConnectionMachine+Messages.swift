@@ -26,7 +26,7 @@ extension ConnectionMachine {
     }
 
     private mutating func event(_ envelope: Envelope, into effects: inout [Effect]) {
-        if let channel = envelope.channel, subscriptions[channel]?.acceptsEvents != true {
+        if let channel = envelope.channel, !accepts(eventsOf: channel) {
             effects.append(.log(.debug, "event \(envelope.event), dropped: its channel is not subscribed", channel: channel))
             return
         }
@@ -40,6 +40,13 @@ extension ConnectionMachine {
         } else {
             effects.append(.deliver(.event(envelope)))
         }
+    }
+
+    /// The success comes before the first event: what comes earlier is of a subscription that was given up. The user's channel, which
+    /// nobody gives up, may do without.
+    private func accepts(eventsOf channel: String) -> Bool {
+        guard let subscription = subscriptions[channel] else { return false }
+        return subscription.isSubscribed || (subscription.isSubscribing && channel == user.channel)
     }
 
     private mutating func control(

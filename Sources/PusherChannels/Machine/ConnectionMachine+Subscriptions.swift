@@ -81,7 +81,7 @@ extension ConnectionMachine {
     mutating func subscriptionRefused(
         _ channel: String, _ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]
     ) {
-        guard subscriptions[channel]?.acceptsEvents == true else { return }
+        guard subscriptions[channel]?.mayBeRefused == true else { return }
         subscriptionFailed(channel, SubscriptionFailure(error: error), at: now, into: &effects)
     }
 

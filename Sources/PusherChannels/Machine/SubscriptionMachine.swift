@@ -50,13 +50,8 @@ struct SubscriptionMachine: Equatable, Sendable {
         if case .subscribing = state { true } else { false }
     }
 
-    /// Whether the server may send this channel's events: from the moment it was asked to.
-    var acceptsEvents: Bool {
-        switch state {
-        case .subscribing, .subscribed: true
-        case .waiting, .authorising, .retrying, .failed: false
-        }
-    }
+    /// Whether the server may refuse the channel: from the moment it was asked for.
+    var mayBeRefused: Bool { isSubscribing || isSubscribed }
 
     /// Nobody is known to be there while the channel isn't subscribed.
     var presentMembers: PresenceRoster {
@@ -106,6 +101,8 @@ struct SubscriptionMachine: Equatable, Sendable {
         switch state {
         case .subscribing, .subscribed: break
         case .retrying, .failed: break  // The answer came after the time for it, but it is the answer.
+        case .authorising(let attempt) where isAskedFor:
+            effects.append(.cancelAuthorisation(attempt))  // The same, while the next try is on its way.
         case .waiting, .authorising:
             effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: name.text))
             return

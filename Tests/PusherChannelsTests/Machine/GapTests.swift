@@ -4,12 +4,10 @@ import Testing
 
 /// After a subscription was lost the client says since when events may be missing.
 @Suite struct GapTests {
-    private let success = #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}"}"#
-
     private func subscribed() -> Transcript {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.receive(success)
+        transcript.succeed("room")
         return transcript
     }
 
@@ -20,9 +18,10 @@ import Testing
     @Test func theFirstSubscriptionHasNone() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
-        #expect(gaps(transcript.receive(success)).isEmpty)
+        #expect(gaps(transcript.succeed("room")).isEmpty)
     }
 
+    // Proves P3.11.
     @Test func itBeginsWhenTheLostConnectionWasLastAlive() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))
@@ -31,7 +30,7 @@ import Testing
         transcript.close(1006)
         transcript.passToDeadline()
         transcript.establish()
-        let effects = transcript.receive(success)
+        let effects = transcript.succeed("room")
         #expect(gaps(effects) == [.gap(channel: "room", since: .seconds(10))])
         let announced = effects.deliveries.firstIndex(of: .gap(channel: "room", since: .seconds(10)))
         let subscribed = effects.deliveries.firstIndex(of: .subscribed(channel: "room"))
@@ -46,7 +45,7 @@ import Testing
             transcript.passToDeadline()
             transcript.establish()
         }
-        #expect(gaps(transcript.receive(success)) == [.gap(channel: "room", since: .zero)])
+        #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .zero)])
     }
 
     @Test func whoDisconnectsMissesEventsToo() {
@@ -57,7 +56,7 @@ import Testing
         transcript.pass(.seconds(100))
         transcript.play(.connect)
         transcript.establish()
-        #expect(gaps(transcript.receive(success)) == [.gap(channel: "room", since: .zero)])
+        #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .zero)])
     }
 
     /// The server unsubscribes and subscribes; the success of the first subscription comes after the second was asked for.
@@ -67,15 +66,15 @@ import Testing
         transcript.play(.unsubscribe(channel: "room"))
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.pass(.seconds(1))
-        #expect(gaps(transcript.receive(success)).isEmpty)
+        #expect(gaps(transcript.succeed("room")).isEmpty)
         transcript.pass(.seconds(1))
-        #expect(gaps(transcript.receive(success)) == [.gap(channel: "room", since: .seconds(1))])
+        #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .seconds(1))])
     }
 
     @Test func whoUnsubscribesIsOwedNothing() {
         var transcript = subscribed()
         transcript.play(.unsubscribe(channel: "room"))
         transcript.play(.subscribe(channel: "room", auth: nil))
-        #expect(gaps(transcript.receive(success)).isEmpty)
+        #expect(gaps(transcript.succeed("room")).isEmpty)
     }
 }

@@ -4,6 +4,7 @@ import Testing
 
 /// The hint that the network may be another one.
 @Suite struct NetworkChangeTests {
+    // Proves P4.8, P5.12.
     @Test func anAttemptThatWaitsIsMadeAtOnce() {
         var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .seconds(60) }
         transcript.close(1006)
@@ -12,6 +13,7 @@ import Testing
         #expect(transcript.machine.nextAttempt == nil)
     }
 
+    // Proves P4.8.
     @Test func aConnectionThatWasLeftBehindIsNoticedWithinThePongTimeout() {
         var transcript = Transcript.connected()
         transcript.pass(.seconds(5))

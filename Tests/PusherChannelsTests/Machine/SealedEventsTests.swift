@@ -81,6 +81,7 @@ import Testing
         #expect(asked.deliveries.isEmpty)
         for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty, "it waits its turn") }
         transcript.play(.subscribe(channel: "news", auth: nil))
+        transcript.succeed("news")
         #expect(transcript.receive(event("other", on: "news")).events == ["other"], "other channels don't wait")
         let effects = answer(
             &transcript, transcript.play(.authorised(refresh, .success(auth("new")))), open: opened(with: "new"))

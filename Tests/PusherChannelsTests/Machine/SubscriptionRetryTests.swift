@@ -57,6 +57,20 @@ import Testing
         #expect(try #require(pauses.suffix(10).max()) > .seconds(10))
     }
 
+    /// Otherwise the server, which has the channel subscribed, would only say so ("Existing subscription") for ever.
+    @Test func theAnswerCountsThatComesWhileTheNextTryIsOnItsWay() throws {
+        var (transcript, asked) = authorising()
+        transcript.play(.authorised(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.pass(.seconds(30))
+        transcript.receive(#"{"event":"pusher:pong"}"#)
+        asked = transcript.pass(.seconds(1)).authorisations
+        let again = try #require(asked.first)
+        let effects = transcript.succeed(channel)
+        #expect(effects.contains(.cancelAuthorisation(again)))
+        #expect(effects.deliveries.contains(.subscribed(channel: channel)))
+        #expect(transcript.play(.authorised(again, .success(PusherAuth(auth: "k:s")))).sent.isEmpty)
+    }
+
     @Test func everyFailureIsReported() throws {
         var (transcript, asked) = authorising()
         for _ in 0..<3 {

@@ -3,6 +3,19 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct SubscriptionTests {
+    /// They are of the subscription that was given up.
+    @Test func eventsThatComeBeforeTheSuccessAreDropped() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.succeed("room")
+        transcript.play(.unsubscribe(channel: "room"))
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        let late = #"{"event":"late","channel":"room","data":"1"}"#
+        #expect(transcript.receive(late).deliveries.isEmpty)
+        transcript.succeed("room")
+        #expect(transcript.receive(late).events == ["late"])
+    }
+
     private let succeeded = #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}"}"#
 
     // MARK: Public channels

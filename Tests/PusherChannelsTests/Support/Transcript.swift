@@ -45,6 +45,12 @@ struct Transcript {
         play(Self.input(text, attempt))
     }
 
+    /// The server confirms a subscription.
+    @discardableResult
+    mutating func succeed(_ channel: String) -> [Effect] {
+        receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
+    }
+
     static func input(_ text: String, _ attempt: ConnectionAttempt) -> Input {
         var text = text
         return text.withUTF8 { utf8 in

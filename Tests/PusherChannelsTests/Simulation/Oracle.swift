@@ -1,0 +1,76 @@
+@testable import PusherChannels
+
+/// Watches what the user is told, and knows what may never be.
+struct Oracle {
+    private struct Watch {
+        var latest: Int?
+        /// Set while it is known that events may be missing, and since when: the next number may be any later one.
+        var gap: MonotonicTime?
+        var isBeginning = true
+    }
+
+    /// What went wrong first.
+    private(set) var problem: String?
+    var triggered: Set<String> = []
+    private var passedOn: Set<String> = []
+    private var watches: [String: Watch] = [:]
+    private var times: [String: [Int: MonotonicTime]] = [:]
+    private(set) var delivered: [String: Int] = [:]
+    private(set) var gapsAnnounced = 0
+
+    mutating func fail(_ problem: String) {
+        if self.problem == nil { self.problem = problem }
+    }
+
+    mutating func published(_ number: Int, on channel: String, at time: MonotonicTime) {
+        times[channel, default: [:]][number] = time
+    }
+
+    mutating func userLeft(_ channel: String) {
+        watches[channel] = Watch(latest: watches[channel]?.latest)
+    }
+
+    mutating func serverPassedOn(_ event: String) {
+        if !triggered.contains(event) { fail("nobody triggered \(event)") }
+        if !passedOn.insert(event).inserted { fail("\(event) was sent twice") }
+    }
+
+    mutating func hear(_ delivery: Delivery, at now: MonotonicTime, wanted: Set<String>) {
+        switch delivery {
+        case .event(let envelope) where envelope.event == "number":
+            guard let channel = envelope.channel, let number = envelope.data.flatMap({ Int($0) }) else {
+                return fail("an event is not what was published: \(envelope)")
+            }
+            hear(number, on: channel, isWanted: wanted.contains(channel))
+        case .gap(let channel, let since):
+            gapsAnnounced += 1
+            // One gap may follow another before anything is heard between them.
+            let earliest = watches[channel]?.gap.map { min($0, since) } ?? since
+            watches[channel, default: Watch()].gap = earliest
+        case .decryptionFailed(let channel, _, _):
+            fail("an event of \(channel) could not be opened")
+        default:
+            break
+        }
+    }
+
+    private mutating func hear(_ number: Int, on channel: String, isWanted: Bool) {
+        var watch = watches[channel] ?? Watch()
+        defer { watches[channel] = watch }
+        delivered[channel, default: 0] += 1
+        if !isWanted { fail("an event of \(channel), which nobody wants") }
+        if times[channel]?[number] == nil { fail("\(number) on \(channel) was never published") }
+        if let latest = watch.latest, number <= latest {
+            // What a cache channel keeps comes with each subscription.
+            let isReplay = channel.hasPrefix("cache-") && number == latest && (watch.gap != nil || watch.isBeginning)
+            if !isReplay { fail("\(number) on \(channel) after \(latest)") }
+        } else if let latest = watch.latest, number > latest + 1, !watch.isBeginning {
+            guard let since = watch.gap else { return fail("\(latest + 1) on \(channel) is missing without a word") }
+            let missed = times[channel]?[latest + 1] ?? .zero
+            if missed < since - Simulation.longestDelay {
+                fail("\(latest + 1) on \(channel) is missing since \(missed), but the gap began at \(since)")
+            }
+        }
+        watch = Watch(latest: number, isBeginning: false)
+    }
+}

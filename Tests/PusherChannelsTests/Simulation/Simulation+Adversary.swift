@@ -1,0 +1,95 @@
+import TestSupport
+
+@testable import PusherChannels
+
+/// What goes wrong, and what people do, at random moments.
+extension Simulation {
+    mutating func makeTrouble() {
+        guard remainingTroubles > 0 else { return }
+        remainingTroubles -= 1
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<30: publish(on: pick(Self.channels))
+        case 30..<42: subscribe(to: pick(Self.channels))
+        case 42..<48: unsubscribe(from: pick(Self.channels))
+        case 48..<56: trigger(on: pick(["private-p", "presence-r"]))
+        case 56..<64: connect()
+        case 64..<67: disconnect()
+        case 67..<70: tellClient(.networkChanged)
+        case 70..<78: if let id = linkInUse { cut(id) }
+        case 78..<84: closeConnections(code: pick([1000, 1001, 4001, 4100, 4200, 4200, 4201]))
+        case 84..<94: comeOrGo(peer: Int.random(in: 1...4, using: &random))
+        case 94..<97: tellClient(.signIn)
+        default: restartServer()
+        }
+        schedule(.trouble, at: now + duration(chance(70) ? 1...2_000 : 1...40_000))
+    }
+
+    mutating func connect() {
+        wantsConnection = true
+        tellClient(.connect)
+    }
+
+    mutating func disconnect() {
+        wantsConnection = false
+        tellClient(.disconnect)
+    }
+
+    mutating func subscribe(to channel: String) {
+        wantedChannels.insert(channel)
+        tellClient(.subscribe(channel: channel, auth: nil))
+    }
+
+    private mutating func unsubscribe(from channel: String) {
+        wantedChannels.remove(channel)
+        oracle.userLeft(channel)
+        tellClient(.unsubscribe(channel: channel))
+    }
+
+    private mutating func trigger(on channel: String) {
+        triggered += 1
+        let event = ClientEvent(name: "client-\(triggered)", channel: channel, data: "{}")
+        oracle.triggered.insert(event.name)
+        var effects: [Effect] = []
+        _ = client.trigger(event, at: now, into: &effects)
+        for case .send(let message) in effects { sendToServer(EnvelopeEncoder.encode(message)) }
+    }
+
+    /// Publishes the channel's next number.
+    mutating func publish(on channel: String) {
+        let number = (published[channel] ?? 0) + 1
+        published[channel] = number
+        oracle.published(number, on: channel, at: now)
+        changeServer { server, _, effects in
+            server.publish(channel: channel, event: "number", data: String(number), into: &effects)
+        }
+    }
+
+    private mutating func closeConnections(code: UInt16) {
+        changeServer { server, _, effects in
+            for connection in server.openConnections where connection.id.number < 1_000_000 {
+                server.close(connection.id, code: code, reason: "", into: &effects)
+            }
+        }
+    }
+
+    private mutating func restartServer() {
+        peersInRoom = []
+        changeServer { server, _, effects in server.shutDown(into: &effects) }
+    }
+
+    /// Other members of the presence channel, over connections that nothing happens to.
+    private mutating func comeOrGo(peer: Int) {
+        let id = ServerMachine.ConnectionID(1_000_000 + peer)
+        guard peersInRoom.insert(peer).inserted else {
+            peersInRoom.remove(peer)
+            return tellServer(.closed(id))
+        }
+        tellServer(.opened(id, path: "/app/\(Self.app.key)?protocol=7"))
+        let socketID = server.openConnections.first { $0.id == id }?.socketID ?? ""
+        let data = "{\"user_id\":\"peer-\(peer)\"}"
+        let auth = Signature.channel(
+            "presence-r", channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
+        let message = ClientMessage.subscribe(channel: "presence-r", auth: auth, channelData: data)
+        tellServer(.received(EnvelopeEncoder.encode(message), from: id))
+    }
+}

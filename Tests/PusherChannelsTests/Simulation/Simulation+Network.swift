@@ -1,0 +1,142 @@
+import TestSupport
+
+@testable import PusherChannels
+
+/// One connection between the two, as the network has it. What is sent in one direction arrives in order or not at all.
+struct Link {
+    struct ID: Hashable {
+        let number: Int
+    }
+
+    let attempt: ConnectionAttempt
+    var isOpen = false
+    var isCut = false
+    var isClosedByClient = false
+    var latestAtClient: MonotonicTime = .zero
+    var latestAtServer: MonotonicTime = .zero
+}
+
+extension Simulation {
+    /// The longest that a message may take; it says how far off the beginning of an announced gap may be.
+    static let longestDelay: Duration = .seconds(45)
+
+    private mutating func latency() -> Duration {
+        if isCalm { return .milliseconds(20) }
+        if chance(1) { return Self.longestDelay }
+        return duration(chance(10) ? 1_000...20_000 : 1...300)
+    }
+
+    // MARK: Opening
+
+    mutating func connect(_ attempt: ConnectionAttempt) {
+        let id = Link.ID(number: attempt.number)
+        links[id] = Link(attempt: attempt)
+        linkInUse = id
+        if isCalm || chance(70) {
+            schedule(.linkOpens(id), at: now + latency())
+        } else if chance(50) {
+            let failure = WebSocketFailure(.connectionLost, "the simulated server can't be reached")
+            schedule(.linkEndsAtClient(.failed(failure), id), at: now + latency())
+        }
+    }
+
+    mutating func openLink(_ id: Link.ID) {
+        guard let link = links[id], !link.isClosedByClient else { return }
+        links[id]?.isOpen = true
+        tellClient(.socketOpened(link.attempt))
+        tellServer(.opened(.init(id.number), path: "/app/\(Self.app.key)?protocol=7&version=1.0"))
+    }
+
+    // MARK: Carrying
+
+    mutating func sendToServer(_ text: String) {
+        guard let id = linkInUse, let link = links[id], link.isOpen else {
+            return oracle.fail("sent while no connection was open: \(text)")
+        }
+        let arrival = max(link.latestAtServer, now + latency())
+        links[id]?.latestAtServer = arrival
+        schedule(.arrivesAtServer(text, id), at: arrival)
+    }
+
+    mutating func sendToClient(_ text: String, _ id: Link.ID) {
+        guard let link = links[id] else { return }  // A peer's, or gone.
+        let arrival = max(link.latestAtClient, now + latency())
+        links[id]?.latestAtClient = arrival
+        schedule(.arrivesAtClient(text, id), at: arrival)
+        if !isCalm, text.contains("\"event\":\"pusher"), chance(5) { schedule(.arrivesAtClient(text, id), at: arrival) }
+    }
+
+    mutating func arriveAtClient(_ text: String, _ id: Link.ID) {
+        guard let link = links[id], !link.isCut else { return }
+        tellClient(Transcript.input(text, link.attempt))
+    }
+
+    mutating func arriveAtServer(_ text: String, _ id: Link.ID) {
+        guard links[id]?.isCut == false else { return }
+        tellServer(.received(text, from: .init(id.number)))
+    }
+
+    // MARK: Ending
+
+    /// The client closes: its close frame goes behind what it has sent.
+    mutating func closeLink(of attempt: ConnectionAttempt) {
+        let id = Link.ID(number: attempt.number)
+        guard let link = links[id] else { return }
+        links[id]?.isClosedByClient = true
+        if linkInUse == id { linkInUse = nil }
+        schedule(.linkEndsAtServer(id), at: max(link.latestAtServer, now + latency()))
+        guard !link.isCut else { return }
+        schedule(.linkEndsAtClient(.closed(code: 1000, reason: ""), id), at: now + latency() * 2)
+    }
+
+    mutating func closeFromServer(_ closure: WebSocketClosure, _ id: Link.ID) {
+        guard let link = links[id] else { return }
+        schedule(.linkEndsAtClient(closure, id), at: max(link.latestAtClient, now + latency()))
+    }
+
+    mutating func endLinkAtClient(_ closure: WebSocketClosure, _ id: Link.ID) {
+        guard let link = links.removeValue(forKey: id) else { return }
+        if linkInUse == id { linkInUse = nil }
+        tellServer(.closed(.init(id.number)))
+        tellClient(.socketClosed(closure, link.attempt))
+    }
+
+    /// Nothing gets through any more; the ends hear of it later, the client perhaps never.
+    mutating func cut(_ id: Link.ID) {
+        links[id]?.isCut = true
+        schedule(.linkEndsAtServer(id), at: now + duration(0...60_000))
+        guard chance(60) else { return }
+        let failure = WebSocketFailure(.connectionLost, "cut by the simulation")
+        schedule(.linkEndsAtClient(.failed(failure), id), at: now + duration(0...5_000))
+    }
+
+    // MARK: Authorisation
+
+    mutating func authorise(_ attempt: SubscriptionAttempt, socketID: String) {
+        schedule(.clientHears(.authorised(attempt, authorisation(of: attempt.channel, socketID))), at: now + answerTime())
+    }
+
+    mutating func authoriseUser(_ attempt: UserMachine.Attempt, socketID: String) {
+        let userData = #"{"id":"me"}"#
+        let auth = Signature.user(userData, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
+        schedule(
+            .clientHears(.userAuthorised(attempt, .success(PusherUserAuth(auth: auth, userData: userData)))),
+            at: now + answerTime())
+    }
+
+    private mutating func answerTime() -> Duration {
+        isCalm ? .milliseconds(20) : duration(chance(10) ? 5_000...30_000 : 1...1_000)
+    }
+
+    private mutating func authorisation(of channel: String, _ socketID: String) -> Result<PusherAuth, AuthorisationFailure> {
+        if !isCalm, chance(15) {
+            return .failure(AuthorisationFailure(message: "simulated", status: pick([500, 403, nil]), isRetriable: chance(80)))
+        }
+        let data = channel.hasPrefix("presence-") ? #"{"user_id":"me"}"# : nil
+        let auth = Signature.channel(
+            channel, channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
+        let secret = Self.app.encryptionMasterKey.flatMap { SharedSecret.derived(for: channel, masterKey: $0) }
+        let isEncrypted = channel.hasPrefix("private-encrypted-")
+        return .success(PusherAuth(auth: auth, channelData: data, sharedSecret: isEncrypted ? secret?.base64 : nil))
+    }
+}

@@ -1,0 +1,168 @@
+import TestSupport
+
+@testable import PusherChannels
+
+/// A client's machine and a server's joined in memory, in virtual time, by a network that is against them.
+///
+/// Everything is drawn from the seed, so that a seed replays its scenario. What happens in which order is one queue; who does what
+/// is in the extensions: ``+Network`` carries, cuts and delays, ``+Adversary`` makes trouble, and ``Oracle`` watches.
+struct Simulation {
+    /// Something that will happen.
+    enum Happening {
+        case clientHears(Input)
+        /// A message that was on its way arrives, unless its link was cut.
+        case arrivesAtClient(String, Link.ID)
+        case arrivesAtServer(String, Link.ID)
+        case linkOpens(Link.ID)
+        case linkEndsAtClient(WebSocketClosure, Link.ID)
+        case linkEndsAtServer(Link.ID)
+        case trouble
+    }
+
+    static let channels = ["news", "private-p", "presence-r", "private-encrypted-e", "cache-c"]
+    static let app = ServerApp.local
+
+    let seed: UInt64
+    var random: SplitMix64
+    var now: MonotonicTime = .zero
+    private var queue: [(time: MonotonicTime, number: Int, happening: Happening)] = []
+    private var happeningsQueued = 0
+
+    var client: ConnectionMachine
+    var server: ServerMachine
+    var links: [Link.ID: Link] = [:]
+    var linkInUse: Link.ID?
+    var oracle = Oracle()
+    /// A line for everything that happens, where somebody wants to read it.
+    var isTraced = false
+    /// From then on nothing goes wrong any more.
+    var isCalm = false
+    var remainingTroubles = 40
+
+    // What the user wants, and what was made of it.
+    var wantsConnection = false
+    var wantedChannels: Set<String> = []
+    var published: [String: Int] = [:]
+    var triggered = 0
+    var peersInRoom: Set<Int> = []
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SplitMix64(seed: seed)
+        let profiles = ServerProfile.byName.map(\.value)
+        let profile = profiles[Int(seed % UInt64(profiles.count))]
+        server = ServerMachine(apps: [Self.app], profile: profile, seed: seed)
+        var configuration = ConnectionMachine.Configuration()
+        configuration.reconnectPolicy.maximumDelay = .seconds(30)
+        client = ConnectionMachine(configuration: configuration, seed: seed)
+    }
+
+    // MARK: Time
+
+    mutating func schedule(_ happening: Happening, at time: MonotonicTime) {
+        happeningsQueued += 1
+        let entry = (time, happeningsQueued, happening)
+        let place = queue.firstIndex { ($0.time, $0.number) > (time, happeningsQueued) } ?? queue.endIndex
+        queue.insert(entry, at: place)
+    }
+
+    /// Lets everything happen until nothing is left or the time has come.
+    mutating func run(until end: MonotonicTime) {
+        var steps = 0
+        while true {
+            let due = [queue.first?.time, client.nextDeadline, server.nextDeadline].compactMap { $0 }.min()
+            guard let due, due <= end else { break }
+            steps += 1
+            guard steps < 100_000 else { return oracle.fail("time stands still at \(due)") }
+            now = max(now, due)
+            if let next = queue.first, next.time <= due {
+                queue.removeFirst()
+                happen(next.happening)
+            } else if let deadline = client.nextDeadline, deadline <= now {
+                tellClient(.deadlineReached)
+            } else {
+                tellServer(.timePassed)
+            }
+            guard oracle.problem == nil else { return }
+        }
+        now = end
+    }
+
+    func trace(_ line: @autoclosure () -> String) {
+        if isTraced { print("\(now): \(line())") }
+    }
+
+    private mutating func happen(_ happening: Happening) {
+        trace("\(happening)")
+        switch happening {
+        case .clientHears(let input): tellClient(input)
+        case .arrivesAtClient(let text, let id): arriveAtClient(text, id)
+        case .arrivesAtServer(let text, let id): arriveAtServer(text, id)
+        case .linkOpens(let id): openLink(id)
+        case .linkEndsAtClient(let closure, let id): endLinkAtClient(closure, id)
+        case .linkEndsAtServer(let id): tellServer(.closed(ServerMachine.ConnectionID(id.number)))
+        case .trouble: makeTrouble()
+        }
+    }
+
+    // MARK: Chance
+
+    mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &random) < percent
+    }
+
+    mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: 0..<values.count, using: &random)]
+    }
+
+    mutating func duration(_ milliseconds: ClosedRange<Int>) -> Duration {
+        .milliseconds(Int.random(in: milliseconds, using: &random))
+    }
+
+    // MARK: The machines
+
+    mutating func tellClient(_ input: Input) {
+        var effects: [Effect] = []
+        client.handle(input, at: now, into: &effects)
+        trace("  client: \(input)")
+        for effect in effects { trace("    \(effect)") }
+        for effect in effects { run(effect) }
+    }
+
+    mutating func tellServer(_ input: ServerMachine.Input) {
+        changeServer { server, now, effects in server.handle(input, at: now, into: &effects) }
+    }
+
+    mutating func changeServer(
+        _ change: (inout ServerMachine, MonotonicTime, inout [ServerMachine.Effect]) -> Void
+    ) {
+        var effects: [ServerMachine.Effect] = []
+        change(&server, now, &effects)
+        for effect in effects { trace("  server: \(effect)") }
+        for effect in effects { run(effect) }
+    }
+
+    private mutating func run(_ effect: Effect) {
+        switch effect {
+        case .openSocket(let attempt, _): connect(attempt)
+        case .closeSocket(let attempt, _, _): closeLink(of: attempt)
+        case .send(let message): sendToServer(EnvelopeEncoder.encode(message))
+        case .authorise(let attempt, let socketID): authorise(attempt, socketID: socketID)
+        case .authoriseUser(let attempt, let socketID): authoriseUser(attempt, socketID: socketID)
+        case .openSealed(let event, let secret): tellClient(.opened(event, SealedData.open(event.data, with: secret)))
+        case .deliver(let delivery): oracle.hear(delivery, at: now, wanted: wantedChannels)
+        // An answer may have been on its way already, so it comes all the same.
+        case .cancelAuthorisation, .cancelUserAuthorisation, .log: break
+        }
+    }
+
+    private mutating func run(_ effect: ServerMachine.Effect) {
+        switch effect {
+        case .send(let text, let id): sendToClient(text, Link.ID(number: id.number))
+        case .close(let id, let code, let reason):
+            closeFromServer(.closed(code: code, reason: reason), Link.ID(number: id.number))
+        case .notice(.clientEvent(_, _, let event, _)): oracle.serverPassedOn(event)
+        case .notice: break
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// Whatever goes wrong, the client ends where the user wants it, and nothing is lost without a word.
+///
+/// `ci/simulate` runs more seeds, or one of them again.
+@Suite struct SimulationTests {
+    private static let from = number("SIMULATE_FROM") ?? 0
+    private static let count = number("SIMULATE_SEEDS") ?? 10_000
+    private static let isTraced = number("SIMULATE_TRACE") == 1
+    private static let parts = 8
+
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
+
+    @Test(arguments: 0..<parts) func theClientEndsWhereItIsWanted(part: Int) {
+        var gaps = 0
+        for seed in Self.from..<Self.from + Self.count where seed % UInt64(Self.parts) == UInt64(part) {
+            var simulation = Simulation(seed: seed)
+            simulation.isTraced = Self.isTraced
+            simulation.runToTheEnd()
+            gaps += simulation.oracle.gapsAnnounced
+            if let problem = simulation.oracle.problem {
+                Issue.record("seed \(seed): \(problem) (at \(simulation.now); again with ci/simulate --from \(seed) --seeds 1)")
+                return
+            }
+        }
+        // A simulation in which nothing happens proves nothing.
+        if Self.count >= 1_000 { #expect(gaps > 0) }
+    }
+
+    @Test func aSeedReplaysItsScenario() {
+        var first = Simulation(seed: 7)
+        var second = Simulation(seed: 7)
+        first.runToTheEnd()
+        second.runToTheEnd()
+        #expect(first.client == second.client)
+        #expect(first.now == second.now)
+    }
+}
+
+extension Simulation {
+    mutating func runToTheEnd() {
+        schedule(.trouble, at: .zero)
+        connect()
+        for channel in Self.channels where chance(60) { subscribe(to: channel) }
+        while remainingTroubles > 0, oracle.problem == nil { run(until: now + .seconds(30)) }
+        calmDown()
+        guard oracle.problem == nil else { return }
+        check()
+    }
+
+    /// Nothing goes wrong any more, and the user asks once more for what had failed for good.
+    private mutating func calmDown() {
+        isCalm = true
+        run(until: now + .seconds(60))
+        if wantsConnection { connect() } else { disconnect() }
+        for channel in wantedChannels.sorted() { subscribe(to: channel) }
+        run(until: now + .seconds(300))
+    }
+
+    private mutating func check() {
+        let open = server.openConnections.filter { $0.id.number < 1_000_000 }
+        guard wantsConnection else {
+            if client.state != .disconnected { oracle.fail("nobody wants a connection, but it is \(client.state)") }
+            if !open.isEmpty { oracle.fail("the server has connections that nobody wants") }
+            return
+        }
+        guard client.state == .connected else { return oracle.fail("not connected, but \(client.state)") }
+        if open.count != 1 { oracle.fail("the server has \(open.count) connections") }
+        let channels = Set(open.first?.channels.filter { !$0.hasPrefix("#") } ?? [])
+        if channels != wantedChannels { oracle.fail("subscribed at the server: \(channels), wanted: \(wantedChannels)") }
+        let subscribed = client.subscriptions.values.filter { $0.isSubscribed && !$0.name.text.hasPrefix("#") }
+        if Set(subscribed.map(\.name.text)) != wantedChannels { oracle.fail("the client thinks otherwise: \(subscribed)") }
+        let here = Set(client.subscriptions["presence-r"]?.presentMembers.members.map(\.userID) ?? [])
+        if wantedChannels.contains("presence-r"), here != Set(server.members(of: "presence-r")) {
+            oracle.fail("members: \(here), at the server: \(server.members(of: "presence-r"))")
+        }
+        checkDelivery()
+    }
+
+    /// What is published now comes, once, on the channels that are wanted.
+    private mutating func checkDelivery() {
+        let before = oracle.delivered
+        for channel in Self.channels { publish(on: channel) }
+        run(until: now + .seconds(1))
+        for channel in Self.channels {
+            let came = (oracle.delivered[channel] ?? 0) - (before[channel] ?? 0)
+            let expected = wantedChannels.contains(channel) ? 1 : 0
+            if came != expected { oracle.fail("of one event on \(channel) came \(came)") }
+        }
+    }
+}
