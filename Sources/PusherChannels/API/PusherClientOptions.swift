@@ -27,6 +27,9 @@ public struct PusherClientOptions: Sendable {
     public var reconnectPolicy: ReconnectPolicy
     /// What is checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
     public var limits: ProtocolLimits
+    /// How many authorisations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions. One
+    /// at least.
+    public var concurrentAuthorisations: Int
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
     public var delivery: DeliveryPolicy
     /// Gets a line for what is unexpected. No secret is ever in one.
@@ -45,6 +48,7 @@ public struct PusherClientOptions: Sendable {
         activityTimeout: TimeInterval? = nil,
         reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
         limits: ProtocolLimits = .hosted,
+        concurrentAuthorisations: Int = 16,
         delivery: DeliveryPolicy = .queue(DispatchQueue(label: "pusher-channels.delivery")),
         logger: Logger = Logger(label: "pusher-channels")
     ) {
@@ -59,6 +63,7 @@ public struct PusherClientOptions: Sendable {
         self.activityTimeout = activityTimeout
         self.reconnectPolicy = reconnectPolicy
         self.limits = limits
+        self.concurrentAuthorisations = concurrentAuthorisations
         self.delivery = delivery
         self.logger = logger
     }
@@ -69,6 +74,7 @@ public struct PusherClientOptions: Sendable {
         configuration.upgradesToTLS = upgradesToTLS
         configuration.autoReconnect = autoReconnect
         configuration.limits = limits
+        configuration.concurrentAuthorisations = concurrentAuthorisations
         configuration.reconnectPolicy = reconnectPolicy
         if let activityTimeout, activityTimeout > 0 {
             configuration.activityTimeout = .seconds(activityTimeout)

@@ -17,6 +17,8 @@ extension ConnectionMachine {
         /// For the peer's close frame after ours.
         var closeTimeout: Duration = .seconds(5)
         var authorisationTimeout: Duration = .seconds(15)
+        /// How many authorisations may be asked for at a time.
+        var concurrentAuthorisations = 16
         var subscriptionTimeout: Duration = .seconds(30)
         /// Between tries at a subscription that failed and may succeed later.
         var subscriptionRetry = ExponentialDelay(initial: .seconds(1), maximum: .seconds(60))

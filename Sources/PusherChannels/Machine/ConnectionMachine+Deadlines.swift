@@ -105,15 +105,15 @@ extension ConnectionMachine {
         SubscriptionFailure(error: PusherError(.timedOut, message: problem))
     }
 
-    /// Gives a channel that is on its way to a subscription the time its present step may take.
+    /// Gives a channel that is on its way to a subscription the time its present step may take; an authorisation gets its time when
+    /// it is asked for.
     mutating func setDeadline(for channel: String, at now: MonotonicTime) {
         guard let state = subscriptions[channel]?.state else { return }
         let deadline: MonotonicTime
         switch state {
-        case .authorising: deadline = now + configuration.authorisationTimeout
         case .subscribing: deadline = now + configuration.subscriptionTimeout
         case .retrying(let time): deadline = time
-        case .waiting, .subscribed, .failed: return
+        case .waiting, .authorising, .subscribed, .failed: return
         }
         subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, awaited: .changeOf(state)), at: deadline)
     }

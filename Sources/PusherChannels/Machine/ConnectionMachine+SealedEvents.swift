@@ -87,16 +87,14 @@ extension ConnectionMachine {
     }
 
     private mutating func refreshKey(of channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
-        guard let socketID, subscriptions[channel]?.isSubscribed == true else {
+        guard socketID != nil, subscriptions[channel]?.isSubscribed == true else {
             // The next subscription brings the key.
             subscriptions[channel]?.sealed?.awaitKey(nil, at: now)
             return
         }
         let attempt = nextSubscriptionAttempt(for: channel)
         subscriptions[channel]?.sealed?.awaitKey(attempt, at: now)
-        effects.append(.authorise(attempt, socketID: socketID))
-        subscriptionDeadlines.insert(
-            SubscriptionDeadline(channel: channel, awaited: .key(attempt)), at: now + configuration.authorisationTimeout)
+        askInTurn(attempt, at: now, into: &effects)
     }
 
     private func decryptionFailed(

@@ -28,10 +28,12 @@ extension ConnectionMachine {
 
     /// Starts on a channel if there is a connection to do it on.
     mutating func begin(_ channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
-        guard let socketID else { return }
+        guard socketID != nil else { return }
         let attempt = nextSubscriptionAttempt(for: channel)
-        if let auth = subscriptions[channel]?.begin(attempt, socketID: socketID, into: &effects) {
-            subscribe(channel, with: auth, at: now, into: &effects)
+        switch subscriptions[channel]?.begin(attempt, into: &effects) {
+        case .askForAuthorisation: askInTurn(attempt, at: now, into: &effects)
+        case .use(let auth): subscribe(channel, with: auth, at: now, into: &effects)
+        case .awaitAnswer, nil: break
         }
         setDeadline(for: channel, at: now)
     }
@@ -45,6 +47,7 @@ extension ConnectionMachine {
         _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: MonotonicTime,
         into effects: inout [Effect]
     ) {
+        authorisations.answered(attempt)
         if keyRefreshed(attempt, result, at: now, into: &effects) { return }
         guard subscriptions[attempt.channel]?.state == .authorising(attempt) else {
             effects.append(.log(.debug, "stale authorisation, dropped", channel: attempt.channel))
@@ -118,6 +121,7 @@ extension ConnectionMachine {
     mutating func subscriptionsLost(at now: MonotonicTime, into effects: inout [Effect]) {
         let lastActivity = if case .connected(let session) = phase { session.heartbeat.lastActivity } else { now }
         channelsWithUnsentEvents = []
+        authorisations.removeAll()
         userLost(into: &effects)
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(at: lastActivity, into: &effects)

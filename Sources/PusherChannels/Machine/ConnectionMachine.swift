@@ -49,6 +49,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionGeneration = 0
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
     var subscriptionJitter: SplitMix64
+    var authorisations: AuthorisationQueue
     var clientEventLimiter: ClientEventLimiter
     var user = UserMachine()
     var sealedEventsNumbered: SealedEvents.Number = 0
@@ -61,6 +62,7 @@ struct ConnectionMachine: Equatable, Sendable {
         var seeds = SplitMix64(seed: seed)
         backoff = Backoff(policy: configuration.reconnectPolicy, seed: seeds.next())
         subscriptionJitter = SplitMix64(seed: seeds.next())
+        authorisations = AuthorisationQueue(limit: configuration.concurrentAuthorisations)
         clientEventLimiter = ClientEventLimiter(perSecond: configuration.limits.clientEventsPerSecond)
     }
 
@@ -147,6 +149,7 @@ struct ConnectionMachine: Equatable, Sendable {
         case .deadlineReached:
             deadlineReached(at: now, into: &effects)
         }
+        if authorisations.isWaiting { askForNextAuthorisations(at: now, into: &effects) }
         forgetSettledDeadlines()
     }
 

@@ -65,18 +65,29 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     // MARK: On the way to the subscription
 
-    /// Takes the first step; gives back the authorisation that was brought along, to take the next one with.
-    mutating func begin(_ attempt: SubscriptionAttempt, socketID: String, into effects: inout [Effect]) -> PusherAuth? {
+    /// What follows the first step.
+    enum NextStep {
+        case askForAuthorisation
+        case use(PusherAuth)
+        case awaitAnswer
+    }
+
+    /// Takes the first step.
+    mutating func begin(_ attempt: SubscriptionAttempt, into effects: inout [Effect]) -> NextStep {
         guard name.needsAuthorisation else {
             state = .subscribing(attempt)
             isAskedFor = true
             effects.append(.send(.subscribe(channel: name.text, auth: nil, channelData: nil)))
-            return nil
+            return .awaitAnswer
         }
         state = .authorising(attempt)
         defer { suppliedAuth = nil }
-        if suppliedAuth == nil { effects.append(.authorise(attempt, socketID: socketID)) }
-        return suppliedAuth
+        return suppliedAuth.map { .use($0) } ?? .askForAuthorisation
+    }
+
+    /// Whether this authorisation is still of use.
+    func awaits(_ attempt: SubscriptionAttempt) -> Bool {
+        state == .authorising(attempt) || sealed?.refresh == attempt
     }
 
     mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {

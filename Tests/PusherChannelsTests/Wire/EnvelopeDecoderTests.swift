@@ -204,7 +204,9 @@ import Testing
                 case .failure(.missingEvent): value?.objectValue != nil && value?["event"]?.stringValue == nil
                 case .failure(.incomplete(let event, _)): value?["event"]?.stringValue == event
                 case .failure(.binary): false
-                case .success(.event(let envelope)), .success(.control(_, let envelope)): isRead(value, as: envelope)
+                // Not one pattern for both: Swift 6.3.1 lets go of an indirect case's box before it copies out of it.
+                case .success(.event(let envelope)): isRead(value, as: envelope)
+                case .success(.control(_, let envelope)): isRead(value, as: envelope)
                 }
             #expect(isAsExpected, "seed \(seed): \(text.debugDescription)")
         }

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Many channels that need authorisation at once: a limited number is asked for at a time.
+@Suite struct AuthorisationQueueTests {
+    private func connected(channels: Int, limit: Int) -> (Transcript, [SubscriptionAttempt]) {
+        var transcript = Transcript { $0.concurrentAuthorisations = limit }
+        for number in 0..<channels { transcript.play(.subscribe(channel: "private-\(number)", auth: nil)) }
+        transcript.play(.connect)
+        let asked = transcript.establish().authorisations
+        return (transcript, asked)
+    }
+
+    private func answer(_ transcript: inout Transcript, _ attempt: SubscriptionAttempt) -> [Effect] {
+        transcript.play(.authorised(attempt, .success(PusherAuth(auth: "k:s"))))
+    }
+
+    // Proves P14.11.
+    @Test func fiveThousandChannelsAreAskedForAFewAtATimeAndInOrder() {
+        var (transcript, asked) = connected(channels: 5_000, limit: 16)
+        var order = asked.map(\.channel)
+        #expect(asked.count == 16)
+        while !asked.isEmpty {
+            let next = answer(&transcript, asked.removeFirst()).authorisations
+            asked += next
+            order += next.map(\.channel)
+            guard asked.count <= 16 else { return #expect(Bool(false), "\(asked.count) at a time") }
+        }
+        #expect(order == (0..<5_000).map { "private-\($0)" })
+        for number in 0..<5_000 { transcript.succeed("private-\(number)") }
+        let subscribed = transcript.machine.subscriptions.values.count { $0.isSubscribed }
+        #expect(subscribed == 5_000)
+    }
+
+    @Test func theTimeForAnAuthorisationBeginsWhenItIsAskedFor() {
+        var (transcript, asked) = connected(channels: 2, limit: 1)
+        transcript.pass(.seconds(14))
+        let second = answer(&transcript, asked.removeFirst()).authorisations
+        #expect(second.map(\.channel) == ["private-1"])
+        #expect(transcript.pass(.seconds(14)).errors.isEmpty)
+        #expect(transcript.machine.subscriptions["private-1"]?.failures == 0)
+        transcript.pass(.seconds(1))
+        #expect(transcript.machine.subscriptions["private-1"]?.failures == 1)
+    }
+
+    @Test func whatIsWantedNoLongerTakesNoTurn() {
+        var (transcript, _) = connected(channels: 3, limit: 1)
+        #expect(transcript.play(.unsubscribe(channel: "private-1")).authorisations.isEmpty)
+        #expect(transcript.play(.unsubscribe(channel: "private-0")).authorisations.map(\.channel) == ["private-2"])
+    }
+
+    @Test func anAnswerThatNeverComesFreesItsPlace() {
+        var (transcript, _) = connected(channels: 2, limit: 1)
+        #expect(transcript.pass(.seconds(15)).authorisations.map(\.channel) == ["private-1"])
+    }
+
+    @Test func theNextConnectionStartsAnew() {
+        var (transcript, _) = connected(channels: 3, limit: 2)
+        transcript.close(1006)
+        transcript.passToDeadline()
+        #expect(transcript.establish().authorisations.map(\.channel) == ["private-0", "private-1"])
+    }
+
+    @Test func atLeastOneIsAskedFor() {
+        let (_, asked) = connected(channels: 2, limit: 0)
+        #expect(asked.count == 1)
+    }
+}
