@@ -4,6 +4,8 @@
 public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A form POST to this address, with `socket_id` and `channel_name`; the answer is JSON with `auth`.
     case endpoint(authEndpoint: String)
+    /// A POST to an endpoint with headers and parameters of the application's, which may be fetched with `async` code.
+    case customEndpoint(AuthEndpoint)
     /// The application builds the request; its answer is read as an endpoint's is.
     case authRequestBuilder(authRequestBuilder: any AuthRequestBuilderProtocol)
     /// The application gets the authorisation its own way and calls back.
@@ -25,6 +27,7 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     public var description: String {
         switch self {
         case .endpoint(let endpoint): "endpoint(\(endpoint))"
+        case .customEndpoint(let endpoint): "customEndpoint(\(endpoint))"
         case .authRequestBuilder: "authRequestBuilder"
         case .authorizer: "authorizer"
         case .inline: "inline"

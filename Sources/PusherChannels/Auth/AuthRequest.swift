@@ -4,18 +4,27 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The request an authorisation endpoint expects: a form POST.
+/// The request an authorisation endpoint expects: a POST.
 enum AuthRequest {
     /// How long an endpoint may take; the machine's own deadline, no longer than this, ends the wait for anything else.
     static let timeout: TimeInterval = 15
 
-    static func make(endpoint: String, fields: [(name: String, value: String)]) -> URLRequest? {
+    static func make(
+        endpoint: String, fields: [(name: String, value: String)], encoding: AuthEndpoint.Encoding = .form
+    ) -> URLRequest? {
         guard let url = URL(string: endpoint), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
         else { return nil }
         var request = URLRequest(url: url, timeoutInterval: timeout)
         request.httpMethod = "POST"
-        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data(form(fields).utf8)
+        switch encoding {
+        case .form:
+            request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+            request.httpBody = Data(form(fields).utf8)
+        case .json:
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            let members = fields.map { ($0.name, JSONValue.string($0.value)) }
+            request.httpBody = Data(JSONValue.object(Dictionary(members, uniquingKeysWith: { $1 })).text.utf8)
+        }
         return request
     }
 

@@ -6,6 +6,9 @@ import FoundationNetworking
 
 /// Reads what an authorisation endpoint answered.
 enum AuthResponse {
+    /// More than any authorisation takes, presence data included: what is longer is something else, such as a page.
+    static let maximumSize = 1 << 20
+
     static func read<Auth>(
         _ data: Data?, _ response: URLResponse?, _ error: (any Error)?,
         _ read: (JSONValue) throws(Unusable) -> Auth
@@ -17,6 +20,11 @@ enum AuthResponse {
         }
         guard let response = response as? HTTPURLResponse else {
             return .failure(AuthorisationFailure(message: "the authorisation endpoint gave no HTTP response", isRetriable: true))
+        }
+        if let size = data?.count, size > maximumSize {
+            let message = "the authorisation endpoint answered with \(size) bytes; at most \(maximumSize) are read"
+            return .failure(
+                AuthorisationFailure(message: message, url: response.url?.absoluteString, status: response.statusCode))
         }
         let body = String(decoding: data ?? Data(), as: UTF8.self)
         var failure = AuthorisationFailure(

@@ -43,6 +43,9 @@ struct ChannelAuthorizer: Sendable {
             let request = AuthRequest.make(endpoint: endpoint, fields: [("socket_id", socketID), ("channel_name", channel)])
             return AuthCall.send(
                 request, ifNone: "\(endpoint) is not an http address", on: session, reading: Self.read, completion)
+        case .customEndpoint(let endpoint):
+            let call = EndpointCall(endpoint: endpoint, socketID: socketID, channel: channel, session: session)
+            return call.run(in: environment, reading: Self.read, completion)
         case .authRequestBuilder(let builder):
             let request = builder.requestFor(socketID: socketID, channelName: channel)
             return AuthCall.send(

@@ -10,6 +10,8 @@ import FoundationNetworking
 public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A form POST to this address, with `socket_id`; the answer is JSON with `auth` and `user_data`.
     case endpoint(String)
+    /// A POST to an endpoint with headers and parameters of the application's, which may be fetched with `async` code.
+    case customEndpoint(AuthEndpoint)
     /// The application builds the request for the connection that has this socket id; its answer is read as an endpoint's is. Nil
     /// makes the sign-in fail.
     case requestBuilder(@Sendable (_ socketID: String) -> URLRequest?)
@@ -25,6 +27,7 @@ public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugString
     public var description: String {
         switch self {
         case .endpoint(let endpoint): "endpoint(\(endpoint))"
+        case .customEndpoint(let endpoint): "customEndpoint(\(endpoint))"
         case .requestBuilder: "requestBuilder"
         case .inline: "inline"
         case .customHandler: "customHandler"

@@ -17,6 +17,9 @@ struct UserAuthorizer: Sendable {
             let request = AuthRequest.make(endpoint: endpoint, fields: [("socket_id", socketID)])
             return AuthCall.send(
                 request, ifNone: "\(endpoint) is not an http address", on: session, reading: Self.read, completion)
+        case .customEndpoint(let endpoint):
+            let call = EndpointCall(endpoint: endpoint, socketID: socketID, channel: nil, session: session)
+            return call.run(in: environment, reading: Self.read, completion)
         case .requestBuilder(let build):
             return AuthCall.send(
                 build(socketID), ifNone: "the request builder built no request for the user", on: session, reading: Self.read,

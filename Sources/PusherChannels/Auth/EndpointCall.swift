@@ -1,0 +1,70 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Asks an ``AuthEndpoint``, twice if the first answer is 401.
+struct EndpointCall: Sendable {
+    let endpoint: AuthEndpoint
+    let socketID: String
+    let channel: String?
+    let session: any HTTPSession
+
+    func run<Auth: Sendable>(
+        in environment: PusherEnvironment,
+        reading read: @escaping @Sendable (JSONValue) throws(AuthResponse.Unusable) -> Auth,
+        _ completion: @escaping AuthCall.Completion<Auth>
+    ) -> AuthCall.Cancel {
+        let task = environment.spawn {
+            let first = await ask(isRepeated: false, read)
+            guard case .failure(let failure) = first, failure.status == 401 else { return completion(first) }
+            completion(await ask(isRepeated: true, read))
+        }
+        return { task.cancel() }
+    }
+
+    private func ask<Auth: Sendable>(
+        isRepeated: Bool, _ read: @escaping @Sendable (JSONValue) throws(AuthResponse.Unusable) -> Auth
+    ) async -> Result<Auth, AuthorisationFailure> {
+        let request: URLRequest?
+        do {
+            request = try await makeRequest(isRepeated: isRepeated)
+        } catch {
+            let message = "headers or parameters for \(endpoint) could not be had: \(error)"
+            return .failure(AuthorisationFailure(message: message, isRetriable: true))
+        }
+        let answer = OneAnswer<Result<Auth, AuthorisationFailure>>()
+        let cancel = Locked<AuthCall.Cancel>({})
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    answer.await(with: continuation)
+                    let started = AuthCall.send(
+                        request, ifNone: "\(endpoint) is not an http address", on: session, reading: read
+                    ) { answer.give(.success($0)) }
+                    cancel.withLock { $0 = started }
+                    if Task.isCancelled { started() }
+                }
+            } onCancel: {
+                cancel.withLock { $0 }()
+                answer.give(.failure(CancellationError()))
+            }
+        } catch {
+            return .failure(AuthorisationFailure(message: "the authorisation was cancelled"))
+        }
+    }
+
+    private func makeRequest(isRepeated: Bool) async throws -> URLRequest? {
+        let question = AuthEndpoint.Question(socketID: socketID, channelName: channel, isRepeated: isRepeated)
+        let headers = try await endpoint.headers(question)
+        var fields = [(name: "socket_id", value: socketID)]
+        if let channel { fields.append(("channel_name", channel)) }
+        fields += try await endpoint.parameters(question).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        // Whoever fetched them may not have noticed that nobody wants them any more.
+        try Task.checkCancellation()
+        var request = AuthRequest.make(endpoint: endpoint.url, fields: fields, encoding: endpoint.encoding)
+        for (name, value) in headers { request?.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Endpoints with headers and parameters that are fetched first.
+@Suite(.timeLimit(.minutes(1))) struct AuthEndpointTests {
+    private struct NoToken: Error {}
+
+    private let session = MockSession(delivery: .immediate)
+    private let asked = Locked<[AuthEndpoint.Question]>([])
+
+    private func answer(_ status: Int, _ body: String) throws {
+        let url = try #require(URL(string: "http://auth.example/auth"))
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+        session.mockResponse = (Data(body.utf8), response, nil)
+    }
+
+    private func rig(_ change: (inout AuthEndpoint) -> Void) -> ClientRig {
+        var endpoint = AuthEndpoint("http://auth.example/auth")
+        change(&endpoint)
+        let endpointInUse = endpoint
+        let rig = ClientRig.connected(auth: .customEndpoint(endpointInUse)) {
+            $0.userAuthMethod = .customEndpoint(endpointInUse)
+        }
+        rig.pusher.connection.session = session
+        return rig
+    }
+
+    @Test func headersAndParametersGoWithTheQuestion() async throws {
+        try answer(200, #"{"auth":"k:s"}"#)
+        let rig = rig {
+            $0.headers = { question in ["Authorization": "Bearer of \(question.channelName ?? "nobody")"] }
+            $0.parameters = { _ in ["tenant": "a b", "after": "z"] }
+        }
+        rig.pusher.subscribe("private-a")
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-a") }
+        let request = try #require(session.requests.first)
+        #expect(request.headers["Authorization"] == "Bearer of private-a")
+        #expect(request.text == "socket_id=46123.486095&channel_name=private-a&after=z&tenant=a%20b")
+    }
+
+    @Test func theQuestionCanBeJSON() async throws {
+        try answer(200, #"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
+        let rig = rig {
+            $0.encoding = .json
+            $0.parameters = { _ in ["tenant": "7"] }
+        }
+        _ = try await rig.pusher.signIn()
+        let request = try #require(session.requests.first)
+        #expect(request.headers["Content-Type"] == "application/json")
+        #expect(request.text == #"{"socket_id":"46123.486095","tenant":"7"}"#)
+    }
+
+    // Proves P14.12.
+    @Test func after401TheyAreFetchedOnceMore() async throws {
+        try answer(401, "expired")
+        let rig = rig {
+            $0.headers = { [asked, session] question in
+                asked.withLock { $0.append(question) }
+                if question.isRepeated, let url = URL(string: "http://auth.example/auth") {
+                    let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+                    session.mockResponse = (Data(#"{"auth":"k:s"}"#.utf8), response, nil)
+                }
+                return ["Authorization": question.isRepeated ? "fresh" : "stale"]
+            }
+        }
+        rig.pusher.subscribe("private-a")
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-a") }
+        #expect(session.requests.map { $0.headers["Authorization"] } == ["stale", "fresh"])
+        #expect(asked.withLock { $0.map(\.isRepeated) } == [false, true])
+        #expect(rig.recorder.errors.isEmpty)
+    }
+
+    @Test func aSecond401IsTheAnswer() async throws {
+        try answer(401, "no")
+        let rig = rig { _ in }
+        rig.pusher.subscribe("private-a")
+        let failure = try await rig.recorder.next { $0.failure != nil }
+        #expect(failure.failure?.code == 401)
+        #expect(session.requests.count == 2)
+    }
+
+    @Test func whatTheApplicationThrowsIsReportedAndTriedAgain() async throws {
+        try answer(200, #"{"auth":"k:s"}"#)
+        let rig = rig {
+            $0.headers = { [asked] question in
+                let count = asked.withLock { asked -> Int in
+                    asked.append(question)
+                    return asked.count
+                }
+                guard count > 1 else { throw NoToken() }
+                return [:]
+            }
+        }
+        rig.pusher.subscribe("private-a")
+        let failure = try await rig.recorder.next { $0.failure != nil }
+        #expect(failure.failure?.message.contains("NoToken") == true)
+        rig.scheduler.advance(by: .seconds(2))
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-a") }
+    }
+
+    @Test func anAnswerOfManyMegabytesIsNotRead() async throws {
+        try answer(200, String(repeating: " ", count: (1 << 20) + 1))
+        let rig = rig { _ in }
+        rig.pusher.subscribe("private-a")
+        let failure = try await rig.recorder.next { $0.failure != nil }
+        #expect(failure.failure?.message.contains("1048577 bytes") == true)
+    }
+
+    @Test func whoNoLongerWantsTheChannelCancelsTheQuestion() async throws {
+        let (cancelled, continuation) = AsyncStream<Void>.makeStream()
+        let rig = rig {
+            $0.headers = { _ in
+                await withTaskCancellationHandler {
+                    for await _ in AsyncStream<Void>.makeStream().stream {}
+                } onCancel: {
+                    continuation.yield()
+                }
+                return [:]
+            }
+        }
+        rig.pusher.subscribe("private-a")
+        rig.pusher.unsubscribe("private-a")
+        for await _ in cancelled { break }
+        #expect(session.requests.isEmpty)
+    }
+
+    @Test func noHeaderIsShown() {
+        var endpoint = AuthEndpoint("http://auth.example/auth")
+        endpoint.headers = { _ in ["Authorization": "Bearer s3cret"] }
+        #expect("\(AuthMethod.customEndpoint(endpoint))" == "customEndpoint(http://auth.example/auth)")
+    }
+}
