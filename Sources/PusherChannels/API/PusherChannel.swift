@@ -10,7 +10,7 @@ public class PusherChannel: @unchecked Sendable {
     /// The channel's name, prefix included.
     public let name: String
 
-    private let connection: PusherConnection
+    let connection: PusherConnection
 
     let listeners: ChannelListeners
     private let driver: ConnectionDriver

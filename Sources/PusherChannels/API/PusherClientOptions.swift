@@ -30,6 +30,9 @@ public struct PusherClientOptions: Sendable {
     /// How many authorisations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions. One
     /// at least.
     public var concurrentAuthorisations: Int
+    /// How long nothing is read from the connection while streams are full. Servers wait for a pong for half a minute or more: stay
+    /// below that.
+    public var pauseLimit: Duration
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
     public var delivery: DeliveryPolicy
     /// Gets a line for what is unexpected. No secret is ever in one.
@@ -49,6 +52,7 @@ public struct PusherClientOptions: Sendable {
         reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
         limits: ProtocolLimits = .hosted,
         concurrentAuthorisations: Int = 16,
+        pauseLimit: Duration = .seconds(20),
         delivery: DeliveryPolicy = .queue(DispatchQueue(label: "pusher-channels.delivery")),
         logger: Logger = Logger(label: "pusher-channels")
     ) {
@@ -64,6 +68,7 @@ public struct PusherClientOptions: Sendable {
         self.reconnectPolicy = reconnectPolicy
         self.limits = limits
         self.concurrentAuthorisations = concurrentAuthorisations
+        self.pauseLimit = pauseLimit
         self.delivery = delivery
         self.logger = logger
     }
@@ -76,6 +81,7 @@ public struct PusherClientOptions: Sendable {
         configuration.limits = limits
         configuration.concurrentAuthorisations = concurrentAuthorisations
         configuration.reconnectPolicy = reconnectPolicy
+        configuration.pauseLimit = pauseLimit
         if let activityTimeout, activityTimeout > 0 {
             configuration.activityTimeout = .seconds(activityTimeout)
         }

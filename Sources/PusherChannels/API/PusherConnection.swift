@@ -27,10 +27,12 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
             environment: environment, logger: logger)
         let machine = ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed())
         driver = ConnectionDriver(machine: machine, runner: runner, scheduler: environment.scheduler)
+        runner.hub.streams.onConsumersChanged { [weak driver] in driver?.consumersChanged() }
     }
 
     deinit {
         driver.handle(.disconnect)
+        driver.runner.hub.streams.finish()
     }
 
     // MARK: State

@@ -19,6 +19,8 @@ extension ConnectionMachine {
         var authorisationTimeout: Duration = .seconds(15)
         /// How many authorisations may be asked for at a time.
         var concurrentAuthorisations = 16
+        /// How long nothing is read when the user's side is behind: less than a server waits for a pong.
+        var pauseLimit: Duration = .seconds(20)
         var subscriptionTimeout: Duration = .seconds(30)
         /// Between tries at a subscription that failed and may succeed later.
         var subscriptionRetry = ExponentialDelay(initial: .seconds(1), maximum: .seconds(60))

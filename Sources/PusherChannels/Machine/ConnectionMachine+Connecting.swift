@@ -52,6 +52,7 @@ extension ConnectionMachine {
         attempt = attempt.next
         lastServerError = nil
         enter(.opening(deadline: now + configuration.openTimeout), because: reason, into: &effects)
+        readForHandshake(into: &effects)
         effects.append(.openSocket(attempt, secure: secure))
     }
 
@@ -77,6 +78,7 @@ extension ConnectionMachine {
         clientEventLimiter.reset()
         beginSignIn(at: now, into: &effects)
         beginSubscriptions(at: now, into: &effects)
+        readAfterHandshake(at: now, into: &effects)
     }
 
     mutating func socketClosed(

@@ -29,6 +29,7 @@ extension ConnectionMachine {
         }
         sendUnsentEvents(at: now, into: &effects)
         signInDeadlineReached(at: now, into: &effects)
+        readingDeadlineReached(at: now, into: &effects)
     }
 
     private mutating func phaseDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {

@@ -51,6 +51,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionJitter: SplitMix64
     var authorisations: AuthorisationQueue
     var clientEventLimiter: ClientEventLimiter
+    var reading = Reading.flowing
     var user = UserMachine()
     var sealedEventsNumbered: SealedEvents.Number = 0
     /// Channels with client events that wait for the limiter.
@@ -93,7 +94,8 @@ struct ConnectionMachine: Equatable, Sendable {
             case .connected(let session): session.heartbeat.nextDeadline
             }
         let unsentDeadline = channelsWithUnsentEvents.isEmpty ? nil : clientEventLimiter.nextChance
-        return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline, user.deadline].compactMap { $0 }.min()
+        return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline, user.deadline, readingDeadline]
+            .compactMap { $0 }.min()
     }
 
     /// When the next connection attempt will be made; nil unless one is waited for.
@@ -130,6 +132,8 @@ struct ConnectionMachine: Equatable, Sendable {
             socketOpened(attempt, at: now, into: &effects)
         case .socketClosed(let closure, let attempt):
             socketClosed(closure, attempt: attempt, at: now, into: &effects)
+        case .consumersChanged(let areBehind):
+            consumersChanged(areBehind: areBehind, at: now, into: &effects)
         case .subscribe(let channel, let auth):
             subscribe(channel, auth: auth, at: now, into: &effects)
         case .unsubscribe(let channel):

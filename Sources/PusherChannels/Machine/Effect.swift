@@ -2,6 +2,9 @@
 enum Effect: Equatable, Sendable {
     case openSocket(ConnectionAttempt, secure: Bool)
     case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
+    case setReading(Bool)
+    /// Reading goes on although there is no room: whoever is behind must lose something.
+    case pauseLimitReached
     case send(ClientMessage)
     case authorise(SubscriptionAttempt, socketID: String)
     case cancelAuthorisation(SubscriptionAttempt)

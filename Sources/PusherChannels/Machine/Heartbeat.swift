@@ -9,6 +9,8 @@ struct Heartbeat: Equatable, Sendable {
     private enum State: Equatable {
         case listening
         case awaitingPong(deadline: MonotonicTime)
+        /// Nothing is read, so nothing can be heard.
+        case paused
     }
 
     private let activityTimeout: Duration
@@ -24,13 +26,25 @@ struct Heartbeat: Equatable, Sendable {
 
     mutating func activity(at now: MonotonicTime) {
         lastActivity = now
+        if state != .paused { state = .listening }
+    }
+
+    mutating func pause() {
+        state = .paused
+    }
+
+    /// What came meanwhile is about to be read.
+    mutating func resume(at now: MonotonicTime) {
+        guard state == .paused else { return }
+        lastActivity = now
         state = .listening
     }
 
-    var nextDeadline: MonotonicTime {
+    var nextDeadline: MonotonicTime? {
         switch state {
         case .listening: lastActivity + activityTimeout
         case .awaitingPong(let deadline): deadline
+        case .paused: nil
         }
     }
 
@@ -43,13 +57,15 @@ struct Heartbeat: Equatable, Sendable {
 
     /// What to do now that the deadline may have come; nil when it has not.
     mutating func check(at now: MonotonicTime) -> Verdict? {
-        guard now >= nextDeadline else { return nil }
+        guard let nextDeadline, now >= nextDeadline else { return nil }
         switch state {
         case .listening:
             state = .awaitingPong(deadline: now + pongTimeout)
             return .ping
         case .awaitingPong:
             return .dead
+        case .paused:
+            return nil
         }
     }
 }

@@ -6,6 +6,8 @@ enum Input: Equatable, Sendable {
     /// The network may be another one, or back.
     case networkChanged
     case reconnectPolicy(ReconnectPolicy)
+    /// Whether so much waits for the user's side that no more should come.
+    case consumersChanged(areBehind: Bool)
     /// `auth` is an authorisation the caller brought along, to be used instead of asking for one.
     case subscribe(channel: String, auth: PusherAuth?)
     case unsubscribe(channel: String)

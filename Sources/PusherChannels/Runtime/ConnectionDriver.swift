@@ -44,6 +44,17 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
         act { core, now in core.machine.handle(input, at: now, into: &core.pending) }
     }
 
+    /// Asks under the lock, so that the last to report a change reports how things are now.
+    func consumersChanged() {
+        // Kept until the lock is let go: a stream whose last reference ended here would report that, too.
+        var consumers: [any Consumer] = []
+        act { core, now in
+            consumers = runner.hub.streams.consumers.present
+            let areBehind = consumers.contains(where: \.isBehind)
+            core.machine.handle(.consumersChanged(areBehind: areBehind), at: now, into: &core.pending)
+        }
+    }
+
     func trigger(_ event: ClientEvent) -> TriggerResult {
         act { core, now in core.machine.trigger(event, at: now, into: &core.pending) }
     }

@@ -87,6 +87,10 @@ final class EffectRunner: Sendable {
                 socket(reportingTo: delegate).send(EnvelopeEncoder.encode(message))
             case .openSocket(let attempt, let secure):
                 socket(reportingTo: delegate).open(target.request(secure: secure), attempt: attempt)
+            case .setReading(let reading):
+                socket(reportingTo: delegate).setReading(reading)
+            case .pauseLimitReached:
+                hub.pauseLimitReached()
             case .closeSocket(_, let code, let reason):
                 socket(reportingTo: delegate).close(code: code, reason: reason)
             case .authorise(let attempt, let socketID):

@@ -12,6 +12,7 @@ final class EventHub: Sendable {
 
     let globalBindings = EventBindings()
     let user = UserListeners()
+    let streams = EventStreams()
     private let policy: DeliveryPolicy
     private let makeDecoder: @Sendable () -> JSONDecoder
     private let date: @Sendable (MonotonicTime) -> Date
@@ -59,9 +60,29 @@ final class EventHub: Sendable {
     /// Delivers what is to be delivered among the effects, in order, where the policy says. Calls of this method must not
     /// overlap.
     func deliver(_ effects: [Effect]) {
+        for case .deliver(let delivery) in effects { stream(delivery) }
         switch policy {
         case .immediate: dispatch(effects)
         case .queue(let queue): queue.async { [self] in dispatch(effects) }
+        }
+    }
+
+    func pauseLimitReached() {
+        streams.consumers.pauseLimitReached()
+    }
+
+    private func stream(_ delivery: Delivery) {
+        switch delivery {
+        case .event(let envelope), .userEvent(let envelope):
+            if streams.wantEvents { streams.send(PusherEvent(envelope: envelope, makeDecoder: makeDecoder)) }
+        case .stateChanged(let old, let new, let reason):
+            streams.send(ConnectionStateChange(old: old, new: new, reason: reason))
+        case .memberAdded(let channel, let member):
+            streams.send(.joined(PusherPresenceChannelMember(member)), of: channel)
+        case .memberRemoved(let channel, let member):
+            streams.send(.left(PusherPresenceChannelMember(member)), of: channel)
+        default:
+            break
         }
     }
 

@@ -47,6 +47,10 @@ struct Oracle {
             // One gap may follow another before anything is heard between them.
             let earliest = watches[channel]?.gap.map { min($0, since) } ?? since
             watches[channel, default: Watch()].gap = earliest
+        case .subscriptionFailed(let channel, let failure) where failure.error.kind == .subscriptionRefused:
+            fail("the server was asked for \(channel) with a signature that is not for this connection")
+        case .error(let error) where error.code == 4009:
+            fail("the server was asked with a signature that is not for this connection")
         case .decryptionFailed(let channel, _, _):
             fail("an event of \(channel) could not be opened")
         default:

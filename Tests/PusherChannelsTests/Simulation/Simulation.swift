@@ -152,7 +152,7 @@ struct Simulation {
         case .openSealed(let event, let secret): tellClient(.opened(event, SealedData.open(event.data, with: secret)))
         case .deliver(let delivery): oracle.hear(delivery, at: now, wanted: wantedChannels)
         // An answer may have been on its way already, so it comes all the same.
-        case .cancelAuthorisation, .cancelUserAuthorisation, .log: break
+        case .cancelAuthorisation, .cancelUserAuthorisation, .log, .setReading, .pauseLimitReached: break
         }
     }
 

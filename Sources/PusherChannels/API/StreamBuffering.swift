@@ -1,0 +1,28 @@
+/// How much may wait for the reader of a stream, and what happens when it is more.
+public struct StreamBuffering: Equatable, Sendable {
+    /// What happens when a stream is full.
+    public enum Overflow: Equatable, Sendable {
+        /// The connection is read no further until half of the buffer is free again, so that the server waits; if that takes longer than
+        /// ``PusherClientOptions/pauseLimit``, the stream ends, and ``PusherStream/failure`` says so.
+        case pauseThenEnd
+        /// The same, but the stream goes on, without what finds no room; ``PusherStream/dropped`` counts it.
+        case pauseThenDrop
+        /// The oldest element makes room for the newest; ``PusherStream/dropped`` counts it.
+        case dropOldest
+        /// What finds no room is dropped; ``PusherStream/dropped`` counts it.
+        case dropNewest
+
+        var pauses: Bool { self == .pauseThenEnd || self == .pauseThenDrop }
+    }
+
+    /// How many elements may wait; at least one. With an overflow that pauses, what one read of the connection brings may come on top.
+    public var limit: Int
+    /// What happens when there are more.
+    public var overflow: Overflow
+
+    /// Creates a buffering; a thousand elements, then the server waits.
+    public init(limit: Int = 1000, overflow: Overflow = .pauseThenEnd) {
+        self.limit = max(limit, 1)
+        self.overflow = overflow
+    }
+}

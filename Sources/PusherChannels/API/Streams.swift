@@ -1,0 +1,48 @@
+extension Pusher {
+    /// Every event of every channel, and those without one.
+    public var events: PusherStream<PusherEvent> { events(buffering: StreamBuffering()) }
+
+    /// The same with a buffer of another size or another overflow policy.
+    public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
+        connection.driver.runner.hub.streams.events(buffering) { _ in true }
+    }
+
+    /// How the connection fares, and why.
+    public var connectionStates: PusherStream<ConnectionStateChange> { connectionStates(buffering: StreamBuffering()) }
+
+    /// The same with a buffer of another size or another overflow policy.
+    public func connectionStates(buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
+        connection.driver.runner.hub.streams.states(buffering)
+    }
+}
+
+extension PusherChannel {
+    /// Every event of the channel, the protocol's own under their public names among them.
+    public var events: PusherStream<PusherEvent> { events(buffering: StreamBuffering()) }
+
+    /// The same with a buffer of another size or another overflow policy.
+    public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
+        stream(buffering) { _ in true }
+    }
+
+    /// The channel's events of one name.
+    public func events(named name: String, buffering: StreamBuffering = StreamBuffering()) -> PusherStream<PusherEvent> {
+        stream(buffering) { $0.eventName == name }
+    }
+
+    private func stream(
+        _ buffering: StreamBuffering, where isFor: @escaping @Sendable (PusherEvent) -> Bool
+    ) -> PusherStream<PusherEvent> {
+        connection.driver.runner.hub.streams.events(buffering) { [name] in $0.channelName == name && isFor($0) }
+    }
+}
+
+extension PusherPresenceChannel {
+    /// Who joins and who leaves; after a reconnect, the difference it made.
+    public var memberChanges: PusherStream<PresenceChange> { memberChanges(buffering: StreamBuffering()) }
+
+    /// The same with a buffer of another size or another overflow policy.
+    public func memberChanges(buffering: StreamBuffering) -> PusherStream<PresenceChange> {
+        connection.driver.runner.hub.streams.members(of: name, buffering)
+    }
+}

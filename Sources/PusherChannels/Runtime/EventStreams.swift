@@ -1,0 +1,78 @@
+/// The streams that applications read; each gets what it is for, at once and on the thread that brought it.
+final class EventStreams: Sendable {
+    private struct Entry<Element: Sendable>: Sendable {
+        weak var buffer: StreamBuffer<Element>?
+        let isFor: @Sendable (Element) -> Bool
+    }
+
+    private struct State: Sendable {
+        var events: [Entry<PusherEvent>] = []
+        var states: [Entry<ConnectionStateChange>] = []
+        var members: [String: [Entry<PresenceChange>]] = [:]
+    }
+
+    let consumers = Consumers()
+    private let state = Locked(State())
+    private let whenChanged = Locked<@Sendable () -> Void>({})
+
+    /// Called when one of the consumers may have got behind or caught up.
+    func onConsumersChanged(_ body: @escaping @Sendable () -> Void) {
+        whenChanged.withLock { $0 = body }
+    }
+
+    // MARK: Making streams
+
+    func events(_ buffering: StreamBuffering, where isFor: @escaping @Sendable (PusherEvent) -> Bool) -> PusherStream<PusherEvent>
+    {
+        let buffer = makeBuffer(PusherEvent.self, buffering)
+        state.withLock { Self.add(Entry(buffer: buffer, isFor: isFor), to: &$0.events) }
+        return PusherStream(buffer: buffer)
+    }
+
+    func states(_ buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
+        let buffer = makeBuffer(ConnectionStateChange.self, buffering)
+        state.withLock { Self.add(Entry(buffer: buffer, isFor: { _ in true }), to: &$0.states) }
+        return PusherStream(buffer: buffer)
+    }
+
+    func members(of channel: String, _ buffering: StreamBuffering) -> PusherStream<PresenceChange> {
+        let buffer = makeBuffer(PresenceChange.self, buffering)
+        state.withLock { Self.add(Entry(buffer: buffer, isFor: { _ in true }), to: &$0.members[channel, default: []]) }
+        return PusherStream(buffer: buffer)
+    }
+
+    private func makeBuffer<Element>(_ type: Element.Type, _ buffering: StreamBuffering) -> StreamBuffer<Element> {
+        let buffer = StreamBuffer<Element>(buffering) { [weak self] in self?.whenChanged.withLock { $0 }() }
+        consumers.add(buffer)
+        return buffer
+    }
+
+    private static func add<Element>(_ entry: Entry<Element>, to entries: inout [Entry<Element>]) {
+        entries.removeAll { $0.buffer == nil }
+        entries.append(entry)
+    }
+
+    // MARK: Feeding them
+
+    var wantEvents: Bool { state.withLock { !$0.events.isEmpty } }
+
+    func send(_ event: PusherEvent) {
+        for entry in state.withLock({ $0.events }) where entry.isFor(event) { entry.buffer?.send(event) }
+    }
+
+    func send(_ change: ConnectionStateChange) {
+        for entry in state.withLock({ $0.states }) { entry.buffer?.send(change) }
+    }
+
+    func send(_ change: PresenceChange, of channel: String) {
+        for entry in state.withLock({ $0.members[channel] ?? [] }) { entry.buffer?.send(change) }
+    }
+
+    /// No more will come.
+    func finish() {
+        let state = state.withLock { $0 }
+        for entry in state.events { entry.buffer?.finish() }
+        for entry in state.states { entry.buffer?.finish() }
+        for entry in state.members.values.joined() { entry.buffer?.finish() }
+    }
+}

@@ -1,0 +1,124 @@
+/// What waits for the reader of one stream, never more than it has room for and what one read of the socket brings.
+final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
+    private struct State {
+        var elements: ArraySlice<Element> = []
+        var readers: [Int: CheckedContinuation<Element?, Never>] = [:]
+        var nextReader = 0
+        var isFinished = false
+        var isBehind = false
+        var isDropping = false
+        var dropped = 0
+        var failure: PusherError?
+    }
+
+    private let state = Locked(State())
+    private let buffering: StreamBuffering
+    private let changed: @Sendable () -> Void
+
+    /// `changed` is called, outside the lock, when ``isBehind`` may have changed.
+    init(_ buffering: StreamBuffering, changed: @escaping @Sendable () -> Void) {
+        self.buffering = buffering
+        self.changed = changed
+    }
+
+    deinit {
+        if isBehind { changed() }
+    }
+
+    var isBehind: Bool { state.withLock { $0.isBehind } }
+    var dropped: Int { state.withLock { $0.dropped } }
+    var failure: PusherError? { state.withLock { $0.failure } }
+
+    // MARK: Writing
+
+    func send(_ element: Element) {
+        let (reader, isNews) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, Bool) in
+            guard !state.isFinished else { return (nil, false) }
+            if let first = state.readers.keys.min() { return (state.readers.removeValue(forKey: first), false) }
+            return (nil, append(element, to: &state))
+        }
+        reader?.resume(returning: element)
+        if isNews { changed() }
+    }
+
+    /// Tells whether the stream is behind now and was not before.
+    private func append(_ element: Element, to state: inout State) -> Bool {
+        let isFull = state.elements.count >= buffering.limit
+        switch buffering.overflow {
+        case .dropOldest where isFull:
+            state.elements.removeFirst()
+            state.dropped += 1
+        case .dropNewest where isFull, .pauseThenDrop where isFull && state.isDropping:
+            state.dropped += 1
+            return false
+        case .dropOldest, .dropNewest, .pauseThenDrop, .pauseThenEnd:
+            break
+        }
+        state.elements.append(element)
+        guard buffering.overflow.pauses, !state.isBehind, state.elements.count >= buffering.limit else { return false }
+        state.isBehind = true
+        return true
+    }
+
+    /// There was no room for too long.
+    func pauseLimitReached() {
+        let readers = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
+            guard state.isBehind else { return [] }
+            guard buffering.overflow == .pauseThenEnd else {
+                state.isDropping = true
+                return []
+            }
+            let problem = "nobody read \(state.elements.count) elements of a stream for too long; it has ended"
+            state.failure = PusherError(.consumerTooSlow, message: problem)
+            return finish(&state)
+        }
+        for reader in readers { reader.resume(returning: nil) }
+        changed()
+    }
+
+    func finish() {
+        let readers = state.withLock { finish(&$0) }
+        for reader in readers { reader.resume(returning: nil) }
+    }
+
+    private func finish(_ state: inout State) -> [CheckedContinuation<Element?, Never>] {
+        state.isFinished = true
+        state.isBehind = false
+        defer { state.readers = [:] }
+        return Array(state.readers.values)
+    }
+
+    // MARK: Reading
+
+    /// The next element; nil when there will be none, or the task is cancelled.
+    func next() async -> Element? {
+        let reader = state.withLock { state in
+            state.nextReader += 1
+            return state.nextReader
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in read(continuation, reader) }
+        } onCancel: {
+            state.withLock { $0.readers.removeValue(forKey: reader) }?.resume(returning: nil)
+        }
+    }
+
+    private func read(_ continuation: CheckedContinuation<Element?, Never>, _ reader: Int) {
+        let (element, mustWait, isNews) = state.withLock { state -> (Element?, Bool, Bool) in
+            if let element = state.elements.popFirst() { return (element, false, caughtUp(&state)) }
+            if state.isFinished || Task.isCancelled { return (nil, false, false) }
+            state.readers[reader] = continuation
+            return (nil, true, false)
+        }
+        if isNews { changed() }
+        if !mustWait { continuation.resume(returning: element) }
+    }
+
+    /// Tells whether the stream was behind and has room again.
+    private func caughtUp(_ state: inout State) -> Bool {
+        guard state.isBehind, state.elements.count <= buffering.limit / 2 else { return false }
+        state.isBehind = false
+        state.isDropping = false
+        return true
+    }
+}

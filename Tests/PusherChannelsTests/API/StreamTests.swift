@@ -1,0 +1,189 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Events as sequences to loop over.
+@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+    private func rig(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
+        let rig = ClientRig.connected(change)
+        rig.pusher.subscribe("news")
+        rig.pusher.subscribe("presence-room")
+        return rig
+    }
+
+    private func publish(_ rig: ClientRig, _ numbers: Range<Int>, on channel: String = "news") {
+        for number in numbers { rig.socket.publish(channel: channel, event: "n", data: "\(number)") }
+    }
+
+    private func read(_ stream: PusherStream<PusherEvent>, _ count: Int) async -> [String?] {
+        var data: [String?] = []
+        for await event in stream {
+            data.append(event.data)
+            if data.count == count { break }
+        }
+        return data
+    }
+
+    @Test func aStreamHoldsWhatCameSinceItWasMade() async {
+        let rig = rig()
+        let channel = rig.pusher.subscribe("news")
+        publish(rig, 0..<3)
+        let stream = channel.events
+        publish(rig, 3..<6)
+        #expect(await read(stream, 3) == ["3", "4", "5"])
+    }
+
+    @Test func aStreamIsForItsChannelAndItsName() async {
+        let rig = rig()
+        let named = rig.pusher.subscribe("news").events(named: "n")
+        let all = rig.pusher.events
+        publish(rig, 0..<1, on: "presence-room")
+        rig.socket.publish(channel: "news", event: "other", data: "x")
+        publish(rig, 1..<2)
+        #expect(await read(named, 1) == ["1"])
+        #expect(await read(all, 3) == ["0", "x", "1"])
+    }
+
+    @Test func aReaderThatWaitsGetsWhatComes() async {
+        let rig = rig()
+        let stream = rig.pusher.events
+        let reading = Task { await read(stream, 2) }
+        while rig.scheduler.pendingTimers.isEmpty { await Task.yield() }
+        publish(rig, 0..<2)
+        #expect(await reading.value == ["0", "1"])
+    }
+
+    @Test func aCancelledReaderIsLetGo() async {
+        let rig = rig()
+        let stream = rig.pusher.events
+        let reading = Task { await read(stream, 1) }
+        reading.cancel()
+        #expect(await reading.value == [])
+        publish(rig, 0..<1)
+        #expect(await read(stream, 1) == ["0"], "the stream itself goes on")
+    }
+
+    @Test func theStatesComeWithTheirReasons() async {
+        let rig = rig()
+        let states = rig.pusher.connectionStates
+        rig.socket.serverCloses(code: 4001, reason: "gone")
+        var iterator = states.makeAsyncIterator()
+        let change = await iterator.next()
+        #expect(change?.old == .connected)
+        #expect(change?.new == .disconnected)
+        #expect(change?.reason?.code == 4001)
+    }
+
+    @Test func membersComeAndGo() async {
+        let server = InMemoryServer()
+        let scheduler = TestScheduler()
+        let ann = ServedClient(of: server, at: scheduler, as: "ann")
+        let changes = ann.pusher.subscribeToPresenceChannel(channelName: "presence-room").memberChanges
+        let bob = ServedClient(of: server, at: scheduler, as: "bob")
+        bob.pusher.subscribe("presence-room")
+        bob.pusher.disconnect()
+        var heard: [String] = []
+        for await change in changes {
+            switch change {
+            case .joined(let member): heard.append("+\(member.userId)")
+            case .left(let member): heard.append("-\(member.userId)")
+            }
+            if heard.count == 2 { break }
+        }
+        #expect(heard == ["+bob", "-bob"])
+    }
+
+    @Test func aStreamEndsWithItsClient() async {
+        var rig: ClientRig? = rig()
+        let stream = rig?.pusher.events
+        rig = nil
+        var count = 0
+        if let stream { for await _ in stream { count += 1 } }
+        #expect(stream?.failure == nil)
+    }
+
+    // MARK: Readers that are slow
+
+    @Test(arguments: [
+        (StreamBuffering(limit: 3, overflow: .dropOldest), ["7", "8", "9"]),
+        (StreamBuffering(limit: 3, overflow: .dropNewest), ["0", "1", "2"]),
+    ])
+    func whatFindsNoRoomIsDroppedAndCounted(buffering: StreamBuffering, left: [String]) async {
+        let rig = rig()
+        let stream = rig.pusher.events(buffering: buffering)
+        publish(rig, 0..<10)
+        #expect(rig.socket.isReading)
+        #expect(stream.dropped == 7)
+        #expect(await read(stream, 3) == left)
+    }
+
+    /// Twenty thousand events, a reader that waits for the gate: the server has to wait, nothing is lost, no more than the limit is held.
+    @Test func theServerWaitsForTheReader() async {
+        let rig = rig()
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
+        publish(rig, 0..<20_000)
+        #expect(!rig.socket.isReading)
+        var iterator = stream.makeAsyncIterator()
+        var pauses = 0
+        for number in 0..<20_000 {
+            if !rig.socket.isReading { pauses += 1 }
+            let event = await iterator.next()
+            guard event?.data == "\(number)" else {
+                Issue.record("\(event?.data ?? "nothing") in the place of \(number)")
+                return
+            }
+        }
+        #expect(rig.socket.isReading)
+        #expect(pauses > 10_000, "it was read half a buffer at a time")
+        #expect(stream.dropped == 0)
+    }
+
+    @Test func aReaderThatIsTooSlowLosesItsStream() async {
+        let rig = rig { $0.pauseLimit = .seconds(5) }
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
+        let other = rig.pusher.events(buffering: StreamBuffering(limit: 100))
+        publish(rig, 0..<50)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.socket.isReading)
+        #expect(stream.failure?.kind == .consumerTooSlow)
+        var data: [String?] = []
+        for await event in stream { data.append(event.data) }
+        #expect(data == (0..<10).map { "\($0)" }, "what it had room for can still be read")
+        #expect(await read(other, 50).count == 50)
+    }
+
+    @Test func aReaderThatIsTooSlowMayLoseEventsInstead() async {
+        let rig = rig { $0.pauseLimit = .seconds(5) }
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
+        publish(rig, 0..<50)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(stream.dropped == 40)
+        #expect(await read(stream, 10) == (0..<10).map { "\($0)" })
+        publish(rig, 50..<51)
+        #expect(await read(stream, 1) == ["50"])
+        #expect(stream.failure == nil)
+    }
+
+    @Test func anAbandonedStreamHoldsNobodyUp() {
+        let rig = rig()
+        do {
+            let stream = rig.pusher.events(buffering: StreamBuffering(limit: 5))
+            publish(rig, 0..<50)
+            #expect(!rig.socket.isReading)
+            _ = stream.dropped
+        }
+        #expect(rig.socket.isReading)
+    }
+
+    @Test func aStreamThatNobodyReadsHoldsTheOthersNoLongerThanTheLimit() async {
+        let rig = rig { $0.pauseLimit = .seconds(5) }
+        let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 5))
+        let stream = rig.pusher.events
+        publish(rig, 0..<50)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(await read(stream, 50).count == 50)
+        publish(rig, 50..<60)
+        #expect(rig.socket.isReading)
+        #expect(forgotten.failure != nil)
+    }
+}

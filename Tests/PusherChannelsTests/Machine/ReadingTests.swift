@@ -1,0 +1,58 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Reading stops while the user's side is behind, for a while.
+@Suite struct ReadingTests {
+    private func paused() -> Transcript {
+        var transcript = Transcript.connected()
+        transcript.play(.consumersChanged(areBehind: true))
+        return transcript
+    }
+
+    @Test func itStopsAndGoesOn() {
+        var transcript = Transcript.connected()
+        #expect(transcript.play(.consumersChanged(areBehind: true)) == [.setReading(false)])
+        #expect(transcript.play(.consumersChanged(areBehind: true)) == [])
+        #expect(transcript.play(.consumersChanged(areBehind: false)) == [.setReading(true)])
+        #expect(transcript.play(.consumersChanged(areBehind: false)) == [])
+    }
+
+    // Proves P4.7.
+    @Test func nobodyIsTakenForDeadMeanwhile() {
+        var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
+        transcript.pass(.seconds(120))
+        transcript.play(.consumersChanged(areBehind: true))
+        #expect(transcript.pass(.seconds(999)).isEmpty, "neither the pong's time runs nor is another one asked for")
+        transcript.play(.consumersChanged(areBehind: false))
+        #expect(transcript.pass(.seconds(119)).isEmpty)
+        #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
+    }
+
+    @Test func itGoesOnWhenTheLimitIsReached() {
+        var transcript = paused()
+        #expect(transcript.pass(.seconds(19)).isEmpty)
+        #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached, .setReading(true)])
+        #expect(transcript.pass(.seconds(60)).isEmpty, "once")
+        #expect(transcript.play(.consumersChanged(areBehind: true)) == [])
+        #expect(transcript.play(.consumersChanged(areBehind: false)) == [])
+        #expect(transcript.play(.consumersChanged(areBehind: true)) == [.setReading(false)], "the next time is a new one")
+    }
+
+    @Test func aConnectionIsMadeAllTheSame() {
+        var transcript = paused()
+        transcript.close(1006)
+        #expect(transcript.passToDeadline().contains(.setReading(true)))
+        let effects = transcript.establish()
+        #expect(effects.last == .setReading(false), "still behind")
+        #expect(transcript.pass(.seconds(20)).contains(.pauseLimitReached))
+    }
+
+    @Test func withoutAConnectionThereIsNothingToStop() {
+        var transcript = Transcript()
+        #expect(transcript.play(.consumersChanged(areBehind: true)) == [])
+        #expect(transcript.machine.nextDeadline == nil)
+        transcript.play(.connect)
+        #expect(transcript.establish().last == .setReading(false))
+    }
+}
