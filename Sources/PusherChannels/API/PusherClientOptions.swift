@@ -30,7 +30,11 @@ public struct PusherClientOptions: Sendable {
     /// How many authorisations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions. One
     /// at least.
     public var concurrentAuthorisations: Int
-    /// How long nothing is read from the connection while streams are full. Servers wait for a pong for half a minute or more: stay
+    /// How much may wait on the queue that ``delivery`` names. When there is more, nothing is read from the connection until half of it
+    /// was delivered; after ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``) and their channels are said to have
+    /// missed some.
+    public var deliveryLimit: Int
+    /// How long nothing is read from the connection while streams or the delivery queue are full. Servers wait for a pong for half a minute or more: stay
     /// below that.
     public var pauseLimit: Duration
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
@@ -52,6 +56,7 @@ public struct PusherClientOptions: Sendable {
         reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
         limits: ProtocolLimits = .hosted,
         concurrentAuthorisations: Int = 16,
+        deliveryLimit: Int = 10_000,
         pauseLimit: Duration = .seconds(20),
         delivery: DeliveryPolicy = .queue(DispatchQueue(label: "pusher-channels.delivery")),
         logger: Logger = Logger(label: "pusher-channels")
@@ -68,6 +73,7 @@ public struct PusherClientOptions: Sendable {
         self.reconnectPolicy = reconnectPolicy
         self.limits = limits
         self.concurrentAuthorisations = concurrentAuthorisations
+        self.deliveryLimit = deliveryLimit
         self.pauseLimit = pauseLimit
         self.delivery = delivery
         self.logger = logger

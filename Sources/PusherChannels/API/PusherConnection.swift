@@ -23,7 +23,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
             target: ConnectionTarget(key: key, host: options.host.stringValue, port: options.port, path: options.path),
             authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
             userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment),
-            hub: EventHub(policy: options.delivery, environment: environment),
+            hub: EventHub(policy: options.delivery, backlogLimit: options.deliveryLimit, environment: environment),
             environment: environment, logger: logger)
         let machine = ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed())
         driver = ConnectionDriver(machine: machine, runner: runner, scheduler: environment.scheduler)
@@ -44,6 +44,10 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     public var timeToNextAttempt: Duration? {
         driver.read(\.nextAttempt).map { max($0 - environment.scheduler.now, .zero) }
     }
+
+    /// How many events were not delivered to closures because the queue for them was behind for longer than
+    /// ``PusherClientOptions/pauseLimit``.
+    public var droppedEvents: Int { driver.runner.hub.backlog.dropped }
 
     /// The server's name for this connection, new with each; nil while not connected.
     public var socketId: String? { driver.read(\.socketID) }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -13,14 +14,19 @@ final class EventHub: Sendable {
     let globalBindings = EventBindings()
     let user = UserListeners()
     let streams = EventStreams()
+    let backlog: DeliveryBacklog
     private let policy: DeliveryPolicy
+    private let now: @Sendable () -> MonotonicTime
     private let makeDecoder: @Sendable () -> JSONDecoder
     private let date: @Sendable (MonotonicTime) -> Date
     private let channels = Locked<[String: ChannelListeners]>([:])
     private let weakDelegate = Locked(WeakDelegate())
 
-    init(policy: DeliveryPolicy, environment: PusherEnvironment) {
+    init(policy: DeliveryPolicy, backlogLimit: Int, environment: PusherEnvironment) {
         self.policy = policy
+        backlog = DeliveryBacklog(limit: backlogLimit)
+        now = { environment.scheduler.now }
+        streams.consumers.add(backlog)
         makeDecoder = environment.jsonDecoder
         date = environment.date
     }
@@ -62,8 +68,22 @@ final class EventHub: Sendable {
     func deliver(_ effects: [Effect]) {
         for case .deliver(let delivery) in effects { stream(delivery) }
         switch policy {
-        case .immediate: dispatch(effects)
-        case .queue(let queue): queue.async { [self] in dispatch(effects) }
+        case .immediate: for case .deliver(let delivery) in effects { dispatch(delivery) }
+        case .queue(let queue): enqueue(effects, on: queue)
+        }
+    }
+
+    /// One hop for all of them.
+    private func enqueue(_ effects: [Effect], on queue: DispatchQueue) {
+        let deliveries = effects.compactMap { if case .deliver(let delivery) = $0 { delivery } else { nil } }
+        let (admitted, isNews) = backlog.admit(deliveries, at: now())
+        if isNews { streams.consumersChanged() }
+        guard !admitted.isEmpty else { return }
+        queue.async { [self] in
+            for delivery in admitted { dispatch(delivery) }
+            let (hasCaughtUp, losses) = backlog.delivered(admitted.count)
+            for (channel, time) in losses.sorted(by: { $0.key < $1.key }) { dispatch(.gap(channel: channel, since: time)) }
+            if hasCaughtUp { streams.consumersChanged() }
         }
     }
 
@@ -92,10 +112,6 @@ final class EventHub: Sendable {
         case .immediate: delegate?.debugLog(message: message)
         case .queue(let queue): queue.async { [self] in delegate?.debugLog(message: message) }
         }
-    }
-
-    private func dispatch(_ effects: [Effect]) {
-        for case .deliver(let delivery) in effects { dispatch(delivery) }
     }
 
     private func dispatch(_ delivery: Delivery) {

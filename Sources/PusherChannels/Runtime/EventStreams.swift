@@ -20,6 +20,11 @@ final class EventStreams: Sendable {
         whenChanged.withLock { $0 = body }
     }
 
+    /// One of the consumers has got behind or caught up.
+    func consumersChanged() {
+        whenChanged.withLock { $0 }()
+    }
+
     // MARK: Making streams
 
     func events(_ buffering: StreamBuffering, where isFor: @escaping @Sendable (PusherEvent) -> Bool) -> PusherStream<PusherEvent>
@@ -42,7 +47,7 @@ final class EventStreams: Sendable {
     }
 
     private func makeBuffer<Element>(_ type: Element.Type, _ buffering: StreamBuffering) -> StreamBuffer<Element> {
-        let buffer = StreamBuffer<Element>(buffering) { [weak self] in self?.whenChanged.withLock { $0 }() }
+        let buffer = StreamBuffer<Element>(buffering) { [weak self] in self?.consumersChanged() }
         consumers.add(buffer)
         return buffer
     }

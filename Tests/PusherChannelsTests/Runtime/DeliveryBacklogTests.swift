@@ -1,0 +1,54 @@
+import Dispatch
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Closures that are slower than the server.
+@Suite(.timeLimit(.minutes(1))) struct DeliveryBacklogTests {
+    private let queue = DispatchQueue(label: "slow consumer")
+    private let gate = DispatchSemaphore(value: 0)
+
+    /// A client whose delivery queue stands still.
+    private func rig(limit: Int) -> (ClientRig, Locked<[String?]>) {
+        let rig = ClientRig.connected {
+            $0.delivery = .queue(queue)
+            $0.deliveryLimit = limit
+            $0.pauseLimit = .seconds(5)
+        }
+        let heard = Locked<[String?]>([])
+        rig.pusher.subscribe("news").bind(eventName: "n") { event in heard.withLock { $0.append(event.data) } }
+        queue.sync {}
+        queue.async { gate.wait() }
+        return (rig, heard)
+    }
+
+    private func publish(_ rig: ClientRig, _ numbers: Range<Int>) {
+        for number in numbers { rig.socket.publish(channel: "news", event: "n", data: "\(number)") }
+    }
+
+    @Test func theServerWaitsAndNothingIsLost() {
+        let (rig, heard) = rig(limit: 100)
+        publish(rig, 0..<20_000)
+        #expect(!rig.socket.isReading)
+        gate.signal()
+        while heard.withLock({ $0.count }) < 20_000 { queue.sync {} }
+        #expect(heard.withLock { $0 } == (0..<20_000).map { "\($0)" })
+        #expect(rig.pusher.connection.droppedEvents == 0)
+    }
+
+    @Test func pastTheTimeForItEventsAreDroppedWithAWord() async throws {
+        let (rig, heard) = rig(limit: 100)
+        publish(rig, 0..<1_000)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.pusher.connection.droppedEvents == 900)
+        gate.signal()
+        queue.sync {}
+        #expect(heard.withLock { $0 } == (0..<100).map { "\($0)" })
+        try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
+        publish(rig, 1_000..<1_001)
+        queue.sync {}
+        #expect(heard.withLock { $0.last } == "1000")
+        #expect(rig.recorder.states == [.connecting, .connected], "news of the connection is never dropped")
+    }
+}
