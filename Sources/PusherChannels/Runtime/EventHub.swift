@@ -87,6 +87,14 @@ final class EventHub: Sendable {
         }
     }
 
+    /// Calls the closure when everything that waits now was delivered.
+    func afterDeliveries(_ body: @escaping @Sendable () -> Void) {
+        switch policy {
+        case .immediate: body()
+        case .queue(let queue): queue.async(execute: body)
+        }
+    }
+
     func pauseLimitReached() {
         streams.consumers.pauseLimitReached()
     }

@@ -1,0 +1,46 @@
+/// A client's life as structured code.
+extension Pusher {
+    /// Connects, and returns when the client is disconnected: by ``disconnect()``, by ``shutdown(within:)``, or because the task was
+    /// cancelled, which disconnects it.
+    ///
+    /// Lost connections are made again meanwhile. Throws the ``PusherError`` that ended the connection for good, such as an unknown
+    /// application key.
+    public func run() async throws {
+        let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
+        connect()
+        try await withTaskCancellationHandler {
+            for await change in states where change.new == .disconnected {
+                if let reason = change.reason { throw reason }
+                return
+            }
+        } onCancel: {
+            disconnect()
+        }
+    }
+
+    /// Ends the client in good order: gives up its channels, closes the connection, waits for what is still to be delivered, and ends
+    /// the streams; their readers get what is left in them.
+    ///
+    /// - Parameter limit: How long all this may take; what is not done by then is left undone.
+    public func shutdown(within limit: Duration = .seconds(5)) async {
+        let scheduler = connection.environment.scheduler
+        let done = OneAnswer<Void>()
+        let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
+        let timer = scheduler.schedule(at: scheduler.now + limit, label: "shutdown") {
+            states.buffer.finish()
+            done.give(.success(()))
+        }
+        // Their listeners stay until what has come for them was delivered.
+        connection.driver.handle(.unsubscribeAll)
+        disconnect()
+        if connection.connectionState != .disconnected {
+            for await change in states where change.new == .disconnected { break }
+        }
+        connection.driver.runner.hub.afterDeliveries { done.give(.success(())) }
+        // It never fails: nobody gives an error.
+        try? await withCheckedThrowingContinuation { done.await(with: $0) }
+        timer.cancel()
+        unsubscribeAll()
+        connection.driver.runner.hub.streams.finish()
+    }
+}

@@ -1,0 +1,96 @@
+import Dispatch
+import PusherChannels
+import TestSupport
+import Testing
+
+/// `run()` and `shutdown(within:)`.
+@Suite(.timeLimit(.minutes(1))) struct RunningTests {
+    private func rig(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
+        ClientRig(change)
+    }
+
+    private func waitUntilConnected(_ rig: ClientRig) async throws {
+        try await rig.recorder.next { $0 == .state(.connected) }
+    }
+
+    @Test func runConnectsAndEndsWithTheTask() async throws {
+        let rig = rig()
+        let running = Task { try await rig.pusher.run() }
+        try await waitUntilConnected(rig)
+        running.cancel()
+        try await running.value
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+    }
+
+    @Test func runSurvivesLostConnections() async throws {
+        let rig = rig()
+        let running = Task { try await rig.pusher.run() }
+        try await waitUntilConnected(rig)
+        for _ in 0..<150 {
+            rig.socket.drop()
+            rig.scheduler.advance(by: .seconds(130))
+            #expect(rig.pusher.connection.connectionState == .connected)
+        }
+        rig.pusher.disconnect()
+        try await running.value
+    }
+
+    @Test func whatEndsTheConnectionForGoodIsThrown() async throws {
+        let rig = rig()
+        let running = Task { try await rig.pusher.run() }
+        try await waitUntilConnected(rig)
+        rig.socket.serverCloses(code: 4001, reason: "no such app")
+        let error = await #expect(throws: PusherError.self) { try await running.value }
+        #expect(error?.code == 4001)
+    }
+
+    @Test func shutdownGivesUpChannelsAndCloses() async throws {
+        let rig = rig()
+        rig.pusher.subscribe("news")
+        let running = Task { try await rig.pusher.run() }
+        try await waitUntilConnected(rig)
+        let events = rig.pusher.events
+        rig.socket.publish(channel: "news", event: "last", data: "1")
+        await rig.pusher.shutdown()
+        try await running.value
+        #expect(rig.socket.frames.last?.event == "pusher:unsubscribe")
+        #expect(!rig.socket.isOpen)
+        var names: [String] = []
+        for await event in events { names.append(event.eventName) }
+        #expect(names == ["last"], "what came before can still be read, then the stream ends")
+        #expect(rig.scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test func shutdownWaitsForWhatIsStillToBeDelivered() async {
+        let queue = DispatchQueue(label: "slow")
+        let gate = DispatchSemaphore(value: 0)
+        let rig = rig { $0.delivery = .queue(queue) }
+        let heard = Locked(0)
+        rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
+        rig.pusher.connect()
+        queue.async { gate.wait() }
+        for _ in 0..<10 { rig.socket.publish(channel: "news", event: "n", data: "1") }
+        gate.signal()
+        await rig.pusher.shutdown()
+        #expect(heard.withLock { $0 } == 10)
+    }
+
+    @Test func shutdownWaitsNoLongerThanItMay() async throws {
+        let queue = DispatchQueue(label: "stuck")
+        let gate = DispatchSemaphore(value: 0)
+        let rig = rig { $0.delivery = .queue(queue) }
+        rig.pusher.connect()
+        queue.async { gate.wait() }
+        let shutdown = Task { await rig.pusher.shutdown(within: .seconds(3)) }
+        while !rig.scheduler.pendingTimers.contains(where: { $0.label == "shutdown" }) { await Task.yield() }
+        rig.scheduler.advance(by: .seconds(3))
+        await shutdown.value
+        gate.signal()
+    }
+
+    @Test func shutdownOfAClientThatNeverConnected() async {
+        let rig = rig()
+        await rig.pusher.shutdown()
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+    }
+}
