@@ -18,6 +18,16 @@ import Testing
         _ = lobby
     }
 
+    func follow(_ pusher: Pusher) async throws {
+        let prices = pusher.subscribe("prices").events(named: "price")
+        async let connection: Void = pusher.run()  // until the task is cancelled, or shutdown(within:) is called
+        for await event in prices {
+            let price = try event.decode(Double.self)
+            print(price)
+        }
+        try await connection
+    }
+
     @Test func theClientComesBack() {
         let (socket, time) = (MockWebSocket(), TestScheduler())
         let pusher = Pusher(

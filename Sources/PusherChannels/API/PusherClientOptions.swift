@@ -89,7 +89,7 @@ public struct PusherClientOptions: Sendable {
         configuration.reconnectPolicy = reconnectPolicy
         configuration.pauseLimit = pauseLimit
         if let activityTimeout, activityTimeout > 0 {
-            configuration.activityTimeout = .seconds(activityTimeout)
+            configuration.activityTimeout = Duration(unlimited: activityTimeout)
         }
         return configuration
     }

@@ -117,6 +117,18 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { driver.handle(.reconnectPolicy(newValue)) }
     }
 
+    /// How many attempts in a row may fail; nil for no limit. PusherSwift's name for a part of ``reconnectPolicy``.
+    public var reconnectAttemptsMax: Int? {
+        get { reconnectPolicy.maximumAttempts }
+        set { reconnectPolicy.maximumAttempts = newValue }
+    }
+
+    /// The longest pause between two attempts, in seconds; nil for a day, which no longer time exceeds. PusherSwift's name for a part of ``reconnectPolicy``.
+    public var maxReconnectGapInSeconds: Double? {
+        get { reconnectPolicy.maximumDelay / .seconds(1) }
+        set { reconnectPolicy.maximumDelay = Duration(unlimited: newValue) }
+    }
+
     // MARK: Channels
 
     func subscribe<Channel: PusherChannel>(
