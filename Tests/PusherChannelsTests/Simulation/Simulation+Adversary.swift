@@ -21,7 +21,7 @@ extension Simulation {
         case 94..<97: tellClient(.signIn)
         default: restartServer()
         }
-        schedule(.trouble, at: now + duration(chance(70) ? 1...2_000 : 1...40_000))
+        schedule(.trouble, at: now + duration(chance(70) ? 1...2_000 : 1...longestQuiet))
     }
 
     mutating func connect() {

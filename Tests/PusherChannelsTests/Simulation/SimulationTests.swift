@@ -34,6 +34,18 @@ import Testing
         if Self.count >= 1_000 { #expect(gaps > 0) }
     }
 
+    @Test func aWeekOfItEndsConnected() {
+        var simulation = Simulation(seed: 1)
+        simulation.remainingTroubles = 4_000
+        simulation.longestQuiet = 1_200_000
+        simulation.runToTheEnd()
+        #expect(simulation.oracle.problem == nil)
+        #expect(simulation.now > .seconds(7 * 24 * 60 * 60))
+        simulation.connect()
+        simulation.run(until: simulation.now + .seconds(60))
+        #expect(simulation.client.state == .connected)
+    }
+
     @Test func aSeedReplaysItsScenario() {
         var first = Simulation(seed: 7)
         var second = Simulation(seed: 7)

@@ -1,0 +1,31 @@
+import Dispatch
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Clients of one process share nothing that one of them could hold up.
+@Suite(.timeLimit(.minutes(1))) struct ManyClientsTests {
+    @Test func manyClientsDoNotWaitForEachOther() async throws {
+        let server = InMemoryServer()
+        let gate = DispatchSemaphore(value: 0)
+        let clients = (0..<20).map { number -> (Pusher, RecordingDelegate) in
+            let pusher = Pusher(
+                key: "local-key", options: PusherClientOptions(),
+                environment: PusherEnvironment(makeWebSocket: { server.makeWebSocket() }))
+            let recorder = RecordingDelegate()
+            let channel = pusher.subscribe("news")
+            // The first one's closure stands still.
+            channel.bind(eventName: "n") { event in
+                if number == 0 { gate.wait() }
+                recorder.record(event)
+            }
+            pusher.connect()
+            return (pusher, recorder)
+        }
+        server.publish(channel: "news", event: "n", data: "1")
+        for (_, recorder) in clients.dropFirst() { try await recorder.next() }
+        #expect(clients[0].1.happenings.isEmpty)
+        gate.signal()
+        try await clients[0].1.next()
+    }
+}
