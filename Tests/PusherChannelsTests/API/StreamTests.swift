@@ -63,6 +63,26 @@ import Testing
         #expect(await read(stream, 1) == ["0"], "the stream itself goes on")
     }
 
+    @Test func aReaderThatWaitsIsLetGoWhenItIsCancelled() async {
+        let rig = rig()
+        let stream = rig.pusher.events
+        let (begun, continuation) = AsyncStream<Void>.makeStream()
+        let reading = Task {
+            var count = 0
+            for await _ in stream {
+                count += 1
+                continuation.yield()
+            }
+            return count
+        }
+        publish(rig, 0..<1)
+        for await _ in begun { break }
+        // It has read one event; now it is most likely waiting for the next.
+        for _ in 0..<1_000 { await Task.yield() }
+        reading.cancel()
+        #expect(await reading.value == 1)
+    }
+
     @Test func theStatesComeWithTheirReasons() async {
         let rig = rig()
         let states = rig.pusher.connectionStates
@@ -136,6 +156,16 @@ import Testing
         #expect(rig.socket.isReading)
         #expect(pauses > 10_000, "it was read half a buffer at a time")
         #expect(stream.dropped == 0)
+    }
+
+    @Test func theServerWaitsUntilHalfOfTheBufferIsFree() async {
+        let rig = rig()
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
+        publish(rig, 0..<10)
+        #expect(await read(stream, 4).count == 4)
+        #expect(!rig.socket.isReading)
+        #expect(await read(stream, 1) == ["4"])
+        #expect(rig.socket.isReading)
     }
 
     @Test func aReaderThatIsTooSlowLosesItsStream() async {

@@ -42,6 +42,8 @@ import Testing
         publish(rig, 0..<1_000)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.pusher.connection.droppedEvents == 900)
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(2))
         gate.signal()
         queue.sync {}
         #expect(heard.withLock { $0 } == (0..<100).map { "\($0)" })
@@ -49,6 +51,7 @@ import Testing
         publish(rig, 1_000..<1_001)
         queue.sync {}
         #expect(heard.withLock { $0.last } == "1000")
-        #expect(rig.recorder.states == [.connecting, .connected], "news of the connection is never dropped")
+        let states: [ConnectionState] = [.connecting, .connected, .reconnecting, .connecting, .connected]
+        #expect(rig.recorder.states == states, "news of the connection is never dropped")
     }
 }
