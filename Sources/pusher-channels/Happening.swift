@@ -9,6 +9,7 @@ import FoundationNetworking
 enum Happening: Sendable {
     case state(ConnectionState)
     case subscribed(String)
+    case gap(String, since: Date)
     case subscriptionFailed(String, String)
     case error(PusherError)
     case event(PusherEvent)
@@ -43,6 +44,10 @@ final class Happenings: PusherDelegate, Sendable {
 
     func subscribedToChannel(name: String) {
         add(.subscribed(name))
+    }
+
+    func eventsMayBeMissing(channelName: String, since: Date) {
+        add(.gap(channelName, since: since))
     }
 
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {

@@ -58,36 +58,53 @@ struct Listen: AsyncParsableCommand {
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay))))
         let happenings = Happenings()
         pusher.delegate = happenings
-        pusher.bind { happenings.add(.event($0)) }
+        // Whoever reads our output slowly makes the server wait, not our memory grow.
+        let events = pusher.events(buffering: StreamBuffering(overflow: .pauseThenDrop))
         if let userID { pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) } }
         for channel in channels { pusher.subscribe(channel) }
         pusher.connect()
-        try await follow(happenings.stream)
-        await happenings.end(pusher)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await printAll(events) }
+            group.addTask { try await follow(happenings.stream) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+        await pusher.shutdown()
+    }
+
+    /// Returns when as many were printed as were asked for.
+    private func printAll(_ events: PusherStream<PusherEvent>) async throws {
+        var printed = 0
+        var dropped = 0
+        for await event in events where isWanted(event) {
+            if events.dropped > dropped {
+                note("\(events.dropped - dropped) events were dropped, as the output was not read")
+                dropped = events.dropped
+            }
+            output(try line(event))
+            printed += 1
+            if printed == count { return }
+        }
     }
 
     private func follow(_ happenings: AsyncStream<Happening>) async throws {
-        var printed = 0
         var lastError: PusherError?
         for await happening in happenings {
             switch happening {
-            case .event(let event):
-                guard isWanted(event) else { continue }
-                output(try line(event))
-                printed += 1
-                if printed == count { return }
             case .state(.disconnected):
                 throw Failure("can't go on: \(lastError.map { "\($0)" } ?? "disconnected")")
             case .state(let state):
                 note("\(state)")
             case .subscribed(let channel):
                 note("subscribed to \(channel)")
+            case .gap(let channel, let date):
+                note("events of \(channel) may be missing since \(date.formatted(.iso8601))")
             case .subscriptionFailed(let channel, let problem):
                 throw Failure("can't subscribe to \(channel): \(problem)")
             case .error(let error):
                 lastError = error
                 note("\(error)")
-            case .memberAdded, .memberRemoved:
+            case .event, .memberAdded, .memberRemoved:
                 break
             }
         }

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Glibc
 import Testing
 
 /// A server that sends as fast as it can: the client takes what comes, and loses nothing.
@@ -8,14 +9,36 @@ import Testing
         let events: Int
     }
 
-    @Test func everyEventOfAFastFeedIsCounted() async throws {
-        let events = 400_000
+    private func feed(events: Int) async throws -> (Command, port: String) {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let program = root.appendingPathComponent("Benchmarks/feed").path
+        let feed = try Command(program: program, ["--events", "\(events)", "--bytes", "95"])
+        let address = try await feed.output.next(containing: "listening on")
+        return (feed, address.split(separator: ":").last.map(String.init) ?? "")
+    }
+
+    /// The consumer, a command that prints, is slower than the server: the server waits, the command's memory stays.
+    @Test func aSlowConsumerTakesNoMemoryAndLosesNothing() async throws {
+        let events = 200_000
         try await withWatchdog(seconds: 120) {
-            let feed = try Command(program: program, ["--events", "\(events)", "--bytes", "95"])
-            let address = try await feed.output.next(containing: "listening on")
-            let port = address.split(separator: ":").last.map(String.init) ?? ""
+            let server = try await Command.server()
+            let idle = try Command("listen", "news", "--port", String(server.port))
+            try await idle.errors.next(containing: "subscribed to news")
+            let rest = try #require(try ProcessTables.residentMemory(of: idle.id, atMost: false))
+
+            let (feed, port) = try await feed(events: events)
+            defer { feed.signal(SIGKILL) }
+            let listen = try Command("listen", "bench", "--event", "tick", "--port", port)
+            for _ in 0..<events { _ = try #require(await listen.output.next()) }
+            let most = try #require(try ProcessTables.residentMemory(of: listen.id, atMost: true))
+            #expect(most - rest <= 10_240, "\(rest) kB idle, \(most) kB at most")
+        }
+    }
+
+    @Test func everyEventOfAFastFeedIsCounted() async throws {
+        let events = 400_000
+        try await withWatchdog(seconds: 120) {
+            let (feed, port) = try await feed(events: events)
             let bench = try Command("bench", "--json", "--port", port)
             #expect(await bench.end() == .exit(0))
             let output = await bench.output.toEnd()

@@ -30,6 +30,13 @@ enum ProcessTables {
     /// How many descriptors another process has.
     static func descriptors(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/fd") }
 
+    /// How much memory another process has resident in kilobytes, or had at most.
+    static func residentMemory(of process: pid_t, atMost: Bool) throws -> Int? {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix(atMost ? "VmHWM:" : "VmRSS:") }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+    }
+
     private static func numbers(in path: String) -> Int {
         entries(of: path).count { Int($0) != nil }
     }
