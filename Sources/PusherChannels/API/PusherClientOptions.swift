@@ -23,6 +23,8 @@ public struct PusherClientOptions: Sendable {
     public var upgradesToTLS: Bool
     /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120.
     public var activityTimeout: TimeInterval?
+    /// How long each step may take.
+    public var timeouts: ConnectionTimeouts
     /// When a lost connection is tried again.
     public var reconnectPolicy: ReconnectPolicy
     /// What is checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
@@ -53,6 +55,7 @@ public struct PusherClientOptions: Sendable {
         useTLS: Bool = true,
         upgradesToTLS: Bool = false,
         activityTimeout: TimeInterval? = nil,
+        timeouts: ConnectionTimeouts = ConnectionTimeouts(),
         reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
         limits: ProtocolLimits = .hosted,
         concurrentAuthorisations: Int = 16,
@@ -70,6 +73,7 @@ public struct PusherClientOptions: Sendable {
         self.useTLS = useTLS
         self.upgradesToTLS = upgradesToTLS
         self.activityTimeout = activityTimeout
+        self.timeouts = timeouts
         self.reconnectPolicy = reconnectPolicy
         self.limits = limits
         self.concurrentAuthorisations = concurrentAuthorisations
@@ -88,6 +92,12 @@ public struct PusherClientOptions: Sendable {
         configuration.concurrentAuthorisations = concurrentAuthorisations
         configuration.reconnectPolicy = reconnectPolicy
         configuration.pauseLimit = pauseLimit
+        configuration.openTimeout = timeouts.open
+        configuration.establishTimeout = timeouts.establish
+        configuration.pongTimeout = timeouts.pong
+        configuration.closeTimeout = timeouts.close
+        configuration.authorisationTimeout = timeouts.authorisation
+        configuration.subscriptionTimeout = timeouts.subscription
         if let activityTimeout, activityTimeout > 0 {
             configuration.activityTimeout = Duration(unlimited: activityTimeout)
         }

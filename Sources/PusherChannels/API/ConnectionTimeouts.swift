@@ -1,0 +1,28 @@
+/// How long each step may take before it is given up and reported as `timedOut`.
+public struct ConnectionTimeouts: Equatable, Sendable {
+    /// From the start of an attempt to the open socket: name, TCP, TLS and WebSocket upgrade together.
+    public var open: Duration
+    /// From the open socket to the server's `pusher:connection_established`.
+    public var establish: Duration
+    /// From a ping to any sign of life.
+    public var pong: Duration
+    /// From our close frame to the server's.
+    public var close: Duration
+    /// For the answer to an authorisation, from when it is asked for.
+    public var authorisation: Duration
+    /// For the server's answer to a subscription or a sign-in.
+    public var subscription: Duration
+
+    /// Creates time-outs; what is left out has the value a service wants.
+    public init(
+        open: Duration = .seconds(15), establish: Duration = .seconds(15), pong: Duration = .seconds(30),
+        close: Duration = .seconds(5), authorisation: Duration = .seconds(15), subscription: Duration = .seconds(30)
+    ) {
+        self.open = open
+        self.establish = establish
+        self.pong = pong
+        self.close = close
+        self.authorisation = authorisation
+        self.subscription = subscription
+    }
+}
