@@ -66,7 +66,8 @@ final class EventHub: Sendable {
     /// Delivers what is to be delivered among the effects, in order, where the policy says. Calls of this method must not
     /// overlap.
     func deliver(_ effects: [Effect]) {
-        for case .deliver(let delivery) in effects { stream(delivery) }
+        // Asked once for all that one read brought.
+        if streams.areThere { for case .deliver(let delivery) in effects { stream(delivery) } }
         switch policy {
         case .immediate: for case .deliver(let delivery) in effects { dispatch(delivery) }
         case .queue(let queue): enqueue(effects, on: queue)
@@ -102,7 +103,7 @@ final class EventHub: Sendable {
     private func stream(_ delivery: Delivery) {
         switch delivery {
         case .event(let envelope), .userEvent(let envelope):
-            if streams.wantEvents { streams.send(PusherEvent(envelope: envelope, makeDecoder: makeDecoder)) }
+            streams.send(PusherEvent(envelope: envelope, makeDecoder: makeDecoder))
         case .stateChanged(let old, let new, let reason):
             streams.send(ConnectionStateChange(old: old, new: new, reason: reason))
         case .memberAdded(let channel, let member):

@@ -59,7 +59,8 @@ final class EventStreams: Sendable {
 
     // MARK: Feeding them
 
-    var wantEvents: Bool { state.withLock { !$0.events.isEmpty } }
+    /// Whether somebody has made a stream.
+    var areThere: Bool { state.withLock { !$0.events.isEmpty || !$0.states.isEmpty || !$0.members.isEmpty } }
 
     func send(_ event: PusherEvent) {
         for entry in state.withLock({ $0.events }) where entry.isFor(event) { entry.buffer?.send(event) }
