@@ -111,10 +111,10 @@ struct SubscriptionMachine: Equatable, Sendable {
     ) {
         switch state {
         case .subscribing, .subscribed: break
-        case .retrying, .failed: break  // The answer came after the time for it, but it is the answer.
+        case .retrying where isAskedFor, .failed where isAskedFor: break  // It came after the time for it, but it is the answer.
         case .authorising(let attempt) where isAskedFor:
             effects.append(.cancelAuthorisation(attempt))  // The same, while the next try is on its way.
-        case .waiting, .authorising:
+        case .waiting, .authorising, .retrying, .failed:
             effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: name.text))
             return
         }

@@ -3,6 +3,17 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct SubscriptionTests {
+    /// Found by the simulation: the success was for a subscription that had been given up since.
+    @Test func aSuccessThatTheFailedSubscriptionDidNotAskForChangesNothing() throws {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        transcript.play(.unsubscribe(channel: "private-room"))
+        let asked = transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations
+        transcript.play(.authorised(try #require(asked.first), .failure(AuthorisationFailure(message: "no", isRetriable: true))))
+        #expect(transcript.succeed("private-room").deliveries.isEmpty)
+        #expect(transcript.machine.subscriptions["private-room"]?.isSubscribed == false)
+    }
+
     /// They are of the subscription that was given up.
     @Test func eventsThatComeBeforeTheSuccessAreDropped() {
         var transcript = Transcript.connected()
