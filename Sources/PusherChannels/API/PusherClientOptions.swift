@@ -18,8 +18,8 @@ public struct PusherClientOptions: Sendable {
     public var path: String?
     /// Whether to use TLS.
     public var useTLS: Bool
-    /// Whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port stays
-    /// as set.
+    /// Whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port
+    /// stays as set.
     public var upgradesToTLS: Bool
     /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120.
     public var activityTimeout: TimeInterval?
@@ -29,15 +29,15 @@ public struct PusherClientOptions: Sendable {
     public var reconnectPolicy: ReconnectPolicy
     /// What is checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
     public var limits: ProtocolLimits
-    /// How many authorisations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions. One
-    /// at least.
+    /// How many authorisations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions.
+    /// One at least.
     public var concurrentAuthorisations: Int
-    /// How much may wait on the queue that ``delivery`` names. When there is more, nothing is read from the connection until half of it
-    /// was delivered; after ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``) and their channels are said to have
-    /// missed some.
+    /// How much may wait on the queue that ``delivery`` names. When there is more, nothing is read from the connection until half
+    /// of it was delivered; after ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``) and their channels are
+    /// said to have missed some.
     public var deliveryLimit: Int
-    /// How long nothing is read from the connection while streams or the delivery queue are full. Servers wait for a pong for half a minute or more: stay
-    /// below that.
+    /// How long nothing is read from the connection while streams or the delivery queue are full. Servers wait for a pong for
+    /// half a minute or more: stay below that.
     public var pauseLimit: Duration
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
     public var delivery: DeliveryPolicy

@@ -123,7 +123,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { reconnectPolicy.maximumAttempts = newValue }
     }
 
-    /// The longest pause between two attempts, in seconds; nil for a day, which no longer time exceeds. PusherSwift's name for a part of ``reconnectPolicy``.
+    /// The longest pause between two attempts, in seconds; nil, like anything longer, means a day. PusherSwift's name for a
+    /// part of ``reconnectPolicy``.
     public var maxReconnectGapInSeconds: Double? {
         get { reconnectPolicy.maximumDelay / .seconds(1) }
         set { reconnectPolicy.maximumDelay = Duration(unlimited: newValue) }

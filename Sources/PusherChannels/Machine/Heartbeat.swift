@@ -59,13 +59,9 @@ struct Heartbeat: Equatable, Sendable {
     mutating func check(at now: MonotonicTime) -> Verdict? {
         guard let nextDeadline, now >= nextDeadline else { return nil }
         switch state {
-        case .listening:
-            state = .awaitingPong(deadline: now + pongTimeout)
-            return .ping
-        case .awaitingPong:
-            return .dead
-        case .paused:
-            return nil
+        case .listening: return probe(at: now) ? .ping : nil
+        case .awaitingPong: return .dead
+        case .paused: return nil
         }
     }
 }

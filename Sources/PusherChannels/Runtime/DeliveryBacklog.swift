@@ -1,10 +1,18 @@
 /// What waits on the application's delivery queue: past the limit the server has to wait, and past the time for that, events are
 /// dropped until half of it is free again.
 final class DeliveryBacklog: Consumer {
+    /// How the application keeps up.
+    private enum Pace {
+        case keepingUp
+        /// The limit was reached: the server waits.
+        case behind
+        /// The server could not be made to wait longer.
+        case dropping
+    }
+
     private struct State {
         var waiting = 0
-        var isBehind = false
-        var isDropping = false
+        var pace = Pace.keepingUp
         var dropped = 0
         /// The channels that lost events, and since when.
         var losses: [String: MonotonicTime] = [:]
@@ -17,29 +25,31 @@ final class DeliveryBacklog: Consumer {
         self.limit = max(limit, 1)
     }
 
-    var isBehind: Bool { state.withLock { $0.isBehind } }
+    var isBehind: Bool { state.withLock { $0.pace != .keepingUp } }
     var dropped: Int { state.withLock { $0.dropped } }
 
     func pauseLimitReached() {
         state.withLock { state in
-            if state.isBehind { state.isDropping = true }
+            if state.pace == .behind { state.pace = .dropping }
         }
     }
 
-    /// Takes in what is about to wait; gives back what there is room for, and whether the queue is behind now and was not before.
-    func admit(_ deliveries: [Delivery], at now: MonotonicTime) -> (admitted: [Delivery], isNews: Bool) {
+    /// Takes in what is about to wait; gives back what there is room for, how many deliveries that is, and whether the queue is
+    /// behind now and was not before.
+    func admit(_ effects: [Effect], at now: MonotonicTime) -> (admitted: [Effect], count: Int, isNews: Bool) {
         state.withLock { state in
-            let admitted = state.isDropping ? deliveries.filter { !drop($0, at: now, &state) } : deliveries
-            state.waiting += admitted.count
-            guard !state.isBehind, state.waiting >= limit else { return (admitted, false) }
-            state.isBehind = true
-            return (admitted, true)
+            let admitted = state.pace == .dropping ? effects.filter { !drop($0, at: now, &state) } : effects
+            let count = admitted.count(where: \.isDelivery)
+            state.waiting += count
+            guard state.pace == .keepingUp, state.waiting >= limit else { return (admitted, count, false) }
+            state.pace = .behind
+            return (admitted, count, true)
         }
     }
 
     /// Events can be missed, as on any bad connection; news about the connection and its channels can not.
-    private func drop(_ delivery: Delivery, at now: MonotonicTime, _ state: inout State) -> Bool {
-        guard case .event(let envelope) = delivery, !envelope.event.hasPrefix("pusher:") else { return false }
+    private func drop(_ effect: Effect, at now: MonotonicTime, _ state: inout State) -> Bool {
+        guard case .deliver(.event(let envelope)) = effect, !envelope.event.hasPrefix("pusher:") else { return false }
         state.dropped += 1
         if let channel = envelope.channel, state.losses[channel] == nil { state.losses[channel] = now }
         return true
@@ -49,11 +59,16 @@ final class DeliveryBacklog: Consumer {
     func delivered(_ count: Int) -> (hasCaughtUp: Bool, losses: [String: MonotonicTime]) {
         state.withLock { state in
             state.waiting -= count
-            guard state.isBehind, state.waiting <= limit / 2 else { return (false, [:]) }
+            guard state.pace != .keepingUp, state.waiting <= limit / 2 else { return (false, [:]) }
             defer { state.losses = [:] }
-            state.isBehind = false
-            state.isDropping = false
+            state.pace = .keepingUp
             return (true, state.losses)
         }
+    }
+}
+
+extension Effect {
+    fileprivate var isDelivery: Bool {
+        if case .deliver = self { true } else { false }
     }
 }

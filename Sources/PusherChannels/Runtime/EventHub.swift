@@ -76,13 +76,12 @@ final class EventHub: Sendable {
 
     /// One hop for all of them.
     private func enqueue(_ effects: [Effect], on queue: DispatchQueue) {
-        let deliveries = effects.compactMap { if case .deliver(let delivery) = $0 { delivery } else { nil } }
-        let (admitted, isNews) = backlog.admit(deliveries, at: now())
+        let (admitted, count, isNews) = backlog.admit(effects, at: now())
         if isNews { streams.consumersChanged() }
-        guard !admitted.isEmpty else { return }
+        guard count > 0 else { return }
         queue.async { [self] in
-            for delivery in admitted { dispatch(delivery) }
-            let (hasCaughtUp, losses) = backlog.delivered(admitted.count)
+            for case .deliver(let delivery) in admitted { dispatch(delivery) }
+            let (hasCaughtUp, losses) = backlog.delivered(count)
             for (channel, time) in losses.sorted(by: { $0.key < $1.key }) { dispatch(.gap(channel: channel, since: time)) }
             if hasCaughtUp { streams.consumersChanged() }
         }
