@@ -86,14 +86,14 @@ public final class MockSession: HTTPSession {
     private func answer(_ request: RecordedRequest, url: URL?) -> MockTask.Outcome {
         let stubbed: MockTask.Outcome? = state.withLock { state in
             state.requests.append(request)
-            if let response = state.responses[request.stubKey] { return (response.data, response.urlResponse, response.error) }
+            if let response = state.responses["\(request.method)||\(request.url)"] { return (response.data, response.urlResponse, response.error) }
             if let authorization = state.authorization, let outcome = authorize(request, url: url, authorization) {
                 return outcome
             }
             return state.mockResponse.map { ($0.data, $0.urlResponse, $0.error) }
         }
         if let stubbed { return stubbed }
-        if let server, let url { return outcome(server.respond(to: request.received), url: url) }
+        if let server, let url { return outcome(server.respond(to: request), url: url) }
         return state.withLock { state in
             state.unmatched.append(request)
             return (nil, nil, UnmatchedRequest(request: request, offered: offers(state)))
@@ -110,17 +110,17 @@ public final class MockSession: HTTPSession {
     ) -> MockTask.Outcome? {
         let form = request.form
         guard request.method == "POST", form["socket_id"] != nil || form["channel_name"] != nil, let url else { return nil }
-        let answer: ServerResponse
+        let answer: StubResponse
         do throws(HTTPRefusal) {
             answer = .json(
                 try form["channel_name"] == nil ? authorization.user(form) : authorization.channel(form))
         } catch {
-            answer = ServerResponse(status: error.status, text: error.reason)
+            answer = StubResponse(status: error.status, text: error.reason)
         }
         return outcome(answer, url: url)
     }
 
-    private func outcome(_ answer: ServerResponse, url: URL) -> MockTask.Outcome {
+    private func outcome(_ answer: StubResponse, url: URL) -> MockTask.Outcome {
         let response = HTTPURLResponse(
             url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: answer.headers)
         return (answer.body, response, nil)

@@ -79,7 +79,7 @@ struct Authorization {
 
 extension ServerMachine {
     /// `POST /pusher/auth` and `POST /pusher/user-auth`: the endpoints of every app's backend at once; `nil` for another path.
-    func authorize(_ request: ServerRequest) throws(HTTPRefusal) -> JSONValue? {
+    func authorize(_ request: RecordedRequest) throws(HTTPRefusal) -> JSONValue? {
         guard ["/pusher/auth", "/pusher/user-auth"].contains(request.path) else { return nil }
         guard request.method == "POST" else {
             throw HTTPRefusal(status: 405, reason: "The authorisation endpoint takes POST")

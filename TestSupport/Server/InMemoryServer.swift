@@ -73,7 +73,7 @@ public final class InMemoryServer: Sendable {
     }
 
     /// Answers a request to the HTTP API or to an authorisation endpoint.
-    public func respond(to request: ServerRequest) -> ServerResponse {
+    public func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(wallClock().timeIntervalSince1970)
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
     }

@@ -13,7 +13,7 @@ public final class LocalServer: Sendable {
         /// What the protocol's side noticed.
         case notice(ServerMachine.Notice)
         /// A plain HTTP request was answered.
-        case request(ServerRequest, status: Int)
+        case request(RecordedRequest, status: Int)
 
         /// One line for a log.
         public var description: String {
@@ -153,7 +153,7 @@ public final class LocalServer: Sendable {
     // MARK: What it has seen
 
     /// The plain requests it received, in order; upgrades to WebSockets are not among them.
-    public var requests: [ServerRequest] { core.requests }
+    public var requests: [RecordedRequest] { core.requests }
 
     /// The connections that are open now.
     public var connections: [ServerMachine.ConnectionInfo] { core.connections }

@@ -21,7 +21,7 @@ final class LocalServerCore: Sendable {
         var lastNumber = 0
         var isStopping = false
         var timer = MachineTimer()
-        var requests: [ServerRequest] = []
+        var requests: [RecordedRequest] = []
         var events: ArraySlice<LocalServer.Event> = []
         var isReporting = false
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
@@ -38,7 +38,7 @@ final class LocalServerCore: Sendable {
     // MARK: Asking
 
     var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
-    var requests: [ServerRequest] { state.withLock { $0.requests } }
+    var requests: [RecordedRequest] { state.withLock { $0.requests } }
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     func ask<Result>(_ question: (ServerMachine) -> Result) -> Result {
@@ -93,7 +93,7 @@ final class LocalServerCore: Sendable {
 
     // MARK: The machine
 
-    func respond(to request: ServerRequest) -> ServerResponse {
+    func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(settings.wallClock().timeIntervalSince1970)
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
     }
@@ -162,7 +162,7 @@ final class LocalServerCore: Sendable {
 
     // MARK: Reporting
 
-    func record(_ request: ServerRequest) {
+    func record(_ request: RecordedRequest) {
         state.withLock { $0.requests.append(request) }
     }
 

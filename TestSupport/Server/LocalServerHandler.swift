@@ -17,34 +17,35 @@ struct LocalServerHandler: HTTPHandler {
             let session = LocalServerSession(core: core, path: request.target.rawValue)
             return try await WebSocketHTTPHandler(handler: session).handleRequest(request)
         }
-        let received = ServerRequest(request, body: try await request.bodyData)
+        let received = RecordedRequest(request, body: try await request.bodyData)
         core.record(received)
         let response = await answer(received)
         core.report(.request(received, status: response.status))
         return HTTPResponse(response)
     }
 
-    private func answer(_ request: ServerRequest) async -> ServerResponse {
+    private func answer(_ request: RecordedRequest) async -> StubResponse {
         guard let route = router[request.path] else { return core.respond(to: request) }
         do {
             return try await route.respond(to: request)
         } catch {
-            return ServerResponse(status: 500, text: "\(error)\n")
+            return StubResponse(status: 500, text: "\(error)\n")
         }
     }
 }
 
-extension ServerRequest {
+extension RecordedRequest {
     init(_ request: HTTPRequest, body: Data) {
         let headers = request.headers.map { ($0.key.rawValue, $0.value) }
         self.init(
-            method: request.method.rawValue, target: request.target.rawValue,
+            method: request.method.rawValue,
+            url: (request.headers[.host].map { "http://\($0)" } ?? "") + request.target.rawValue,
             headers: Dictionary(headers, uniquingKeysWith: { "\($0), \($1)" }), body: body)
     }
 }
 
 extension HTTPResponse {
-    init(_ response: ServerResponse) {
+    init(_ response: StubResponse) {
         var headers = HTTPHeaders()
         for (name, value) in response.headers { headers[HTTPHeader(name)] = value }
         let phrase = response.status == 200 ? "OK" : HTTPURLResponse.localizedString(forStatusCode: response.status)

@@ -4,7 +4,7 @@ import PusherChannels
 /// Answers requests to a path of a ``LocalServer``.
 public protocol ServerRoute: Sendable {
     /// Answers a request; may be called from any thread, for several requests at once. An error becomes a 500.
-    func respond(to request: ServerRequest) async throws -> ServerResponse
+    func respond(to request: RecordedRequest) async throws -> StubResponse
 }
 
 /// The paths that a test adds to a ``LocalServer``. All members may be called from any thread, while the server runs.
@@ -22,15 +22,15 @@ public final class Router: Sendable {
     }
 
     /// Answers requests to a path by a closure.
-    public func on(_ path: String, _ handler: @escaping @Sendable (ServerRequest) async throws -> ServerResponse) {
+    public func on(_ path: String, _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse) {
         self[path] = ClosureRoute(handler: handler)
     }
 }
 
 private struct ClosureRoute: ServerRoute {
-    let handler: @Sendable (ServerRequest) async throws -> ServerResponse
+    let handler: @Sendable (RecordedRequest) async throws -> StubResponse
 
-    func respond(to request: ServerRequest) async throws -> ServerResponse {
+    func respond(to request: RecordedRequest) async throws -> StubResponse {
         try await handler(request)
     }
 }
@@ -39,12 +39,12 @@ private struct ClosureRoute: ServerRoute {
 public struct JSONResponse: ServerRoute {
     private let status: Int
     private let headers: [String: String]
-    private let body: @Sendable (ServerRequest) async throws -> Data
+    private let body: @Sendable (RecordedRequest) async throws -> Data
 
     /// Creates a route whose answer is what `handler` returns, encoded with the keys in order.
     public init<Value: Encodable & SendableMetatype>(
         status: Int = 200, headers: [String: String] = [:],
-        _ handler: @escaping @Sendable (ServerRequest) async throws -> Value
+        _ handler: @escaping @Sendable (RecordedRequest) async throws -> Value
     ) {
         self.status = status
         self.headers = headers
@@ -56,9 +56,9 @@ public struct JSONResponse: ServerRoute {
     }
 
     /// Answers a request.
-    public func respond(to request: ServerRequest) async throws -> ServerResponse {
+    public func respond(to request: RecordedRequest) async throws -> StubResponse {
         let headers = ["Content-Type": "application/json"].merging(headers, uniquingKeysWith: { $1 })
-        return ServerResponse(status: status, headers: headers, body: try await body(request))
+        return StubResponse(status: status, headers: headers, body: try await body(request))
     }
 }
 
@@ -66,12 +66,12 @@ public struct JSONResponse: ServerRoute {
 public struct DataResponse: ServerRoute {
     private let status: Int
     private let headers: [String: String]
-    private let handler: @Sendable (ServerRequest) async throws -> Data
+    private let handler: @Sendable (RecordedRequest) async throws -> Data
 
     /// Creates a route whose answer is what `handler` returns.
     public init(
         status: Int = 200, contentType: String = "application/octet-stream", headers: [String: String] = [:],
-        _ handler: @escaping @Sendable (ServerRequest) async throws -> Data
+        _ handler: @escaping @Sendable (RecordedRequest) async throws -> Data
     ) {
         self.status = status
         self.headers = ["Content-Type": contentType].merging(headers, uniquingKeysWith: { $1 })
@@ -79,7 +79,7 @@ public struct DataResponse: ServerRoute {
     }
 
     /// Answers a request.
-    public func respond(to request: ServerRequest) async throws -> ServerResponse {
-        ServerResponse(status: status, headers: headers, body: try await handler(request))
+    public func respond(to request: RecordedRequest) async throws -> StubResponse {
+        StubResponse(status: status, headers: headers, body: try await handler(request))
     }
 }

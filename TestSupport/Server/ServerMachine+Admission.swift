@@ -9,7 +9,7 @@ struct ConnectionRefusal: Error {
 
 extension ServerMachine {
     /// Finds the app that a connection's request asks for.
-    mutating func admit(_ request: ServerRequest, isSecure: Bool) throws(ConnectionRefusal) -> ServerApp {
+    mutating func admit(_ request: RecordedRequest, isSecure: Bool) throws(ConnectionRefusal) -> ServerApp {
         let segments = request.path.split(separator: "/")
         // Self-hosted servers may sit behind a prefix, so only the end of the path counts.
         guard let key = segments.last?.description.removingPercentEncoding, segments.dropLast().last == "app" else {

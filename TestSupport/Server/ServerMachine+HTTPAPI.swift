@@ -15,18 +15,18 @@ extension ServerMachine {
     ///   - effects: Where what subscribers are sent is appended.
     /// - Returns: The answer, 404 for a path that is neither.
     public mutating func respond(
-        to request: ServerRequest, unixTime: Int, into effects: inout [Effect]
-    ) -> ServerResponse {
+        to request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
+    ) -> StubResponse {
         do throws(HTTPRefusal) {
             if let answer = try authorize(request) { return .json(answer) }
             return .json(try answer(request, unixTime: unixTime, into: &effects))
         } catch {
-            return ServerResponse(status: error.status, text: error.reason + "\n")
+            return StubResponse(status: error.status, text: error.reason + "\n")
         }
     }
 
     private mutating func answer(
-        _ request: ServerRequest, unixTime: Int, into effects: inout [Effect]
+        _ request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
     ) throws(HTTPRefusal) -> JSONValue {
         let segments = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         guard segments.count >= 3, segments[0] == "apps" else {
@@ -57,7 +57,7 @@ extension ServerMachine {
         }
     }
 
-    private func body(of request: ServerRequest) throws(HTTPRefusal) -> JSONValue {
+    private func body(of request: RecordedRequest) throws(HTTPRefusal) -> JSONValue {
         do {
             return try JSONValue(parsing: request.text)
         } catch {
@@ -131,8 +131,3 @@ extension ServerMachine {
     }
 }
 
-extension ServerResponse {
-    static func json(_ value: JSONValue) -> ServerResponse {
-        ServerResponse(text: value.text, contentType: "application/json")
-    }
-}

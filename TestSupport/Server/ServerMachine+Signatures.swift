@@ -22,7 +22,7 @@ extension ServerMachine {
     }
 
     /// What is wrong with an HTTP API request's signature; `nil` when it is right.
-    func signatureProblem(of request: ServerRequest, app: ServerApp, unixTime: Int) -> String? {
+    func signatureProblem(of request: RecordedRequest, app: ServerApp, unixTime: Int) -> String? {
         var parameters = request.parameters
         guard let key = parameters["auth_key"] else { return "Missing parameter: auth_key" }
         guard key == app.key else { return "Unknown auth_key: \(key)" }
@@ -48,7 +48,7 @@ extension ServerMachine {
             + "your_secret_key), but you sent \"\(signature)\""
     }
 
-    private func bodyProblem(of request: ServerRequest, md5 given: String?) -> String? {
+    private func bodyProblem(of request: RecordedRequest, md5 given: String?) -> String? {
         if request.body.isEmpty { return given == nil ? nil : "body_md5 given for an empty body" }
         guard let given else { return "Missing parameter: body_md5" }
         let expected = md5(request.body)

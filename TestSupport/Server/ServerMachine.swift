@@ -158,7 +158,7 @@ public struct ServerMachine: Sendable {
     // MARK: Opening
 
     private mutating func open(_ id: ConnectionID, path: String, isSecure: Bool, into effects: inout [Effect]) {
-        let request = ServerRequest(method: "GET", target: path)
+        let request = RecordedRequest(method: "GET", url: path)
         let app: ServerApp
         do throws(ConnectionRefusal) {
             app = try admit(request, isSecure: isSecure)

@@ -66,7 +66,7 @@ struct LocalServerSocketTests {
         for socket in sockets { try await subscribe(socket, to: "room") }
         let excluded = try #require(server.connections.first?.socketID)
         let body = "{\"name\":\"e\",\"channel\":\"room\",\"data\":\"1\",\"socket_id\":\"\(excluded)\"}"
-        let request = ServerRequest.signed(
+        let request = RecordedRequest.signed(
             "POST", "/apps/local/events", body: body, timestamp: Int(Date().timeIntervalSince1970))
         let http = try await RawWebSocket(port: server.port, path: nil)
         try await http.write(

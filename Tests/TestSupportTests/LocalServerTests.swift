@@ -52,7 +52,7 @@ struct LocalServerTests {
             Data($0.text.reversed().description.utf8)
         }
         server.router.on("/fail") { _ in throw RawWebSocket.Failure(description: "as planned") }
-        server.router.on("/echo") { ServerResponse(status: 418, text: "\($0.method) \($0.parameters["q"] ?? "") \($0.text)") }
+        server.router.on("/echo") { StubResponse(status: 418, text: "\($0.method) \($0.parameters["q"] ?? "") \($0.text)") }
 
         let hello = try await fetch("/hello", from: server)
         #expect(hello.status == 200)
@@ -76,7 +76,7 @@ struct LocalServerTests {
 
     @Test func `A body longer than any buffer arrives whole`() async throws {
         let server = try await LocalServer.start()
-        server.router.on("/length") { ServerResponse(text: "\($0.body.count)") }
+        server.router.on("/length") { StubResponse(text: "\($0.body.count)") }
         let body = String(repeating: "x", count: 300_000)
         #expect(try await fetch("/length", method: "POST", body: body, from: server).text == "300000")
         await server.stop()
@@ -90,7 +90,7 @@ struct LocalServerTests {
         #expect(
             auth.text.contains(
                 Signature.channel("private-a", socketID: "1.2", key: "local-key", secret: "local-secret")))
-        let request = ServerRequest.signed("GET", "/apps/local/channels", timestamp: now)
+        let request = RecordedRequest.signed("GET", "/apps/local/channels", timestamp: now)
         let channels = try await fetch("\(request.path)?\(request.query)", from: server)
         #expect(channels.text == #"{"channels":{}}"#)
         #expect(try await fetch("/apps/local/channels", from: server).status == 401)

@@ -6,10 +6,10 @@ import Testing
 struct ServerEncryptionTests {
     private let channel = "private-encrypted-orders"
 
-    private func authorization(_ app: ServerApp) -> ServerResponse {
+    private func authorization(_ app: ServerApp) -> StubResponse {
         var rig = ServerRig(ServerMachine(apps: [app]))
         let form = "socket_id=1.2&channel_name=\(channel)"
-        return rig.respond(to: ServerRequest(method: "POST", target: "/pusher/auth", body: .init(form.utf8)))
+        return rig.respond(to: RecordedRequest(method: "POST", url: "/pusher/auth", body: .init(form.utf8)))
     }
 
     @Test func `The endpoint gives the channel's key with the signature`() throws {

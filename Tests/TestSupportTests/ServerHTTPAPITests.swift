@@ -19,9 +19,9 @@ struct ServerHTTPAPITests {
         let app = ServerApp(id: "3", key: "278d425bdf160c739803", secret: "7ad3773142a6692b25b8")
         var rig = ServerRig(ServerMachine(apps: [app]))
         let body = #"{"name":"foo","channels":["project-3"],"data":"{\"some\":\"data\"}"}"#
-        var request = ServerRequest(
+        var request = RecordedRequest(
             method: "POST",
-            target: "/apps/3/events?auth_key=278d425bdf160c739803&auth_timestamp=1353088179&auth_version=1.0"
+            url: "/apps/3/events?auth_key=278d425bdf160c739803&auth_timestamp=1353088179&auth_version=1.0"
                 + "&body_md5=ec365a775a4cd0599faeb73354201b6f"
                 + "&auth_signature=da454824c97ba181a32ccc17a72625ba02771f50b50e1e7430e47a1f3f457e6c",
             body: Data(body.utf8))
@@ -50,7 +50,7 @@ struct ServerHTTPAPITests {
     @Test(arguments: [(-601, 401), (-600, 200), (600, 200), (601, 401)])
     func `A timestamp may be off by ten minutes`(difference: Int, status: Int) {
         var rig = ServerRig()
-        let request = ServerRequest.signed("GET", "/apps/local/channels", timestamp: 1_700_000_000 + difference)
+        let request = RecordedRequest.signed("GET", "/apps/local/channels", timestamp: 1_700_000_000 + difference)
         #expect(rig.respond(to: request).status == status)
     }
 
@@ -129,9 +129,9 @@ struct ServerHTTPAPITests {
 
     // MARK: The authorisation endpoint
 
-    private func authorize(_ form: String, app: ServerApp = .local, method: String = "POST") -> ServerResponse {
+    private func authorize(_ form: String, app: ServerApp = .local, method: String = "POST") -> StubResponse {
         var rig = ServerRig(ServerMachine(apps: [app]))
-        return rig.respond(to: ServerRequest(method: method, target: "/pusher/auth", body: Data(form.utf8)))
+        return rig.respond(to: RecordedRequest(method: method, url: "/pusher/auth", body: Data(form.utf8)))
     }
 
     @Test func `The endpoint signs what the server will accept`() throws {
@@ -141,7 +141,7 @@ struct ServerHTTPAPITests {
             "socket_id=1.2&channel_name=private-room",
             "socket_id=1.2&channel_name=presence-room&user_id=ann+%26+bob&user_info=%7B%22n%22%3A1%7D",
         ] {
-            let request = ServerRequest(method: "POST", target: "/pusher/auth", body: Data(form.utf8))
+            let request = RecordedRequest(method: "POST", url: "/pusher/auth", body: Data(form.utf8))
             let answer = try JSONValue(parsing: rig.respond(to: request).text)
             let auth = try #require(answer["auth"]?.stringValue)
             let channel = try #require(request.form["channel_name"])
@@ -157,7 +157,7 @@ struct ServerHTTPAPITests {
         var rig = ServerRig(ServerMachine(apps: [.local, other], socketIDs: ["1.2"]))
         rig.open(1, path: "/app/other?protocol=7")
         let form = Data("socket_id=1.2&channel_name=private-a".utf8)
-        let response = rig.respond(to: ServerRequest(method: "POST", target: "/pusher/auth", body: form))
+        let response = rig.respond(to: RecordedRequest(method: "POST", url: "/pusher/auth", body: form))
         #expect(
             response.text == #"{"auth":"other:7892e0c10b8b3ccf90cb037eafd38d103f3347cfe46f4bb9950a729d2748e1b1"}"#)
     }

@@ -127,9 +127,9 @@ struct ServerSignInTests {
 
     // MARK: The endpoint
 
-    private func answer(_ form: String, app: ServerApp = .local) -> ServerResponse {
+    private func answer(_ form: String, app: ServerApp = .local) -> StubResponse {
         var rig = ServerRig(ServerMachine(apps: [app]))
-        return rig.respond(to: ServerRequest(method: "POST", target: "/pusher/user-auth", body: .init(form.utf8)))
+        return rig.respond(to: RecordedRequest(method: "POST", url: "/pusher/user-auth", body: .init(form.utf8)))
     }
 
     @Test func `The endpoint signs for a user, with what the form says of it`() throws {

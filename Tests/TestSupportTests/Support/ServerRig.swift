@@ -74,7 +74,7 @@ struct ServerRig {
         machine.shutDown(into: &effects)
     }
 
-    mutating func respond(to request: ServerRequest, unixTime: Int = 1_700_000_000) -> ServerResponse {
+    mutating func respond(to request: RecordedRequest, unixTime: Int = 1_700_000_000) -> StubResponse {
         effects.removeAll()
         return machine.respond(to: request, unixTime: unixTime, into: &effects)
     }

@@ -2,13 +2,13 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-extension ServerRequest {
+extension RecordedRequest {
     /// A request to the HTTP API as a server library signs it, each part being replaceable.
     static func signed(
         _ method: String, _ path: String, query: [String: String] = [:], body: String = "",
         key: String = "local-key", secret: String = "local-secret", timestamp: Int = 1_700_000_000,
         replacing replaced: [String: String?] = [:]
-    ) -> ServerRequest {
+    ) -> RecordedRequest {
         var query = query
         query["auth_key"] = key
         query["auth_timestamp"] = String(timestamp)
@@ -17,6 +17,6 @@ extension ServerRequest {
         query["auth_signature"] = Signature.request(method: method, path: path, query: query, secret: secret)
         for (name, value) in replaced { query[name] = value }
         let text = query.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
-        return ServerRequest(method: method, target: "\(path)?\(text)", body: Data(body.utf8))
+        return RecordedRequest(method: method, url: "\(path)?\(text)", body: Data(body.utf8))
     }
 }

@@ -1,0 +1,45 @@
+extension Fault {
+    /// A test double that faults can be put into.
+    public enum Seam: String, Hashable, Sendable, CaseIterable {
+        /// ``MockWebSocket``: a socket in memory.
+        case mockWebSocket
+        /// ``MockSession``: HTTP in memory.
+        case mockSession
+        /// ``LocalServer``: a real server's answers and frames.
+        case localServer
+        /// ``NetworkFaultProxy``: the bytes between a client and any server.
+        case networkFaultProxy
+    }
+
+    /// The doubles that this fault exists at.
+    public var seams: Set<Seam> {
+        switch self {
+        case .refused: [.mockWebSocket, .mockSession, .networkFaultProxy]
+        case .upgradeRefused, .wrongAcceptKey, .malformedFrame, .badUTF8: [.mockWebSocket, .localServer]
+        case .reset(.bytes(0)), .stall(.bytes(0)): [.mockWebSocket, .mockSession, .networkFaultProxy]
+        case .halfClose(.bytes(0)): [.mockWebSocket, .networkFaultProxy]
+        case .reset(.frames), .halfClose(.frames), .stall(.frames): [.mockWebSocket, .networkFaultProxy]
+        case .reset(.bytes), .halfClose(.bytes), .stall(.bytes), .truncate, .bandwidth, .dribble: [.networkFaultProxy]
+        case .latency: [.mockSession, .networkFaultProxy]
+        case .error: [.mockSession]
+        }
+    }
+
+    func check(at seam: Seam) throws(UnsupportedFault) {
+        guard seams.contains(seam) else { throw UnsupportedFault(fault: self, seam: seam) }
+    }
+}
+
+/// A fault was asked of a test double that can't do it.
+public struct UnsupportedFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The fault.
+    public let fault: Fault
+    /// Where it was asked for.
+    public let seam: Fault.Seam
+
+    /// Names the fault, the double, and those that can do it.
+    public var description: String {
+        let able = fault.seams.map(\.rawValue).sorted().joined(separator: ", ")
+        return "\(seam.rawValue) can't do \(fault); it exists at: \(able)"
+    }
+}
