@@ -86,7 +86,9 @@ public final class MockSession: HTTPSession {
     private func answer(_ request: RecordedRequest, url: URL?) -> MockTask.Outcome {
         let stubbed: MockTask.Outcome? = state.withLock { state in
             state.requests.append(request)
-            if let response = state.responses["\(request.method)||\(request.url)"] { return (response.data, response.urlResponse, response.error) }
+            if let response = state.responses["\(request.method)||\(request.url)"] {
+                return (response.data, response.urlResponse, response.error)
+            }
             if let authorization = state.authorization, let outcome = authorize(request, url: url, authorization) {
                 return outcome
             }

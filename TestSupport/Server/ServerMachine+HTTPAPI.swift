@@ -130,4 +130,3 @@ extension ServerMachine {
         return .object(members)
     }
 }
-
