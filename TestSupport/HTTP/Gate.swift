@@ -39,8 +39,10 @@ public final class Gate: Sendable {
         if isOpen { action() }
     }
 
-    /// Returns when the gate is open.
+    /// Returns when the gate is open, or when the task is cancelled.
     func pass() async {
-        await withCheckedContinuation { continuation in pass { continuation.resume() } }
+        let (opening, signal) = AsyncStream<Never>.makeStream()
+        pass { signal.finish() }
+        for await _ in opening {}
     }
 }

@@ -16,6 +16,9 @@ public struct StubResponse: Sendable {
     /// What must open before the answer comes.
     public var gate: Gate?
 
+    /// What the completion handler is given, to the letter, where a test says so.
+    var outcome: MockTask.Outcome?
+
     /// Creates a response.
     public init(status: Int = 200, headers: [String: String] = [:], body: Data = Data()) {
         self.status = status

@@ -7,37 +7,61 @@ import FoundationNetworking
 
 /// An HTTP session that answers from stubs and reaches no network.
 ///
-/// An answer is looked for by method and URL first, then at a stubbed authorisation endpoint, then in ``mockResponse``, then at
-/// the server if there is one. A request that finds none fails with ``UnmatchedRequest`` and is listed in ``unmatchedRequests``. Every session is on its
-/// own, so tests may run side by side. All members may be called from any thread.
-public final class MockSession: HTTPSession {
+/// An answer is looked for among the stubs, the last added first (see ``RequestStubbing``), then at the server if there is one
+/// and the path is one of a Channels server's, then in ``mockResponse``. A request that finds none fails with
+/// ``UnmatchedRequest``. Every session is on its own, so tests may run side by side. All members may be called from any thread.
+public final class MockSession: HTTPSession, RequestStubbing {
     /// What a request completes with.
     public typealias Response = (data: Data?, urlResponse: URLResponse?, error: NSError?)
 
     private struct State {
         var mockResponse: Response?
-        var responses: [String: Response] = [:]
-        var authorization: Authorization?
+        var requestHandler: (@Sendable (RecordedRequest) -> StubResponse)?
         var delivery: MockDelivery
-        var requests: [RecordedRequest] = []
-        var unmatched: [RecordedRequest] = []
+        var findings: [Finding] = []
     }
+
+    /// What is stubbed.
+    public let stubList = StubList()
+    /// What was asked.
+    public let journal = RequestJournal()
 
     private let state: Locked<State>
     private let server: InMemoryServer?
+    private let scheduler: any Scheduler
+    private let timeline: Timeline?
 
     /// Creates a session without stubs.
     ///
-    /// - Parameter server: Who answers what no stub does, whatever host the request is for.
-    public init(server: InMemoryServer? = nil, delivery: MockDelivery = .global) {
+    /// - Parameters:
+    ///   - server: Who answers what no stub does, whatever host the request is for.
+    ///   - delivery: When and where answers come.
+    ///   - scheduler: The clock of delayed answers, and of requests that time out.
+    public convenience init(
+        server: InMemoryServer? = nil, delivery: MockDelivery = .global, scheduler: any Scheduler = LiveScheduler()
+    ) {
+        self.init(server: server, delivery: delivery, scheduler: scheduler, timeline: nil)
+    }
+
+    init(server: InMemoryServer?, delivery: MockDelivery, scheduler: any Scheduler, timeline: Timeline?) {
         self.server = server
+        self.scheduler = scheduler
+        self.timeline = timeline
         state = Locked(State(delivery: delivery))
     }
 
     /// The answer to every request that nothing else answers; `nil` means that there is none.
+    ///
+    /// It hides requests that a test did not mean to be made: a stub says which ones it is for.
     public var mockResponse: Response? {
         get { state.withLock { $0.mockResponse } }
         set { state.withLock { $0.mockResponse = newValue } }
+    }
+
+    /// Answers every request that nothing else answers; `nil` means that nobody does. As wide as ``mockResponse``, and after it.
+    public var nextRequestHandler: (@Sendable (RecordedRequest) -> StubResponse)? {
+        get { state.withLock { $0.requestHandler } }
+        set { state.withLock { $0.requestHandler = newValue } }
     }
 
     /// When and where answers to requests made from now on come.
@@ -46,17 +70,15 @@ public final class MockSession: HTTPSession {
         set { state.withLock { $0.delivery = newValue } }
     }
 
-    /// The requests that were started, in order.
-    public var requests: [RecordedRequest] { state.withLock { $0.requests } }
-
-    /// The requests that found no answer.
-    public var unmatchedRequests: [RecordedRequest] { state.withLock { $0.unmatched } }
-
     /// Answers requests with this method and URL; a later call for the same ones replaces the answer.
-    public func addMockResponse(for url: URL, httpMethod: String, data: Data?, urlResponse: URLResponse?, error: NSError?) {
-        state.withLock {
-            $0.responses["\(httpMethod.uppercased())||\(url.absoluteString)"] = (data, urlResponse, error)
-        }
+    @discardableResult
+    public func addMockResponse(
+        for url: URL, httpMethod: String, data: Data?, urlResponse: URLResponse?, error: NSError?, file: String = #fileID,
+        line: Int = #line
+    ) -> Stub {
+        var response = StubResponse()
+        response.outcome = MockTask.Outcome(data: data, urlResponse: urlResponse, error: error)
+        return stub(RequestMatcher("\(httpMethod) \(url.absoluteString)"), response, file: file, line: line)
     }
 
     /// Answers the POST of an authorisation request, wherever it goes, with the signature that an app's backend would make of
@@ -68,9 +90,14 @@ public final class MockSession: HTTPSession {
     ///   - key: The app's key.
     ///   - encryptionMasterKey: What the keys of encrypted channels are made of, 32 bytes in base64.
     ///   - userID: The user where the form names none; by default the socket id.
-    public func stubAuth(secret: String, key: String, encryptionMasterKey: String? = nil, userID: String? = nil) {
+    @discardableResult
+    public func stubAuth(
+        secret: String, key: String, encryptionMasterKey: String? = nil, userID: String? = nil, file: String = #fileID,
+        line: Int = #line
+    ) -> Stub {
         let app = ServerApp(id: key, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
-        state.withLock { $0.authorization = Authorization(app: app, defaultUserID: userID) }
+        let authorization = Authorization(app: app, defaultUserID: userID)
+        return stub(.authorization, file: file, line: line) { authorization.response(to: $0) }
     }
 
     /// Prepares a request; it is recorded and answered when the task is resumed.
@@ -78,53 +105,49 @@ public final class MockSession: HTTPSession {
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> MockTask {
         let recorded = RecordedRequest(request)
-        return MockTask(label: "response to \(recorded)", delivery: delivery, completion: completionHandler) { [self] in
-            answer(recorded, url: request.url)
+        return MockTask(
+            label: "answer to \(recorded)", delivery: delivery, scheduler: scheduler, completion: completionHandler
+        ) { [self] in
+            answer(recorded, of: request)
         }
     }
 
-    private func answer(_ request: RecordedRequest, url: URL?) -> MockTask.Outcome {
-        let stubbed: MockTask.Outcome? = state.withLock { state in
-            state.requests.append(request)
-            if let response = state.responses["\(request.method)||\(request.url)"] {
-                return (response.data, response.urlResponse, response.error)
-            }
-            if let authorization = state.authorization, let outcome = authorize(request, url: url, authorization) {
-                return outcome
-            }
-            return state.mockResponse.map { ($0.data, $0.urlResponse, $0.error) }
+    // MARK: Answering
+
+    private func answer(_ request: RecordedRequest, of original: URLRequest) -> MockTask.Answer {
+        journal.append(request)
+        timeline?.note("request", "\(request)")
+        let response: StubResponse
+        if let stubbed = stubList.answer(request) {
+            response = stubbed
+        } else if let server, request.isForChannelsServer {
+            response = server.respond(to: request)
+        } else if let outcome = mockResponse {
+            timeline?.note("answer", "mockResponse to \(request)")
+            return .init(outcome: .init(data: outcome.data, urlResponse: outcome.urlResponse, error: outcome.error))
+        } else if let handler = nextRequestHandler {
+            response = handler(request)
+        } else {
+            return .init(outcome: .init(error: stubList.recordUnmatched(request)))
         }
-        if let stubbed { return stubbed }
-        if let server, let url { return outcome(server.respond(to: request), url: url) }
-        return state.withLock { state in
-            state.unmatched.append(request)
-            return (nil, nil, UnmatchedRequest(request: request, offered: offers(state)))
+        let answer = response.answer(to: original)
+        timeline?.note("answer", "\(answer.outcome.error.map { "\($0)" } ?? "\(response.status)") to \(request)")
+        if let error = answer.outcome.error as? UnsupportedFault {
+            state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
         }
+        return answer
     }
 
-    private func offers(_ state: State) -> [String] {
-        let stubs = state.responses.keys.sorted().map { $0.replacing("||", with: " ", maxReplacements: 1) }
-        return state.authorization == nil ? stubs : stubs + ["POST of an authorisation form"]
-    }
+    /// What a test should hear of at its end.
+    var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }
+}
 
-    private func authorize(
-        _ request: RecordedRequest, url: URL?, _ authorization: Authorization
-    ) -> MockTask.Outcome? {
-        let form = request.form
-        guard request.method == "POST", form["socket_id"] != nil || form["channel_name"] != nil, let url else { return nil }
-        let answer: StubResponse
-        do throws(HTTPRefusal) {
-            answer = .json(
-                try form["channel_name"] == nil ? authorization.user(form) : authorization.channel(form))
-        } catch {
-            answer = StubResponse(status: error.status, text: error.reason)
+extension RequestMatcher {
+    /// The forms that clients post to an app's backend to have a channel or a user signed.
+    static let authorization =
+        .method("POST")
+        && RequestMatcher("an authorisation form") { request in
+            let form = request.form
+            return form["socket_id"] != nil || form["channel_name"] != nil ? nil : "body is no authorisation form"
         }
-        return outcome(answer, url: url)
-    }
-
-    private func outcome(_ answer: StubResponse, url: URL) -> MockTask.Outcome {
-        let response = HTTPURLResponse(
-            url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: answer.headers)
-        return (answer.body, response, nil)
-    }
 }

@@ -8,7 +8,19 @@ import FoundationNetworking
 /// A request under way in a ``MockSession``: completes once, whoever resumes and cancels it, how often, from where.
 public final class MockTask: HTTPTask {
     /// What the completion handler is given.
-    typealias Outcome = (data: Data?, urlResponse: URLResponse?, error: (any Error)?)
+    struct Outcome: Sendable {
+        var data: Data?
+        var urlResponse: URLResponse?
+        var error: (any Error)?
+    }
+
+    /// An outcome, and when it comes.
+    struct Answer: Sendable {
+        var outcome: Outcome
+        var delay: Duration = .zero
+        var gate: Gate?
+    }
+
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
     private struct State {
@@ -19,12 +31,17 @@ public final class MockTask: HTTPTask {
 
     private let label: String
     private let delivery: MockDelivery
-    private let answer: @Sendable () -> Outcome
+    private let scheduler: any Scheduler
+    private let answer: @Sendable () -> Answer
     private let state: Locked<State>
 
-    init(label: String, delivery: MockDelivery, completion: @escaping Completion, answer: @escaping @Sendable () -> Outcome) {
+    init(
+        label: String, delivery: MockDelivery, scheduler: any Scheduler = LiveScheduler(), completion: @escaping Completion,
+        answer: @escaping @Sendable () -> Answer
+    ) {
         self.label = label
         self.delivery = delivery
+        self.scheduler = scheduler
         self.answer = answer
         state = Locked(State(completion: completion))
     }
@@ -34,8 +51,9 @@ public final class MockTask: HTTPTask {
         response: MockSession.Response, delivery: MockDelivery = .global,
         completionHandler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
     ) {
+        let outcome = Outcome(data: response.data, urlResponse: response.urlResponse, error: response.error)
         self.init(label: "response of a mock task", delivery: delivery, completion: completionHandler ?? { _, _, _ in }) {
-            (response.data, response.urlResponse, response.error)
+            Answer(outcome: outcome)
         }
     }
 
@@ -47,10 +65,29 @@ public final class MockTask: HTTPTask {
             return true
         }
         guard isFirst else { return }
-        let outcome = answer()
-        let pending = delivery.deliver(label) { [self] in
-            takeCompletion()?(outcome.data, outcome.urlResponse, outcome.error)
-        }
+        let answer = answer()
+        guard let gate = answer.gate else { return wait(for: answer) }
+        gate.pass { [self] in wait(for: answer) }
+    }
+
+    /// Gives the request up: it completes with `URLError.cancelled` unless it has completed.
+    public func cancel() {
+        guard let completion = takeCompletion() else { return }
+        _ = delivery.prompt.deliver("cancellation of \(label)") { completion(nil, nil, URLError(.cancelled)) }
+    }
+
+    private func wait(for answer: Answer) {
+        guard answer.delay > .zero else { return keep(deliver(answer.outcome)) }
+        keep(
+            scheduler.schedule(at: scheduler.now + answer.delay, label: label) { [self] in keep(deliver(answer.outcome)) })
+    }
+
+    private func deliver(_ outcome: Outcome) -> (any ScheduledAction)? {
+        delivery.deliver(label) { [self] in takeCompletion()?(outcome.data, outcome.urlResponse, outcome.error) }
+    }
+
+    /// Remembers what has to be cancelled with the task.
+    private func keep(_ pending: (any ScheduledAction)?) {
         let isOver = state.withLock { state in
             guard state.completion != nil else { return true }
             state.pending = pending
@@ -58,12 +95,6 @@ public final class MockTask: HTTPTask {
         }
         // Cancelled while the timer was being made.
         if isOver { pending?.cancel() }
-    }
-
-    /// Gives the request up: it completes with `URLError.cancelled` unless it has completed.
-    public func cancel() {
-        guard let completion = takeCompletion() else { return }
-        _ = delivery.prompt.deliver("cancellation of \(label)") { completion(nil, nil, URLError(.cancelled)) }
     }
 
     private func takeCompletion() -> Completion? {

@@ -41,6 +41,16 @@ struct Authorization {
         return .object(["auth": .string(auth), "user_data": .string(data)])
     }
 
+    /// The backend's answer to a posted form, whichever it is for.
+    func response(to request: RecordedRequest) -> StubResponse {
+        do throws(HTTPRefusal) {
+            let form = request.form
+            return .json(try form["channel_name"] == nil ? user(form) : channel(form))
+        } catch {
+            return StubResponse(status: error.status, text: error.reason)
+        }
+    }
+
     private func sharedSecret(_ channel: ChannelName) throws(HTTPRefusal) -> String? {
         guard channel.kind == .encrypted else { return nil }
         guard let secret = app.sharedSecret(of: channel) else {

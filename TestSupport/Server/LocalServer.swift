@@ -7,7 +7,7 @@ import PusherChannels
 ///
 /// It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorisation endpoint at `/pusher/auth`,
 /// and whatever paths a test adds to ``router``. All members may be called from any thread.
-public final class LocalServer: Sendable {
+public final class LocalServer: RequestStubbing {
     /// Something that happened at a server.
     public enum Event: Equatable, Sendable, CustomStringConvertible {
         /// What the protocol's side noticed.
@@ -152,8 +152,22 @@ public final class LocalServer: Sendable {
 
     // MARK: What it has seen
 
+    /// What is stubbed: what answers before ``router`` does.
+    public var stubList: StubList { core.stubs }
+
     /// The plain requests it received, in order; upgrades to WebSockets are not among them.
-    public var requests: [RecordedRequest] { core.requests }
+    public var journal: RequestJournal { core.journal }
+
+    /// Where the server is, for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of
+    /// its first app `PUSHER_APP_ID`, `PUSHER_APP_KEY` and `PUSHER_APP_SECRET`.
+    public var environment: [String: String] {
+        var environment = ["PUSHER_HOST": host, "PUSHER_PORT": "\(port)", "PUSHER_TLS": "0"]
+        let app = core.ask { $0.apps.first }
+        environment["PUSHER_APP_ID"] = app?.id
+        environment["PUSHER_APP_KEY"] = app?.key
+        environment["PUSHER_APP_SECRET"] = app?.secret
+        return environment
+    }
 
     /// The connections that are open now.
     public var connections: [ServerMachine.ConnectionInfo] { core.connections }

@@ -21,12 +21,13 @@ final class LocalServerCore: Sendable {
         var lastNumber = 0
         var isStopping = false
         var timer = MachineTimer()
-        var requests: [RecordedRequest] = []
         var events: ArraySlice<LocalServer.Event> = []
         var isReporting = false
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
+    let stubs = StubList()
+    let journal = RequestJournal()
     private let state: Locked<State>
     private let settings: LocalServer.Settings
 
@@ -38,7 +39,6 @@ final class LocalServerCore: Sendable {
     // MARK: Asking
 
     var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
-    var requests: [RecordedRequest] { state.withLock { $0.requests } }
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     func ask<Result>(_ question: (ServerMachine) -> Result) -> Result {
@@ -96,6 +96,19 @@ final class LocalServerCore: Sendable {
     func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(settings.wallClock().timeIntervalSince1970)
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+    }
+
+    /// Returns a response when its gate is open and its delay over, or when the task is cancelled.
+    func wait(for response: StubResponse) async throws(UnsupportedFault) -> StubResponse {
+        if let fault = response.fault { throw UnsupportedFault(fault: fault, seam: .localServer) }
+        await response.gate?.pass()
+        guard response.delay > .zero else { return response }
+        let (opening, signal) = AsyncStream<Never>.makeStream()
+        let scheduler = settings.scheduler
+        let timer = scheduler.schedule(at: scheduler.now + response.delay, label: "delayed answer") { signal.finish() }
+        for await _ in opening {}
+        timer.cancel()
+        return response
     }
 
     /// Changes the machine and does what it wants: frames are queued under the lock, so that they leave in order.
@@ -161,10 +174,6 @@ final class LocalServerCore: Sendable {
     }
 
     // MARK: Reporting
-
-    func record(_ request: RecordedRequest) {
-        state.withLock { $0.requests.append(request) }
-    }
 
     func report(_ event: LocalServer.Event) {
         state.withLock { $0.events.append(event) }

@@ -18,19 +18,25 @@ struct LocalServerHandler: HTTPHandler {
             return try await WebSocketHTTPHandler(handler: session).handleRequest(request)
         }
         let received = RecordedRequest(request, body: try await request.bodyData)
-        core.record(received)
+        core.journal.append(received)
         let response = await answer(received)
         core.report(.request(received, status: response.status))
         return HTTPResponse(response)
     }
 
     private func answer(_ request: RecordedRequest) async -> StubResponse {
-        guard let route = router[request.path] else { return core.respond(to: request) }
         do {
-            return try await route.respond(to: request)
+            return try await core.wait(for: try await response(to: request))
         } catch {
             return StubResponse(status: 500, text: "\(error)\n")
         }
+    }
+
+    private func response(to request: RecordedRequest) async throws -> StubResponse {
+        if let stubbed = core.stubs.answer(request) { return stubbed }
+        if let (route, request) = router.route(of: request) { return try await route.respond(to: request) }
+        if request.isForChannelsServer { return core.respond(to: request) }
+        return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request))\n")
     }
 }
 

@@ -7,23 +7,63 @@ public protocol ServerRoute: Sendable {
     func respond(to request: RecordedRequest) async throws -> StubResponse
 }
 
+extension ServerRoute {
+    /// The same, so much later by the server's clock.
+    public func delayed(by delay: Duration) -> some ServerRoute {
+        ClosureRoute { try await respond(to: $0).delayed(by: delay) }
+    }
+
+    /// The same, when the gate opens.
+    public func held(by gate: Gate) -> some ServerRoute {
+        ClosureRoute { try await respond(to: $0).held(by: gate) }
+    }
+}
+
 /// The paths that a test adds to a ``LocalServer``. All members may be called from any thread, while the server runs.
 public final class Router: Sendable {
-    private let routes = Locked<[String: any ServerRoute]>([:])
+    private struct Entry {
+        let key: String
+        let matcher: RequestMatcher
+        let route: any ServerRoute
+        /// Paths without names for parts come before those with.
+        var isTemplate: Bool { key.contains("{") }
+    }
+
+    private let entries = Locked<[Entry]>([])
 
     init() {}
 
-    /// The route of a path, compared as a whole and as sent, without the query; `nil` removes it.
+    /// The route of a method and a path, `GET /users/{id}`, or of a path whatever the method, `/hello`; `nil` removes it.
     ///
-    /// It goes before what the server itself has at that path.
-    public subscript(path: String) -> (any ServerRoute)? {
-        get { routes.withLock { $0[path] } }
-        set { routes.withLock { $0[path] = newValue } }
+    /// A path is compared as a whole, without the query; what stands for `{id}` is in ``RecordedRequest/pathParameters``. Where
+    /// several fit, one without such names comes first, then the one added last. All come before what the server itself has.
+    public subscript(key: String) -> (any ServerRoute)? {
+        get { entries.withLock { $0.last { $0.key == key }?.route } }
+        set {
+            entries.withLock { entries in
+                entries.removeAll { $0.key == key }
+                guard let newValue else { return }
+                entries.append(Entry(key: key, matcher: RequestMatcher(key), route: newValue))
+            }
+        }
     }
 
-    /// Answers requests to a path by a closure.
-    public func on(_ path: String, _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse) {
-        self[path] = ClosureRoute(handler: handler)
+    /// Answers requests by a closure; `key` is a method and a path, or a path, as in the subscript.
+    public func on(_ key: String, _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse) {
+        self[key] = ClosureRoute(handler: handler)
+    }
+
+    /// The route of a request, and the request with what stands for the names in its path.
+    func route(of request: RecordedRequest) -> (any ServerRoute, RecordedRequest)? {
+        let entries = entries.withLock { $0 }
+        for entry in entries.reversed().filter({ !$0.isTemplate }) + entries.reversed().filter(\.isTemplate) {
+            let outcome = entry.matcher.outcome(of: request)
+            guard outcome.isMatch else { continue }
+            var request = request
+            request.pathParameters = outcome.pathParameters
+            return (entry.route, request)
+        }
+        return nil
     }
 }
 
@@ -48,11 +88,7 @@ public struct JSONResponse: ServerRoute {
     ) {
         self.status = status
         self.headers = headers
-        body = { request in
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return try encoder.encode(try await handler(request))
-        }
+        body = { try StubResponse.encode(try await handler($0)) }
     }
 
     /// Answers a request.

@@ -7,6 +7,14 @@ struct HTTPRefusal: Error {
     let reason: String
 }
 
+extension RecordedRequest {
+    /// Whether it is for one of a Channels server's own paths, wherever that server is.
+    var isForChannelsServer: Bool {
+        let path = path
+        return path.hasPrefix("/apps/") || path == "/pusher/auth" || path == "/pusher/user-auth"
+    }
+}
+
 extension ServerMachine {
     /// Answers a request to the HTTP API (`/apps/…`) or to the authorisation endpoints (`/pusher/auth`, `/pusher/user-auth`).
     ///

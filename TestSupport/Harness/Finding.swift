@@ -1,0 +1,42 @@
+/// Something that a test should hear of at its end.
+public struct Finding: Equatable, Sendable, CustomStringConvertible {
+    /// What sort of thing it is.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// A request that no stub answered.
+        case unmatchedRequest = "unmatched request"
+        /// A stub that no request asked.
+        case unusedStub = "unused stub"
+        /// A stub that was asked though it must not be.
+        case unexpectedCall = "unexpected call"
+        /// A step of a script, or an answer of a sequence, that was not come to.
+        case unplayedStep = "unplayed step"
+        /// Something that did not happen as a script has it.
+        case outOfStep = "out of step"
+        /// A fault that the double it was given to can't do.
+        case unsupportedFault = "unsupported fault"
+        /// A timer that still waits.
+        case pendingTimer = "pending timer"
+        /// A socket that is still open.
+        case openSocket = "open socket"
+        /// An object that still lives.
+        case leak = "leak"
+        /// A dependency that was used though the test said nothing of it.
+        case unimplemented = "unimplemented"
+        /// An error that was recorded, from whatever thread.
+        case error = "error"
+    }
+
+    /// What sort of thing it is.
+    public let kind: Kind
+    /// What was found.
+    public let text: String
+
+    /// Creates a finding.
+    public init(_ kind: Kind, _ text: String) {
+        self.kind = kind
+        self.text = text
+    }
+
+    /// `unused stub: GET /users (Tests.swift:12)`
+    public var description: String { "\(kind.rawValue): \(text)" }
+}

@@ -1,0 +1,91 @@
+import PusherChannels
+
+/// A test double that answers requests from stubs: ``MockSession`` in memory, ``LocalServer`` on a socket.
+///
+/// The stub added last answers first. All members may be called from any thread.
+public protocol RequestStubbing: Sendable {
+    /// What is stubbed.
+    var stubList: StubList { get }
+    /// What was asked.
+    var journal: RequestJournal { get }
+}
+
+extension RequestStubbing {
+    /// Answers requests: the first with the first response, the next with the next; the last response stays.
+    ///
+    /// ```swift
+    /// session.stub("POST /pusher/auth", .http(500), .http(500), .json(["auth": "key:signature"]))
+    /// ```
+    @discardableResult
+    public func stub(
+        _ matcher: RequestMatcher, _ first: StubResponse, _ others: StubResponse..., file: String = #fileID, line: Int = #line
+    ) -> Stub {
+        add(matcher, .sequence([first] + others), file, line)
+    }
+
+    /// Answers requests with what a closure makes of them; it may be called from any thread, for several at once.
+    @discardableResult
+    public func stub(
+        _ matcher: RequestMatcher, file: String = #fileID, line: Int = #line,
+        with answer: @escaping @Sendable (RecordedRequest) -> StubResponse
+    ) -> Stub {
+        add(matcher, .closure(answer), file, line)
+    }
+
+    /// Answers requests that pass a test; the spelling of URL protocol stubs.
+    @discardableResult
+    public func stubRequests(
+        passingTest test: @escaping @Sendable (RecordedRequest) -> Bool,
+        withStubResponse answer: @escaping @Sendable (RecordedRequest) -> StubResponse,
+        file: String = #fileID, line: Int = #line
+    ) -> Stub {
+        let matcher = RequestMatcher("requests passing a test") { test($0) ? nil : "it doesn't pass the test" }
+        return add(matcher, .closure(answer), file, line)
+    }
+
+    private func add(_ matcher: RequestMatcher, _ source: Stub.Source, _ file: String, _ line: Int) -> Stub {
+        let stub = Stub(matcher, source, location: "\(file.split(separator: "/").last ?? ""):\(line)")
+        stubList.add(stub)
+        return stub
+    }
+
+    /// The stubs, in the order they were added.
+    public var stubs: [Stub] { stubList.all }
+
+    /// Takes a stub back.
+    public func remove(_ stub: Stub) {
+        stubList.remove(stub)
+    }
+
+    /// Takes the stub back that was added last.
+    public func removeLastStub() {
+        stubList.removeLast()
+    }
+
+    /// Takes all stubs back.
+    public func removeAllStubs() {
+        stubList.removeAll()
+    }
+
+    // MARK: What was asked
+
+    /// The requests so far, in order.
+    public var requests: [RecordedRequest] { journal.all }
+
+    /// The requests that nothing answered.
+    public var unmatchedRequests: [RecordedRequest] { stubList.unmatchedRequests.map(\.request) }
+
+    /// The first request that is meant and that was not returned by this before, now or when it comes.
+    ///
+    /// - Parameter patience: How long to wait, in real time: a watchdog, not a measure.
+    /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
+    @discardableResult
+    public func nextRequest(
+        _ matcher: RequestMatcher = .any, within patience: Duration = .seconds(10)
+    ) async throws -> RecordedRequest {
+        try await journal.next(matcher.description, within: patience) { matcher.matches($0) }
+    }
+}
+
+/// The requests that a test double received.
+public typealias RequestJournal = Journal<RecordedRequest>

@@ -1,0 +1,132 @@
+import PusherChannels
+
+/// A request that a test double answers, and how: what ``RequestStubbing/stub(_:_:file:line:)`` returns.
+///
+/// All members may be called from any thread.
+public final class Stub: Sendable, CustomStringConvertible {
+    /// Answers a request.
+    typealias Answer = @Sendable (RecordedRequest) -> StubResponse
+
+    /// Where the answers come from.
+    enum Source: Sendable {
+        /// One after the other; the last one stays.
+        case sequence([StubResponse])
+        case closure(Answer)
+    }
+
+    /// How often a stub has to be asked.
+    fileprivate enum Demand {
+        /// At least once, and until all of a sequence was given.
+        case used
+        case optional
+        case never
+    }
+
+    fileprivate struct State {
+        var requests: [RecordedRequest] = []
+        var limit: Int?
+        var demand = Demand.used
+        var condition: Scenario.Step?
+    }
+
+    /// Which requests it answers.
+    public let matcher: RequestMatcher
+    /// Where it was made, `Tests.swift:12`.
+    public let location: String
+    private let source: Source
+    private let state = Locked(State())
+
+    init(_ matcher: RequestMatcher, _ source: Source, location: String) {
+        self.matcher = matcher
+        self.source = source
+        self.location = location
+    }
+
+    // MARK: Conditions
+
+    /// Answers so many requests; later ones find the stub made before.
+    @discardableResult
+    public func times(_ count: Int) -> Stub {
+        state.withLock { $0.limit = count }
+        return self
+    }
+
+    /// May stay unused.
+    @discardableResult
+    public func optional() -> Stub {
+        state.withLock { $0.demand = .optional }
+        return self
+    }
+
+    /// Must stay unused: being asked is reported.
+    @discardableResult
+    public func never() -> Stub {
+        state.withLock { $0.demand = .never }
+        return self
+    }
+
+    /// Answers in one state of a scenario only, and may bring it into another.
+    @discardableResult
+    public func `in`(_ scenario: Scenario, state name: String, then next: String? = nil) -> Stub {
+        state.withLock { $0.condition = Scenario.Step(scenario: scenario, from: name, to: next ?? name) }
+        return self
+    }
+
+    // MARK: What came
+
+    /// The requests it answered, in order.
+    public var requests: [RecordedRequest] { state.withLock { $0.requests } }
+
+    /// How many requests it answered.
+    public var callCount: Int { requests.count }
+
+    /// What it answers, and where it was made.
+    public var description: String { "\(matcher) (\(location))" }
+
+    // MARK: Answering
+
+    /// Why it doesn't answer a request; empty where it does.
+    func reasonsAgainst(_ request: RecordedRequest) -> [String] {
+        let (reasons, condition, isSpent) = (
+            matcher.reasonsAgainst(request), state.withLock { $0.condition }, state.withLock { $0.isSpent }
+        )
+        return reasons + (condition?.reasonAgainst.map { [$0] } ?? []) + (isSpent ? ["it has answered often enough"] : [])
+    }
+
+    /// Takes a request that it answers; `nil` where it is not meant.
+    func take(_ request: RecordedRequest) -> (RecordedRequest, StubResponse)? {
+        let outcome = matcher.outcome(of: request)
+        guard outcome.isMatch else { return nil }
+        var request = request
+        request.pathParameters = outcome.pathParameters
+        let taken: Int? = state.withLock { state in
+            guard !state.isSpent, state.condition?.take() ?? true else { return nil }
+            state.requests.append(request)
+            return state.requests.count
+        }
+        guard let taken else { return nil }
+        switch source {
+        case .sequence(let responses): return (request, responses[min(taken, responses.count) - 1])
+        case .closure(let answer): return (request, answer(request))
+        }
+    }
+
+    /// What a test should hear of at its end.
+    var finding: Finding? {
+        let (count, demand) = state.withLock { ($0.requests.count, $0.demand) }
+        switch (demand, source) {
+        case (.never, _) where count > 0:
+            return Finding(.unexpectedCall, "\(self) must not be asked, and was \(count) times")
+        case (.used, _) where count == 0:
+            return Finding(.unusedStub, "\(self)")
+        case (.used, .sequence(let responses)) where count < responses.count:
+            return Finding(.unplayedStep, "\(self) gave \(count) of \(responses.count) answers")
+        default:
+            return nil
+        }
+    }
+}
+
+extension Stub.State {
+    fileprivate var isSpent: Bool { limit.map { requests.count >= $0 } ?? false }
+}

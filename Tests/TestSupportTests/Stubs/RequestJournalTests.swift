@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct RequestJournalTests {
+    private let session = MockSession(delivery: .immediate)
+
+    init() {
+        session.nextRequestHandler = { _ in .ok }
+    }
+
+    private func send(_ path: String) throws {
+        let url = try #require(URL(string: "http://a\(path)"))
+        session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+    }
+
+    @Test func `The next request is the first that was not returned before`() async throws {
+        try send("/1")
+        try send("/2")
+        try send("/3")
+        #expect(try await session.nextRequest().path == "/1")
+        #expect(try await session.nextRequest("/3").path == "/3")
+        #expect(try await session.nextRequest().path == "/2")
+        async let next = session.nextRequest()
+        try send("/4")
+        #expect(try await next.path == "/4")
+        #expect(session.requests.count == 4)
+    }
+
+    @Test func `Two who wait get one each, whichever they wait for`() async throws {
+        async let second = session.nextRequest("/2")
+        async let first = session.nextRequest("/1")
+        try send("/0")
+        try send("/1")
+        try send("/2")
+        #expect(try await [first.path, second.path] == ["/1", "/2"])
+    }
+
+    @Test func `Nothing in time is an error that says what came instead`() async throws {
+        try send("/1")
+        let error = await #expect(throws: NothingCame.self) {
+            try await session.nextRequest("GET /2", within: .milliseconds(1))
+        }
+        #expect(error?.description.hasPrefix("no GET /2 within 0.001 seconds; came: GET http://a/1") == true)
+    }
+
+    @Test func `Waiting ends with the task`() async {
+        let waiting = Task { try await session.nextRequest() }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+}

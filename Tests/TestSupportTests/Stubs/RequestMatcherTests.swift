@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+struct RequestMatcherTests {
+    private let request = RecordedRequest(
+        method: "POST", url: "https://api.example.com:8443/users/7%20a/posts?page=2&q=a%20b",
+        headers: ["Content-Type": "application/json", "Authorization": "Bearer abc"],
+        body: Data(#"{"name":"Ann","tags":["a","b"],"nested":{"n":1.0}}"#.utf8))
+
+    @Test(
+        arguments: [
+            "POST /users/{id}/posts", "/users/7%20a/posts", "post /users/{id}/{what}",
+            "POST https://api.example.com:8443/users/7%20a/posts?page=2&q=a%20b",
+            .any, .method("post"), .host("api.example.com"), .path("/users/{id}/posts"), .path(startsWith: "/users/"),
+            .query(["page": "2"]), .query(["q": "a b"]), .header("content-type"), .header("CONTENT-TYPE", "application/json"),
+            .json(#"{"tags":["a","b"]}"#), .json(#"{"nested":{"n":1},"name":"Ann"}"#), .json("{}"),
+            RequestMatcher("odd") { $0.body.isEmpty ? "body is empty" : nil },
+            "POST /users/{id}/posts" && .header("content-type"), "/nowhere" || .host("api.example.com"), !"/nowhere",
+        ] as [RequestMatcher])
+    func `It is meant`(matcher: RequestMatcher) {
+        #expect(matcher.matches(request), "\(matcher.reasonsAgainst(request))")
+    }
+
+    @Test(
+        arguments: [
+            ("GET /users/{id}/posts", ["method is POST, not GET"]),
+            ("/users/{id}", ["path is /users/7%20a/posts, not /users/{id}"]),
+            ("/users/7%20a/posts/", ["path is /users/7%20a/posts, not /users/7%20a/posts/"]),
+            ("/posts", ["path is /users/7%20a/posts, not /posts"]),
+            (
+                "https://api.example.com:8443/users/7%20a/posts",
+                [
+                    "address is https://api.example.com:8443/users/7%20a/posts?page=2&q=a%20b, "
+                        + "not https://api.example.com:8443/users/7%20a/posts"
+                ]
+            ),
+            (.host("example.com"), ["host is api.example.com, not example.com"]),
+            (.path(startsWith: "/posts"), ["path is /users/7%20a/posts, which doesn't begin with /posts"]),
+            (.query(["page": "3", "sort": "up"]), ["query's page is 2, not 3", "query has no sort"]),
+            (.form(["name": "Ann"]), ["form has no name"]),
+            (.header("X-Field"), ["header X-Field is missing"]),
+            (.header("Content-Type", "text/plain"), ["header Content-Type is application/json, not text/plain"]),
+            (.body("{}"), ["body is of 50 bytes and another"]),
+            (.json(#"{"name":"Bob","age":3}"#), ["body.age is missing", #"body.name is "Ann", not "Bob""#]),
+            (.json(#"{"tags":["a"]}"#), ["body.tags has 2 elements, not 1"]),
+            (.json(#"{"tags":["a","c"]}"#), [#"body.tags[1] is "b", not "c""#]),
+            (.json(#"{"nested":{"n":2}}"#), ["body.nested.n is 1.0, not 2"]),
+            (.json("{"), ["the matcher's own JSON can't be read: {"]),
+            (
+                "GET /a" || .host("b"),
+                [
+                    "method is POST, not GET, and path is /users/7%20a/posts, not /a, and host is api.example.com, not b"
+                ]
+            ),
+            (!.host("api.example.com"), ["it is host api.example.com"]),
+            ("GET /users/{id}/posts" && .host("b"), ["method is POST, not GET", "host is api.example.com, not b"]),
+        ] as [(RequestMatcher, [String])])
+    func `It is not, and says why`(matcher: RequestMatcher, reasons: [String]) {
+        #expect(!matcher.matches(request))
+        #expect(matcher.reasonsAgainst(request) == reasons)
+    }
+
+    @Test func `What a name says to be secret is not told`() {
+        let reasons = RequestMatcher.header("Authorization", "Bearer xyz").reasonsAgainst(request)
+        #expect(reasons == ["header Authorization is <redacted>, not <redacted>"])
+        let form = RecordedRequest(method: "POST", url: "/", body: Data("auth=abc".utf8))
+        #expect(RequestMatcher.form(["auth": "xyz"]).reasonsAgainst(form) == ["form's auth is <redacted>, not <redacted>"])
+    }
+
+    @Test func `An address without a path has the path of all`() {
+        for url in ["http://a", "http://a/", "http://a?x=/b", "http://a#/b"] {
+            #expect(RecordedRequest(url: url).path == "/")
+        }
+        #expect(RecordedRequest(url: "http://a?x=/b").query == "x=/b")
+        #expect(RecordedRequest(url: "/p?x#y?z").query == "x")
+        #expect(RecordedRequest(url: "http://a:1/p").host == "a")
+    }
+}

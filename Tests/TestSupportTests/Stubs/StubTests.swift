@@ -1,0 +1,193 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct StubTests {
+    private let time = TestScheduler()
+    private let session: MockSession
+
+    init() {
+        session = MockSession(delivery: .immediate, scheduler: time)
+    }
+
+    private func send(_ method: String, _ path: String) -> Locked<String?> {
+        let result = Locked<String?>(nil)
+        start(method, path, result).resume()
+        return result
+    }
+
+    private func start(_ method: String, _ path: String, _ result: Locked<String?>) -> MockTask {
+        var request = URLRequest(url: URL(string: "https://example.com\(path)") ?? URL(fileURLWithPath: path))
+        request.httpMethod = method
+        return session.dataTask(with: request) { data, response, error in
+            let text = data.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let status = (response as? HTTPURLResponse).map { "\($0.statusCode) " } ?? ""
+            result.withLock { $0 = error.map { ($0 as? URLError).map { "\($0.code.rawValue)" } ?? "\($0)" } ?? status + text }
+        }
+    }
+
+    /// What a request is answered with at once.
+    private func answer(_ method: String, _ path: String) -> String? {
+        send(method, path).withLock { $0 }
+    }
+
+    @Test func `The stub added last answers first, and can be taken back`() {
+        session.stub("GET /a", StubResponse(text: "first"))
+        let second = session.stub("/a", StubResponse(text: "second"))
+        #expect(answer("GET", "/a") == "200 second")
+        session.remove(second)
+        #expect(answer("GET", "/a") == "200 first")
+        session.stub(.any, .http(404))
+        session.removeLastStub()
+        #expect(answer("GET", "/a") == "200 first")
+        session.removeAllStubs()
+        #expect(answer("GET", "/a")?.hasPrefix("nothing answers") == true)
+        #expect(session.stubs.isEmpty)
+        #expect(second.callCount == 1)
+    }
+
+    @Test func `A sequence is gone through, and its last answer stays`() {
+        session.stub("/a", .http(500), .http(500), .json(["ok": true]))
+        #expect((0..<4).map { _ in answer("GET", "/a") } == ["500 ", "500 ", #"200 {"ok":true}"#, #"200 {"ok":true}"#])
+    }
+
+    @Test func `A closure knows the request and the names in its path`() {
+        let stub = session.stub("GET /users/{id}") { StubResponse(text: "user \($0.pathParameters["id"] ?? "?")") }
+        #expect(answer("GET", "/users/a%20b") == "200 user a b")
+        #expect(stub.requests.map(\.path) == ["/users/a%20b"])
+        #expect(stub.requests.first?.pathParameters == ["id": "a b"])
+    }
+
+    @Test func `A stub with a limit leaves the rest to the one before`() {
+        session.stub("/a", StubResponse(text: "always"))
+        session.stub("/a", StubResponse(text: "twice")).times(2)
+        #expect((0..<3).map { _ in answer("GET", "/a") } == ["200 twice", "200 twice", "200 always"])
+    }
+
+    @Test func `A scenario decides which stub answers`() {
+        let visit = Scenario("visit", startingIn: "signed out")
+        session.stub("GET /me", .http(401)).in(visit, state: "signed out")
+        session.stub("POST /login", .ok).in(visit, state: "signed out", then: "signed in")
+        session.stub("GET /me", StubResponse(text: "Ann")).in(visit, state: "signed in")
+        #expect(answer("GET", "/me") == "401 ")
+        #expect(answer("POST", "/login") == "200 ")
+        #expect(answer("GET", "/me") == "200 Ann")
+        #expect(visit.state == "signed in")
+        #expect(answer("POST", "/login")?.contains("scenario visit is in state signed in, not signed out") == true)
+        visit.state = "signed out"
+        #expect(answer("GET", "/me") == "401 ")
+    }
+
+    @Test func `Of many requests at a time, one leaves a scenario's state`() async {
+        let scenario = Scenario("race", startingIn: "before")
+        let winner = session.stub("/a", .ok).in(scenario, state: "before", then: "after")
+        let loser = session.stub("/a", .http(409)).in(scenario, state: "after")
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 { group.addTask { _ = answer("GET", "/a") } }
+        }
+        #expect((winner.callCount, loser.callCount) == (1, 99))
+    }
+
+    @Test func `Answers come after their delay, or when their gate opens`() {
+        let gate = Gate()
+        session.stub("/slow", StubResponse(text: "slow").delayed(by: .seconds(3)))
+        session.stub("/held", StubResponse(text: "held").held(by: gate))
+        let (slow, held) = (send("GET", "/slow"), send("GET", "/held"))
+        time.advance(by: .milliseconds(2_999))
+        #expect(slow.withLock { $0 } == nil)
+        #expect(gate.waitingCount == 1)
+        time.advance(by: .milliseconds(1))
+        #expect(slow.withLock { $0 } == "200 slow")
+        #expect(held.withLock { $0 } == nil)
+        gate.open()
+        #expect(held.withLock { $0 } == "200 held")
+        #expect(answer("GET", "/held") == "200 held")
+    }
+
+    @Test func `A request cancelled while it is held or delayed is not answered`() {
+        let gate = Gate()
+        session.stub("/held", .ok.held(by: gate).delayed(by: .seconds(1)))
+        let result = Locked<String?>(nil)
+        let task = start("GET", "/held", result)
+        task.resume()
+        gate.open()
+        task.cancel()
+        #expect(result.withLock { $0 } == "\(URLError.Code.cancelled.rawValue)")
+        #expect(time.pendingTimers.isEmpty)
+    }
+
+    @Test(arguments: [
+        (Fault.refused, URLError.Code.cannotConnectToHost), (.reset, .networkConnectionLost), (.error(.badURL), .badURL),
+    ])
+    func `A fault is the error that URLSession would report`(fault: Fault, code: URLError.Code) {
+        session.stub("/a", .fault(fault))
+        #expect(answer("GET", "/a") == "\(code.rawValue)")
+    }
+
+    @Test func `A stalled request times out when URLSession would`() {
+        session.stub("/a", .fault(.stall))
+        let result = send("GET", "/a")
+        time.advance(by: .seconds(59))
+        #expect(result.withLock { $0 } == nil)
+        time.advance(by: .seconds(1))
+        #expect(result.withLock { $0 } == "\(URLError.Code.timedOut.rawValue)")
+    }
+
+    @Test func `Latency comes on top`() {
+        var response = StubResponse(text: "late").delayed(by: .seconds(1))
+        response.fault = .latency(.seconds(2))
+        session.stub("/a", response)
+        let result = send("GET", "/a")
+        time.advance(by: .milliseconds(2_999))
+        #expect(result.withLock { $0 } == nil)
+        time.advance(by: .milliseconds(1))
+        #expect(result.withLock { $0 } == "200 late")
+    }
+
+    @Test func `A fault that a session can't do is an error that says who can`() {
+        session.stub("/a", .fault(.wrongAcceptKey))
+        #expect(answer("GET", "/a") == "mockSession can't do wrongAcceptKey; it exists at: localServer, mockWebSocket")
+    }
+
+    @Test func `The nearest stubs are named first`() {
+        session.stub("POST /a/b", .ok)
+        session.stub("GET /a/c", .ok)
+        session.stub("DELETE https://other.example.com/", .ok)
+        let report = answer("GET", "/a/b") ?? ""
+        let lines = report.split(separator: "\n").map { $0.prefix { $0 != "(" } }
+        #expect(
+            lines == [
+                "nothing answers GET https://example.com/a/b", "  not GET /a/c ", "  not POST /a/b ",
+                "  not DELETE https://other.example.com/ ",
+            ])
+        #expect(report.contains("(StubTests.swift:"))
+    }
+
+    @Test func `A fixture file is answered, and a missing one is an error`() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("fixture-\(UUID().uuidString).json")
+        try Data("[1]".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        session.stub("/a", try .file(at: file.path))
+        #expect(answer("GET", "/a") == "200 [1]")
+        #expect(throws: (any Error).self) { try StubResponse.file(at: file.path + ".missing") }
+    }
+
+    @Test func `Eight parallel tests with the same address and different stubs don't affect each other`() async {
+        let texts = await withTaskGroup(of: (Int, [String?]).self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    let test = StubTests()
+                    test.session.stub("GET /a", StubResponse(text: "\(index)"))
+                    return (index, (0..<200).map { _ in test.answer("GET", "/a") })
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = Set($1.1) }
+        }
+        #expect(texts == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, ["200 \($0)"]) }))
+    }
+}
