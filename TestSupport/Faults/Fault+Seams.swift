@@ -1,3 +1,9 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 extension Fault {
     /// A test double that faults can be put into.
     public enum Seam: String, Hashable, Sendable, CaseIterable {
@@ -20,13 +26,34 @@ extension Fault {
         case .halfClose(.bytes(0)): [.mockWebSocket, .networkFaultProxy]
         case .reset(.frames), .halfClose(.frames), .stall(.frames): [.mockWebSocket, .networkFaultProxy]
         case .reset(.bytes), .halfClose(.bytes), .stall(.bytes), .truncate, .bandwidth, .dribble: [.networkFaultProxy]
-        case .latency: [.mockSession, .networkFaultProxy]
+        case .latency: [.mockWebSocket, .mockSession, .networkFaultProxy]
         case .error: [.mockSession]
         }
     }
 
     func check(at seam: Seam) throws(UnsupportedFault) {
         guard seams.contains(seam) else { throw UnsupportedFault(fault: self, seam: seam) }
+    }
+}
+
+extension Fault: CustomStringConvertible {
+    /// The fault as it is written: `reset(after: frames(3))`.
+    public var description: String {
+        switch self {
+        case .refused: "refused"
+        case .upgradeRefused(let status): "upgradeRefused(status: \(status))"
+        case .wrongAcceptKey: "wrongAcceptKey"
+        case .reset(let position): "reset(after: \(position))"
+        case .halfClose(let position): "halfClose(after: \(position))"
+        case .stall(let position): "stall(after: \(position))"
+        case .truncate(let position): "truncate(after: \(position))"
+        case .malformedFrame(let frame): "malformedFrame(\(frame))"
+        case .badUTF8: "badUTF8"
+        case .latency(let delay): "latency(\(delay))"
+        case .bandwidth(let bytes): "bandwidth(bytesPerSecond: \(bytes))"
+        case .dribble(let bytes, let pause): "dribble(bytes: \(bytes), every: \(pause))"
+        case .error(let code): "error(\(code.rawValue))"
+        }
     }
 }
 

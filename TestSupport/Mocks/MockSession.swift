@@ -78,7 +78,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     ) -> Stub {
         var response = StubResponse()
         response.outcome = MockTask.Outcome(data: data, urlResponse: urlResponse, error: error)
-        return stub(RequestMatcher("\(httpMethod) \(url.absoluteString)"), response, file: file, line: line)
+        return stub(RecordedRequest.matcher("\(httpMethod) \(url.absoluteString)"), response, file: file, line: line)
     }
 
     /// Answers the POST of an authorisation request, wherever it goes, with the signature that an app's backend would make of
@@ -142,12 +142,13 @@ public final class MockSession: HTTPSession, RequestStubbing {
     var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }
 }
 
-extension RequestMatcher {
+extension Matcher where Subject == RecordedRequest {
     /// The forms that clients post to an app's backend to have a channel or a user signed.
-    static let authorization =
+    static var authorization: RequestMatcher {
         .method("POST")
-        && RequestMatcher("an authorisation form") { request in
-            let form = request.form
-            return form["socket_id"] != nil || form["channel_name"] != nil ? nil : "body is no authorisation form"
-        }
+            && RequestMatcher("an authorisation form") { request in
+                let form = request.form
+                return form["socket_id"] != nil || form["channel_name"] != nil ? nil : "body is no authorisation form"
+            }
+    }
 }

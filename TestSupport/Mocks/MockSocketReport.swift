@@ -20,6 +20,25 @@ enum MockSocketReport {
         }
     }
 
+    /// What sort of thing it is, for a timeline.
+    var kind: String {
+        switch self {
+        case .opened: "opened"
+        case .message, .controlFrame: "received"
+        case .closed: "closed"
+        }
+    }
+
+    /// What it says, for a timeline.
+    var text: String {
+        switch self {
+        case .opened(let attempt): "\(attempt)"
+        case .message(let text, _): text
+        case .controlFrame: "control frame"
+        case .closed(let closure, _): "\(closure)"
+        }
+    }
+
     func deliver(to delegate: (any WebSocketDelegate)?) {
         switch self {
         case .opened(let attempt):

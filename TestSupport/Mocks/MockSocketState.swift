@@ -8,7 +8,15 @@ struct MockSocketState: Sendable {
         case open
     }
 
+    /// A report, and when it may be given.
+    private struct DueReport {
+        let report: MockSocketReport
+        let time: MonotonicTime
+    }
+
     weak var delegate: (any WebSocketDelegate)?
+    /// The time of the call under way.
+    var now = MonotonicTime.zero
     var isReading = true
     var isReporting = false
     private(set) var phase = Phase.idle
@@ -20,12 +28,17 @@ struct MockSocketState: Sendable {
     /// The server's number of the attempt, once that was accepted.
     private(set) var connection: ServerMachine.ConnectionID?
     private var inputs: ArraySlice<ServerMachine.Input> = []
-    private var reports: ArraySlice<MockSocketReport> = []
+    private var reports: ArraySlice<DueReport> = []
+    private var scripts = SocketScripts()
+    private var faults = SocketFaults()
+    /// What goes on with what is late, and when.
+    private var alarm: (time: MonotonicTime, timer: (any ScheduledAction)?)?
 
     /// What is to be done once the lock is let go.
     enum Step {
         case tell(InMemoryServer, ServerMachine.Input)
         case report(MockSocketReport, (any WebSocketDelegate)?)
+        case wake(at: MonotonicTime)
     }
 
     init(server: InMemoryServer?) {
@@ -34,13 +47,43 @@ struct MockSocketState: Sendable {
 
     /// Takes the next step; none means that this round ends.
     mutating func nextStep() -> Step? {
-        if let server, let input = inputs.popFirst() { return .tell(server, input) }
-        guard let next = reports.first, isReading || !next.isInbound else {
-            isReporting = false
-            return nil
+        while true {
+            if let server, let input = inputs.popFirst() { return .tell(server, input) }
+            if let next = reports.first, isReading || !next.report.isInbound, next.time <= now {
+                reports.removeFirst()
+                return .report(next.report, delegate)
+            }
+            guard let step = scripts.next(at: now) else { break }
+            play(step)
         }
-        reports.removeFirst()
-        return .report(next, delegate)
+        if let time = nextTime, alarm?.time != time {
+            alarm?.timer?.cancel()
+            alarm = (time, nil)
+            return .wake(at: time)
+        }
+        isReporting = false
+        return nil
+    }
+
+    /// When something that is late goes on by itself.
+    private var nextTime: MonotonicTime? {
+        let late = reports.first.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
+        return [late, scripts.nextTime].compactMap(\.self).min()
+    }
+
+    mutating func setAlarm(_ timer: any ScheduledAction) {
+        alarm?.timer = timer
+    }
+
+    mutating func clearAlarm() {
+        alarm?.timer?.cancel()
+        alarm = nil
+    }
+
+    private mutating func append(_ report: MockSocketReport) {
+        // Nothing overtakes what is late.
+        let time = max(now + faults.latency, reports.last?.time ?? now)
+        reports.append(DueReport(report: report, time: time))
     }
 
     // MARK: The client's side
@@ -53,13 +96,17 @@ struct MockSocketState: Sendable {
         self.attempt = attempt
         requests.append(request)
         phase = .connecting
-        if server != nil { accept() }
+        faults.connectionBegins()
+        applyFaults()
+        let isScripted = scripts.begin()
+        if !isScripted, server != nil { accept() }
     }
 
     mutating func send(_ text: String) {
         let frame = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0))
         guard phase == .open else { return unsent.append(frame) }
         sent.append(frame)
+        scripts.received(frame)
         if let connection { inputs.append(.received(text, from: connection)) }
     }
 
@@ -75,21 +122,22 @@ struct MockSocketState: Sendable {
     /// What was held back is lost when the client has done with the attempt; the report of its end is not.
     private mutating func leaveUnread() {
         guard !isReading else { return }
-        reports.removeAll { $0.isUnread }
+        reports.removeAll { $0.report.isUnread }
         isReading = true
     }
 
     // MARK: The server's side
 
     @discardableResult
-    mutating func accept() -> Bool {
-        guard phase == .connecting, let attempt, let request = requests.last else { return false }
+    mutating func accept(byServer: Bool = true) -> Bool {
+        guard phase == .connecting, !faults.isStalledFromStart, let attempt, let request = requests.last else { return false }
         phase = .open
-        reports.append(.opened(attempt))
-        if let id = server?.nextConnection() {
+        append(.opened(attempt))
+        if byServer, let id = server?.nextConnection() {
             connection = id
             inputs.append(.opened(id, path: request.path, isSecure: request.secure))
         }
+        applyFaults()
         return true
     }
 
@@ -101,13 +149,20 @@ struct MockSocketState: Sendable {
     /// - Parameter id: The connection that it came on, if a server sent it: an earlier one's messages are lost.
     mutating func receive(_ text: String, on id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase == .open, let attempt, id == nil || id == connection else { return false }
-        reports.append(.message(text, attempt))
-        return true
+        return frame(.message(text, attempt))
     }
 
     mutating func receiveControlFrame() -> Bool {
         guard phase == .open, let attempt else { return false }
-        reports.append(.controlFrame(attempt))
+        return frame(.controlFrame(attempt))
+    }
+
+    /// A frame comes to the client, unless a fault keeps it.
+    private mutating func frame(_ report: MockSocketReport) -> Bool {
+        guard !faults.isStalled else { return true }
+        faults.frameComes()
+        append(report)
+        applyFaults()
         return true
     }
 
@@ -115,10 +170,61 @@ struct MockSocketState: Sendable {
     @discardableResult
     mutating func end(_ closure: WebSocketClosure, of id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase != .idle, let attempt, id == nil || id == connection else { return false }
+        if id != nil, faults.isStalled {
+            connection = nil
+            return false
+        }
         phase = .idle
-        reports.append(.closed(closure, attempt))
+        append(.closed(closure, attempt))
         if let connection { inputs.append(.closed(connection)) }
         connection = nil
         return true
+    }
+
+    // MARK: Scripts and faults
+
+    mutating func addScript(_ steps: [SocketStep]) {
+        scripts.add(steps)
+    }
+
+    private mutating func play(_ step: SocketStep) {
+        switch step {
+        case .accept: accept(byServer: false)
+        case .serve: accept()
+        case .refuse(let kind): end(.failed(WebSocketFailure(kind, "refused by the script")))
+        case .send, .event, .establish: _ = step.message.map { receive($0) }
+        case .controlFrame: _ = receiveControlFrame()
+        case .close(let code, let reason): end(.closed(code: code, reason: reason))
+        case .drop: end(.failed(WebSocketFailure(.connectionLost, "dropped by the script")))
+        case .fault(let fault):
+            faults.addToPresent(fault)
+            applyFaults()
+        case .expect, .wait: break
+        }
+    }
+
+    mutating func inject(_ fault: Fault, onConnection connection: Int?) {
+        faults.add(fault, onConnection: connection)
+        applyFaults()
+    }
+
+    mutating func heal() {
+        faults.removeAll()
+    }
+
+    private mutating func applyFaults() {
+        switch phase {
+        case .idle: break
+        case .connecting: if let failure = faults.failureToOpen { end(.failed(failure)) }
+        case .open: if let failure = faults.failure { end(.failed(failure)) }
+        }
+    }
+
+    /// What a test should hear of at its end.
+    var findings: [Finding] {
+        guard phase != .idle, let request = requests.last else { return scripts.findings }
+        return scripts.findings + [
+            Finding(.openSocket, "\(request.host):\(request.port) is \(phase == .open ? "open" : "connecting")")
+        ]
     }
 }

@@ -24,9 +24,19 @@ public final class MockWebSocket: WebSocket {
 
     private let state: Locked<MockSocketState>
     private let server: InMemoryServer?
+    private let scheduler: any Scheduler
+    private let timeline: Timeline?
 
     /// Creates a closed socket.
-    public init(server: Server = .trusting) {
+    ///
+    /// - Parameter scheduler: The clock of scripts that wait, and of latency.
+    public convenience init(server: Server = .trusting, scheduler: any Scheduler = LiveScheduler()) {
+        self.init(server: server, scheduler: scheduler, timeline: nil)
+    }
+
+    init(server: Server, scheduler: any Scheduler, timeline: Timeline?) {
+        self.scheduler = scheduler
+        self.timeline = timeline
         self.server =
             switch server {
             case .trusting: InMemoryServer(Self.machine(secret: nil))
@@ -44,6 +54,7 @@ public final class MockWebSocket: WebSocket {
     }
 
     deinit {
+        state.withLock { $0.clearAlarm() }
         if let server, let connection = state.withLock({ $0.connection }) { server.handle(.closed(connection), from: nil) }
     }
 
@@ -66,6 +77,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Sends a message to the server; one sent while the socket isn't open is kept in ``unsentFrames``.
     public func send(_ text: String) {
+        timeline?.note("sent", text)
         perform { $0.send(text) }
     }
 
@@ -105,6 +117,33 @@ public final class MockWebSocket: WebSocket {
     /// What the server behind the socket noticed; empty with ``Server/manual``.
     public var notices: [ServerMachine.Notice] { server?.notices ?? [] }
 
+    // MARK: What goes wrong, and what is scripted
+
+    /// Plays a script on the next connection that has none; the server behind the socket, if there is one, takes over on the first
+    /// connection after all scripts.
+    ///
+    /// ```swift
+    /// socket.play(.refuse(.connectionRefused))
+    /// socket.play(.establish(), .expect("pusher:subscribe news"), .close(code: 4200))
+    /// ```
+    public func play(_ steps: SocketStep...) {
+        state.withLock { $0.addScript(steps) }
+    }
+
+    /// Lets something go wrong, on the connection under way and on later ones until ``heal()``.
+    ///
+    /// - Parameter connection: The one connection to do it on, the socket's first being 1; `nil` for all.
+    /// - Throws: ``UnsupportedFault``.
+    public func inject(_ fault: Fault, onConnection connection: Int? = nil) throws(UnsupportedFault) {
+        try fault.check(at: .mockWebSocket)
+        perform { $0.inject(fault, onConnection: connection) }
+    }
+
+    /// Takes all faults back; what was held up by a stall is lost.
+    public func heal() {
+        perform { $0.heal() }
+    }
+
     // MARK: What the server does
 
     /// Publishes an event as an app's backend would: it comes if the client is subscribed. With ``Server/manual`` it comes
@@ -139,9 +178,7 @@ public final class MockWebSocket: WebSocket {
     /// - Returns: Whether the socket was open.
     @discardableResult
     public func serverEstablishes(socketID: String = "46123.486095", activityTimeout: Int? = 120) -> Bool {
-        var data: [String: JSONValue] = ["socket_id": .string(socketID)]
-        data["activity_timeout"] = activityTimeout.map { .integer($0) }
-        return serverSendsEvent("pusher:connection_established", data: JSONValue.object(data).text)
+        serverSends(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout))
     }
 
     /// Sends an event; `data` becomes a JSON string in the message, as servers send it.
@@ -198,19 +235,34 @@ public final class MockWebSocket: WebSocket {
     @discardableResult
     private func perform<Result>(_ change: (inout MockSocketState) -> Result) -> Result {
         let (result, isOutermost) = state.withLock { state in
+            state.now = max(state.now, scheduler.now)
             let result = change(&state)
             let isOutermost = !state.isReporting
             state.isReporting = true
             return (result, isOutermost)
         }
         if isOutermost {
-            while let step = state.withLock({ $0.nextStep() }) {
-                switch step {
-                case .tell(let server, let input): server.handle(input, from: self)
-                case .report(let report, let delegate): report.deliver(to: delegate)
-                }
-            }
+            while let step = state.withLock({ $0.nextStep() }) { take(step) }
         }
         return result
     }
+
+    private func take(_ step: MockSocketState.Step) {
+        switch step {
+        case .tell(let server, let input):
+            server.handle(input, from: self)
+        case .report(let report, let delegate):
+            timeline?.note(report.kind, report.text)
+            report.deliver(to: delegate)
+        case .wake(let time):
+            // The socket belongs to its client, not to a timer.
+            let timer = scheduler.schedule(at: time, label: "mock socket") { [weak self] in
+                self?.perform { $0.clearAlarm() }
+            }
+            state.withLock { $0.setAlarm(timer) }
+        }
+    }
+
+    /// What a test should hear of at its end.
+    var findings: [Finding] { state.withLock { $0.findings } }
 }

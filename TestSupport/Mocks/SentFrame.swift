@@ -22,6 +22,9 @@ public struct SentFrame: Equatable, Sendable, CustomStringConvertible {
     /// The message as a JSON value; `nil` where it is no JSON.
     package var json: JSONValue? { try? JSONValue(parsing: text) }
 
+    /// The event and the channel; the text of what has no event.
+    var summary: String { event.map { [$0, channel].compactMap(\.self).joined(separator: " ") } ?? text }
+
     /// The text.
     public var description: String { text }
 }

@@ -43,7 +43,7 @@ public final class Router: Sendable {
             entries.withLock { entries in
                 entries.removeAll { $0.key == key }
                 guard let newValue else { return }
-                entries.append(Entry(key: key, matcher: RequestMatcher(key), route: newValue))
+                entries.append(Entry(key: key, matcher: RecordedRequest.matcher(key), route: newValue))
             }
         }
     }

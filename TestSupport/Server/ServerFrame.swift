@@ -12,6 +12,12 @@ enum ServerFrame {
         frame(name, channel: channel, data: value.text)
     }
 
+    static func established(socketID: String, activityTimeout: Int?) -> String {
+        var data: [String: JSONValue] = ["socket_id": .string(socketID)]
+        data["activity_timeout"] = activityTimeout.map { .integer($0) }
+        return event("pusher:connection_established", channel: nil, data: JSONValue.object(data).text)
+    }
+
     static let ping = event("pusher:ping", value: [:])
 
     private static func frame(_ event: String, channel: String?, data: String?, userID: String? = nil) -> String {

@@ -172,11 +172,9 @@ public struct ServerMachine: Sendable {
         let connection = Connection(app: app, socketID: socketID, openedAt: now, lastActivity: now)
         connections[id] = connection
         needsTime(by: deadline(of: connection))
-        var data: [String: JSONValue] = ["socket_id": .string(socketID)]
         // The timeout came with protocol 7; older clients would not expect it.
-        if request.parameters["protocol"] == "7" { data["activity_timeout"] = .integer(profile.activityTimeout) }
-        let text = JSONValue.object(data).text
-        effects.append(.send(ServerFrame.event("pusher:connection_established", channel: nil, data: text), to: id))
+        let activityTimeout = request.parameters["protocol"] == "7" ? profile.activityTimeout : nil
+        effects.append(.send(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout), to: id))
         effects.append(.notice(.connected(id, appKey: app.key, socketID: socketID)))
     }
 

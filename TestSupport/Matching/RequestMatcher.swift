@@ -1,10 +1,22 @@
 import Foundation
 import PusherChannels
 
-extension RequestMatcher {
-    /// Every request.
-    public static let any = RequestMatcher("any request") { _ in Outcome() }
+/// Which requests are meant. A string is a method (or none, for any) and an address: a path, which may have names for parts of it
+/// such as `/users/{id}` and says nothing about the query, or a whole address, compared as it is.
+public typealias RequestMatcher = Matcher<RecordedRequest>
 
+extension RecordedRequest: Matchable {
+    /// Reads `GET /users/{id}`, `/users/{id}` or `POST https://example.com/users`.
+    public static func matcher(_ text: String) -> RequestMatcher {
+        let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+        let address = words.last ?? ""
+        let place: RequestMatcher = address.contains("://") ? .url(address) : .path(address)
+        let whole = words.count > 1 ? .method(words[0]) && place : place
+        return RequestMatcher(text) { whole.outcome(of: $0) }
+    }
+}
+
+extension Matcher where Subject == RecordedRequest {
     /// Requests with a method; capitals don't matter.
     public static func method(_ method: String) -> RequestMatcher {
         equal("method", method.uppercased()) { $0.method }
@@ -71,13 +83,7 @@ extension RequestMatcher {
     ///
     /// - Parameter text: A JSON document.
     public static func json(_ text: String) -> RequestMatcher {
-        guard let expected = try? JSONValue(parsing: text) else {
-            return RequestMatcher("JSON body") { _ in "the matcher's own JSON can't be read: \(text)" }
-        }
-        return RequestMatcher("JSON \(expected.text)") { request in
-            guard let actual = request.json else { return Outcome(reasons: ["body is no JSON"]) }
-            return Outcome(reasons: expected.reasonsAgainst(actual, at: "body"))
-        }
+        .json(text, of: "body") { $0.json }
     }
 
     private static func equal(
@@ -100,38 +106,6 @@ extension RequestMatcher {
                     guard let found = actual[name] else { return "\(part) has no \(name)" }
                     return found == value ? nil : "\(part)'s \(name) is \(shown(found, as: name)), not \(shown(value, as: name))"
                 })
-        }
-    }
-}
-
-extension JSONValue {
-    /// Where another document differs from this one; members that only the other has don't count.
-    func reasonsAgainst(_ actual: JSONValue, at path: String) -> [String] {
-        switch (self, actual) {
-        case (.object(let expected), .object(let members)):
-            return expected.sorted { $0.key < $1.key }.flatMap { name, value in
-                let path = "\(path).\(name)"
-                return members[name].map { value.reasonsAgainst($0, at: path) } ?? ["\(path) is missing"]
-            }
-        case (.array(let expected), .array(let elements)):
-            guard expected.count == elements.count else {
-                return ["\(path) has \(elements.count) elements, not \(expected.count)"]
-            }
-            return zip(expected, elements).enumerated().flatMap { index, pair in
-                pair.0.reasonsAgainst(pair.1, at: "\(path)[\(index)]")
-            }
-        default:
-            guard !isSame(as: actual) else { return [] }
-            let name = path.split(separator: ".").last.map(String.init) ?? path
-            return ["\(path) is \(shown(actual.text, as: name)), not \(shown(text, as: name))"]
-        }
-    }
-
-    /// Numbers are the same whether they have a fraction of nothing or none.
-    private func isSame(as other: JSONValue) -> Bool {
-        switch (self, other) {
-        case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)): Double(integer) == double
-        default: self == other
         }
     }
 }

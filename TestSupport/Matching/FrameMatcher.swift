@@ -1,0 +1,43 @@
+import PusherChannels
+
+/// Which messages of a client are meant. A string is the name of an event, `pusher:subscribe`, with the channel after it if it is
+/// about one, `pusher:subscribe news`.
+public typealias FrameMatcher = Matcher<SentFrame>
+
+extension SentFrame: Matchable {
+    /// Reads `pusher:ping` and `pusher:subscribe news`.
+    public static func matcher(_ text: String) -> FrameMatcher {
+        let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+        let event = FrameMatcher.event(words.first ?? "")
+        let whole = words.count > 1 ? event && .channel(words[1]) : event
+        return FrameMatcher(text) { whole.outcome(of: $0) }
+    }
+}
+
+extension Matcher where Subject == SentFrame {
+    /// Messages of an event.
+    public static func event(_ name: String) -> FrameMatcher {
+        equal("event", name) { $0.event }
+    }
+
+    /// Messages about a channel.
+    public static func channel(_ name: String) -> FrameMatcher {
+        equal("channel", name) { $0.channel }
+    }
+
+    /// Messages that are JSON with these members among others, at any depth, whatever the order of the keys.
+    ///
+    /// - Parameter text: A JSON document.
+    public static func json(_ text: String) -> FrameMatcher {
+        .json(text, of: "message") { $0.json }
+    }
+
+    private static func equal(
+        _ part: String, _ expected: String, _ actual: @escaping @Sendable (SentFrame) -> String?
+    ) -> FrameMatcher {
+        FrameMatcher("\(part) \(expected)") { frame in
+            let actual = actual(frame)
+            return actual == expected ? nil : "\(part) is \(actual ?? "missing"), not \(expected)"
+        }
+    }
+}

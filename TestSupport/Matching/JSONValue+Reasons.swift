@@ -1,0 +1,48 @@
+import PusherChannels
+
+extension Matcher {
+    /// Subjects whose document has the members of another among others.
+    static func json(
+        _ text: String, of part: String, _ document: @escaping @Sendable (Subject) -> JSONValue?
+    ) -> Matcher {
+        guard let expected = try? JSONValue(parsing: text) else {
+            return Matcher("JSON \(part)") { _ in "the matcher's own JSON can't be read: \(text)" }
+        }
+        return Matcher("JSON \(expected.text)") { subject in
+            guard let actual = document(subject) else { return Outcome(reasons: ["\(part) is no JSON"]) }
+            return Outcome(reasons: expected.reasonsAgainst(actual, at: part))
+        }
+    }
+}
+
+extension JSONValue {
+    /// Where another document differs from this one; members that only the other has don't count.
+    func reasonsAgainst(_ actual: JSONValue, at path: String) -> [String] {
+        switch (self, actual) {
+        case (.object(let expected), .object(let members)):
+            return expected.sorted { $0.key < $1.key }.flatMap { name, value in
+                let path = "\(path).\(name)"
+                return members[name].map { value.reasonsAgainst($0, at: path) } ?? ["\(path) is missing"]
+            }
+        case (.array(let expected), .array(let elements)):
+            guard expected.count == elements.count else {
+                return ["\(path) has \(elements.count) elements, not \(expected.count)"]
+            }
+            return zip(expected, elements).enumerated().flatMap { index, pair in
+                pair.0.reasonsAgainst(pair.1, at: "\(path)[\(index)]")
+            }
+        default:
+            guard !isSame(as: actual) else { return [] }
+            let name = path.split(separator: ".").last.map(String.init) ?? path
+            return ["\(path) is \(shown(actual.text, as: name)), not \(shown(text, as: name))"]
+        }
+    }
+
+    /// Numbers are the same whether they have a fraction of nothing or none.
+    private func isSame(as other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)): Double(integer) == double
+        default: self == other
+        }
+    }
+}

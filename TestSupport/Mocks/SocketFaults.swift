@@ -1,0 +1,81 @@
+import PusherChannels
+
+/// The faults in a ``MockWebSocket``, and what they do to its present connection: a value without a socket.
+struct SocketFaults: Sendable {
+    private var everywhere: [Fault] = []
+    private var byConnection: [Int: [Fault]] = [:]
+    private var connection = 0
+    /// How many frames the client got on the present connection.
+    private var frames = 0
+
+    mutating func add(_ fault: Fault, onConnection connection: Int?) {
+        if let connection { byConnection[connection, default: []].append(fault) } else { everywhere.append(fault) }
+    }
+
+    mutating func addToPresent(_ fault: Fault) {
+        byConnection[connection, default: []].append(fault)
+    }
+
+    mutating func removeAll() {
+        everywhere = []
+        byConnection = [:]
+    }
+
+    mutating func connectionBegins() {
+        connection += 1
+        frames = 0
+    }
+
+    mutating func frameComes() {
+        frames += 1
+    }
+
+    private var active: [Fault] { everywhere + byConnection[connection, default: []] }
+
+    /// Whether nothing comes to the client any more.
+    var isStalled: Bool {
+        active.contains { if case .stall(let position) = $0 { isReached(position) } else { false } }
+    }
+
+    /// Whether the upgrade is never answered.
+    var isStalledFromStart: Bool { active.contains(.stall) }
+
+    /// How much later everything comes.
+    var latency: Duration {
+        active.reduce(.zero) { if case .latency(let delay) = $1 { $0 + delay } else { $0 } }
+    }
+
+    /// How the connection fails before it is open.
+    var failureToOpen: WebSocketFailure? {
+        active.lazy.compactMap { fault in
+            switch fault {
+            case .refused: WebSocketFailure(.connectionRefused, "refused by the test")
+            case .upgradeRefused(let status):
+                WebSocketFailure(.upgradeRefused(status: status), "refused with \(status) by the test")
+            case .wrongAcceptKey: WebSocketFailure(.protocolViolation, "the upgrade's answer has a wrong Sec-WebSocket-Accept")
+            case .reset(.bytes(0)), .halfClose(.bytes(0)): WebSocketFailure(.connectionLost, "lost during the upgrade")
+            default: nil
+            }
+        }.first
+    }
+
+    /// How the open connection fails now.
+    var failure: WebSocketFailure? {
+        active.lazy.compactMap { fault in
+            switch fault {
+            case .reset(let position) where isReached(position): WebSocketFailure(.connectionLost, "reset by the test")
+            case .halfClose(let position) where isReached(position): WebSocketFailure(.connectionLost, "ended by the test")
+            case .malformedFrame(let frame): WebSocketFailure(.protocolViolation, "malformed frame: \(frame)")
+            case .badUTF8: WebSocketFailure(.protocolViolation, "text that is no UTF-8")
+            default: nil
+            }
+        }.first
+    }
+
+    private func isReached(_ position: Fault.Position) -> Bool {
+        switch position {
+        case .frames(let count): frames >= count
+        case .bytes: true
+        }
+    }
+}

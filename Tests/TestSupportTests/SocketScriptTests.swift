@@ -1,0 +1,216 @@
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// A socket with a script or a fault, driven by a client made of nothing but a delegate.
+private final class Rig: WebSocketDelegate {
+    let time = TestScheduler()
+    let socket: MockWebSocket
+    private let heard = Locked<[String]>([])
+    private let lastAttempt = Locked(0)
+
+    init(server: MockWebSocket.Server = .manual) {
+        socket = MockWebSocket(server: server, scheduler: time)
+        socket.delegate = self
+    }
+
+    func open() {
+        let number = lastAttempt.withLock { number in
+            number += 1
+            return number
+        }
+        let request = WebSocketRequest(secure: false, host: "h", port: 1, path: "/app/key?protocol=7")
+        socket.open(request, attempt: ConnectionAttempt(number))
+    }
+
+    /// What the delegate heard since it was last asked.
+    func take() -> [String] {
+        heard.withLock { heard in
+            defer { heard = [] }
+            return heard
+        }
+    }
+
+    func webSocketDidOpen(attempt: ConnectionAttempt) { note("opened") }
+    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) { note("control") }
+
+    func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        messages.forEach { _, bytes in
+            let text = String(decoding: bytes, as: UTF8.self)
+            note((try? JSONValue(parsing: text))?["event"]?.stringValue ?? text)
+        }
+    }
+
+    func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
+        switch closure {
+        case .closed(let code, _): note("closed \(code)")
+        case .failed(let failure): note("failed \(failure.kind)")
+        }
+    }
+
+    private func note(_ text: String) { heard.withLock { $0.append(text) } }
+}
+
+struct SocketScriptTests {
+    @Test func `Every connection has its script, then the server takes over`() {
+        let rig = Rig(server: .trusting)
+        rig.socket.play(.refuse(.timedOut))
+        rig.socket.play(.establish(), .close(code: 4200, reason: "bye"))
+        rig.open()
+        #expect(rig.take() == ["failed timedOut"])
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established", "closed 4200"])
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == ["pusher:pong"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.socket.findings.isEmpty)
+    }
+
+    @Test func `A script waits for what it expects, whatever the order of the keys`() {
+        let rig = Rig()
+        rig.socket.play(
+            .expect(.json(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)), .event("x", channel: "a", data: "1"),
+            .expect("pusher:unsubscribe a"), .controlFrame, .send("raw"), .drop)
+        rig.open()
+        #expect(rig.take() == ["opened"])
+        rig.socket.send(#"{"data":{"auth":"k:s","channel":"a"},"event":"pusher:subscribe"}"#)
+        #expect(rig.take() == ["x"])
+        rig.socket.send(#"{"event":"pusher:unsubscribe","data":{"channel":"a"}}"#)
+        #expect(rig.take() == ["control", "raw", "failed connectionLost"])
+        #expect(rig.socket.findings.isEmpty)
+    }
+
+    @Test func `Another message is reported with the reason, and waited on`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .expect("pusher:subscribe a"))
+        rig.open()
+        rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"b"}}"#)
+        rig.socket.send("{}")
+        #expect(
+            rig.socket.findings.dropLast().map(\.description) == [
+                "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came pusher:subscribe b: "
+                    + "channel is b, not a",
+                "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came {}: "
+                    + "event is missing, not pusher:subscribe, channel is missing, not a",
+                "unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a",
+            ])
+        #expect(rig.socket.findings.last == Finding(.openSocket, "h:1 is open"))
+        rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)
+        #expect(rig.socket.findings.map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
+    }
+
+    @Test func `Scripts that were not played are reported, also those cut short`() {
+        let rig = Rig()
+        rig.socket.play(.expect("a"), .close(code: 1000))
+        rig.socket.play(.refuse(.timedOut))
+        rig.socket.play(.establish())
+        rig.open()
+        rig.socket.close(code: 1000, reason: "")
+        rig.open()
+        #expect(
+            rig.socket.findings.map(\.text) == [
+                "step 1 of 2 of script 1 was not come to: expect a", "step 1 of 1 of script 3 was not come to: establish",
+            ])
+    }
+
+    @Test func `A script lets time pass, before the connection is made and after`() {
+        let rig = Rig()
+        rig.socket.play(.wait(.seconds(2)), .establish(), .wait(.seconds(3)), .event("late"))
+        rig.open()
+        #expect(rig.take() == [])
+        rig.time.advance(by: .seconds(2))
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.time.advance(by: .milliseconds(2_999))
+        #expect(rig.take() == [])
+        rig.time.advance(by: .milliseconds(1))
+        #expect(rig.take() == ["late"])
+        #expect(rig.time.pendingTimers.isEmpty)
+    }
+
+    @Test func `A script ends with its connection`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .wait(.seconds(3)), .event("late"))
+        rig.open()
+        rig.socket.close(code: 1000, reason: "")
+        rig.open()
+        _ = rig.take()
+        rig.time.advance(by: .seconds(5))
+        #expect(rig.take() == [])
+    }
+
+    @Test func `A script may hand over to the server`() {
+        let rig = Rig(server: .trusting)
+        rig.socket.play(.wait(.seconds(1)), .serve)
+        rig.open()
+        rig.time.advance(by: .seconds(1))
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+    }
+
+    @Test(arguments: [
+        (Fault.refused, ["failed connectionRefused"]), (.upgradeRefused(status: 503), ["failed upgradeRefused(status: 503)"]),
+        (.wrongAcceptKey, ["failed protocolViolation"]), (.reset, ["failed connectionLost"]),
+        (.halfClose, ["failed connectionLost"]), (.stall, []),
+        (.reset(after: .frames(0)), ["opened", "failed connectionLost"]),
+        (.reset(after: .frames(1)), ["opened", "pusher:connection_established", "failed connectionLost"]),
+        (.halfClose(after: .frames(1)), ["opened", "pusher:connection_established", "failed connectionLost"]),
+        (.stall(after: .frames(0)), ["opened"]), (.stall(after: .frames(1)), ["opened", "pusher:connection_established"]),
+        (.badUTF8, ["opened", "failed protocolViolation"]),
+        (.malformedFrame(.reservedBit), ["opened", "failed protocolViolation"]),
+    ])
+    func `A fault does what it does on a socket, on every connection until it is healed`(fault: Fault, outcome: [String]) throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(fault)
+        for _ in 0..<2 {
+            rig.open()
+            rig.socket.send(#"{"event":"pusher:ping"}"#)
+            #expect(rig.take() == outcome)
+            rig.socket.close(code: 1000, reason: "")
+            _ = rig.take()
+        }
+        rig.socket.heal()
+        rig.open()
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == ["opened", "pusher:connection_established", "pusher:pong"])
+    }
+
+    @Test func `A fault may be for one connection, and comes at once to one under way`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.refused, onConnection: 2)
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        try rig.socket.inject(.reset, onConnection: 1)
+        #expect(rig.take() == ["failed connectionLost"])
+        rig.open()
+        #expect(rig.take() == ["failed connectionRefused"])
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        try rig.socket.inject(.stall)
+        rig.socket.publish(channel: "a", event: "b", data: "c")
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == [])
+    }
+
+    @Test func `Latency makes everything late, and nothing overtakes anything`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.latency(.seconds(2)))
+        rig.open()
+        rig.time.advance(by: .seconds(1))
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        rig.time.advance(by: .milliseconds(999))
+        #expect(rig.take() == [])
+        rig.time.advance(by: .milliseconds(1))
+        #expect(rig.take() == ["opened", "pusher:connection_established", "pusher:pong"])
+    }
+
+    @Test func `A fault that needs bytes is refused, and says where it exists`() {
+        let error = #expect(throws: UnsupportedFault.self) {
+            try Rig().socket.inject(.truncate(after: .bytes(7)))
+        }
+        #expect(error?.description == "mockWebSocket can't do truncate(after: bytes(7)); it exists at: networkFaultProxy")
+    }
+}
