@@ -45,6 +45,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "PusherChannels",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ],

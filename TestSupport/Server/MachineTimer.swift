@@ -2,13 +2,14 @@ import PusherChannels
 
 /// The one timer that a server's machine needs: for its next deadline, set anew only when that comes earlier.
 struct MachineTimer {
+    static let label = "deadline of a test server"
     private var timer: (deadline: MonotonicTime, action: any ScheduledAction)?
 
     mutating func set(for deadline: MonotonicTime?, on scheduler: any Scheduler, _ action: @escaping @Sendable () -> Void) {
-        guard let deadline else { return }
+        guard let deadline else { return cancel() }
         if let timer, timer.deadline <= deadline { return }
         cancel()
-        timer = (deadline, scheduler.schedule(at: deadline, label: "deadline of a test server", action))
+        timer = (deadline, scheduler.schedule(at: deadline, label: Self.label, action))
     }
 
     mutating func cancel() {

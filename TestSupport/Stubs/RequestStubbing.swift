@@ -44,7 +44,7 @@ extension RequestStubbing {
     }
 
     private func add(_ matcher: RequestMatcher, _ source: Stub.Source, _ file: String, _ line: Int) -> Stub {
-        let stub = Stub(matcher, source, location: "\(file.split(separator: "/").last ?? ""):\(line)")
+        let stub = Stub(matcher, source, location: sourceLocation(file, line))
         stubList.add(stub)
         return stub
     }

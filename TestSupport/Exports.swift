@@ -1,0 +1,2 @@
+// What a test needs of the SDK comes with its test doubles.
+@_exported import PusherChannels

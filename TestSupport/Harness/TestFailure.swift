@@ -1,0 +1,17 @@
+/// What was left over when a test ended: one error that tells everything.
+public struct TestFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Where the harness was made.
+    public let location: String
+    /// What was found.
+    public let findings: [Finding]
+    /// What had happened.
+    public let timeline: String
+
+    /// A line for each finding, and the timeline.
+    public var description: String {
+        let lines = findings.map { "\n- \($0)" }.joined()
+        let story = timeline.isEmpty ? "" : "\nwhat happened:\n\(timeline)"
+        return
+            "the harness made at \(location) ended with \(findings.count == 1 ? "1 finding" : "\(findings.count) findings"):\(lines)\(story)"
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Logging
+import PusherChannels
+
+/// Everything one test needs, and nothing that outlives it: virtual time, sockets and HTTP in memory, servers, a seed.
+///
+/// ```swift
+/// try withTestHarness { harness in
+///     let pusher = harness.makePusher()
+///     let news = pusher.subscribe("news")
+///     pusher.connect()
+///     harness.server.shutDown()
+///     harness.scheduler.advance(by: .seconds(2))
+///     #expect(news.subscribed)
+/// }
+/// ```
+///
+/// What is left over is an error at the test's end: ``withTestHarness(seed:profile:allowing:file:line:_:)`` throws it, and so does
+/// ``verify()`` for frameworks that set up and tear down. Harnesses share nothing, so tests may run side by side. All members may
+/// be called from any thread.
+public final class TestHarness: Sendable {
+    private struct State {
+        /// What each socket has to report while it lives.
+        var sockets: [@Sendable () -> [Finding]] = []
+        var servers: [LocalServer] = []
+        var tracked: [Tracked] = []
+        var recorded: [Finding] = []
+        var isVerified = false
+    }
+
+    private struct Tracked {
+        let name: String
+        let isAlive: @Sendable () -> Bool
+    }
+
+    /// What everything random is drawn from: socket ids, the jitter of reconnections.
+    public let seed: UInt64
+    /// The clock of everything in memory.
+    public let scheduler: TestScheduler
+    /// The Channels server in memory that the harness's clients connect to and are authorised by.
+    public let server: InMemoryServer
+    /// The HTTP session of the harness's clients: stubs first, then ``server``'s own paths.
+    public let session: MockSession
+    /// What happened so far.
+    public let timeline: Timeline
+    /// What is not reported.
+    private let allowed: Set<Finding.Kind>
+    /// Where it was made, `Tests.swift:12`.
+    private let location: String
+    private let state = Locked(State())
+
+    /// Creates a harness for a test that calls ``verify()`` at its end.
+    ///
+    /// - Parameters:
+    ///   - seed: What everything random is drawn from.
+    ///   - profile: Which server ``server`` imitates.
+    ///   - allowing: What may be left over at the end.
+    public init(
+        seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
+        line: Int = #line
+    ) {
+        let scheduler = TestScheduler()
+        let timeline = Timeline { scheduler.now }
+        self.seed = seed
+        self.scheduler = scheduler
+        self.timeline = timeline
+        self.allowed = allowed
+        location = sourceLocation(file, line)
+        server = InMemoryServer(
+            ServerMachine(profile: profile, seed: seed), scheduler: scheduler, wallClock: { Self.date(at: scheduler.now) })
+        session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
+    }
+
+    deinit {
+        let state = state.withLock { $0 }
+        guard !state.isVerified, let failure = failure(alive: false) else { return }
+        writeToStandardError("\(failure)\n(nobody called verify())")
+    }
+
+    /// The wall clock at a virtual time.
+    private static func date(at time: MonotonicTime) -> Date {
+        Date(timeIntervalSinceReferenceDate: time / .seconds(1))
+    }
+
+    // MARK: Making
+
+    /// Makes a client of ``server`` that is not connected yet: calls back at once, in virtual time, authorised by the server.
+    ///
+    /// - Parameters:
+    ///   - socket: What it connects with, by default a new one.
+    ///   - configure: Changes its options.
+    public func makePusher(
+        key: String = ServerApp.local.key, socket: MockWebSocket? = nil, file: String = #fileID, line: Int = #line,
+        _ configure: (inout PusherClientOptions) -> Void = { _ in }
+    ) -> Pusher {
+        var options = PusherClientOptions(
+            authMethod: .endpoint(authEndpoint: "http://localhost/pusher/auth"),
+            userAuthMethod: .endpoint("http://localhost/pusher/user-auth"), delivery: .immediate,
+            logger: Logger(label: "pusher-channels") { [timeline] _ in TimelineLogHandler(timeline: timeline) })
+        configure(&options)
+        let socket = socket ?? makeWebSocket()
+        let pusher = Pusher(key: key, options: options, environment: pusherEnvironment { socket })
+        track(pusher.connection, "client", file: file, line: line)
+        return pusher
+    }
+
+    /// Makes a socket: of ``server``, or with something else at its other end.
+    public func makeWebSocket(server other: MockWebSocket.Server? = nil) -> MockWebSocket {
+        let socket = MockWebSocket(server: other ?? .inMemory(server), scheduler: scheduler, timeline: timeline)
+        state.withLock { $0.sockets.append { [weak socket] in socket?.findings ?? [] } }
+        return socket
+    }
+
+    /// The world as the SDK sees it, for clients that a test makes itself.
+    public func pusherEnvironment(makeWebSocket: (@Sendable () -> any WebSocket)? = nil) -> PusherEnvironment {
+        PusherEnvironment(
+            scheduler: scheduler, httpSession: session,
+            makeWebSocket: makeWebSocket ?? { [self] in self.makeWebSocket() },
+            wallClock: { [scheduler] in Self.date(at: scheduler.now) }, randomSeed: { [seed] in seed })
+    }
+
+    /// Starts a real server on the loopback interface; ``withTestHarness(seed:profile:allowing:file:line:_:)`` stops it.
+    ///
+    /// - Throws: ``LocalServer/CannotListen``.
+    public func startServer(
+        apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, settings: LocalServer.Settings = .init()
+    ) async throws(LocalServer.CannotListen) -> LocalServer {
+        let server = try await LocalServer.start(apps: apps, profile: profile, seed: seed, settings: settings)
+        state.withLock { $0.servers.append(server) }
+        return server
+    }
+
+    /// Stops the servers that the harness started.
+    public func stopServers() async {
+        for server in state.withLock({ $0.servers }) { await server.stop() }
+    }
+
+    // MARK: Watching
+
+    /// Reports an object that still lives when the test has ended.
+    public func track(_ object: some AnyObject & Sendable, _ name: String, file: String = #fileID, line: Int = #line) {
+        let tracked = Tracked(name: "\(name) made at \(sourceLocation(file, line))") { [weak object] in object != nil }
+        state.withLock { $0.tracked.append(tracked) }
+    }
+
+    /// Fails the test at its end, from whatever thread: an assertion there would be lost.
+    public func record(_ error: any Error) {
+        record("\(error)")
+    }
+
+    /// Fails the test at its end, from whatever thread: an assertion there would be lost.
+    public func record(_ message: String) {
+        timeline.note("error", message)
+        state.withLock { $0.recorded.append(Finding(.error, message)) }
+    }
+
+    // MARK: Ending
+
+    /// Checks that nothing is left over; what a test still holds is no leak.
+    ///
+    /// - Throws: ``TestFailure`` with everything that was found.
+    public func verify() throws(TestFailure) {
+        try verify(alive: false)
+    }
+
+    func verify(alive: Bool) throws(TestFailure) {
+        state.withLock { $0.isVerified = true }
+        if let failure = failure(alive: alive) { throw failure }
+    }
+
+    func failure(alive: Bool) -> TestFailure? {
+        let findings = findings(alive: alive).filter { !allowed.contains($0.kind) }
+        return findings.isEmpty ? nil : TestFailure(location: location, findings: findings, timeline: "\(timeline)")
+    }
+
+    /// - Parameter alive: Whether what still lives is found, too.
+    private func findings(alive: Bool) -> [Finding] {
+        let state = state.withLock { $0 }
+        let leaks = alive ? state.tracked.filter { $0.isAlive() }.map { Finding(.leak, $0.name) } : []
+        // The server's own timer goes with its connections, which are reported.
+        let timers = scheduler.pendingTimers.filter { $0.label != MachineTimer.label }
+        return state.recorded + session.findings + state.servers.flatMap(\.stubList.findings)
+            + state.sockets.flatMap { $0() }
+            + timers.map { Finding(.pendingTimer, "\($0)") } + leaks
+    }
+
+    /// The tracked objects that still live.
+    var hasLeaks: Bool { state.withLock { $0.tracked.contains { $0.isAlive() } } }
+
+    /// Whether something real runs, which ends in real time.
+    var hasServers: Bool { state.withLock { !$0.servers.isEmpty } }
+}
+
+func writeToStandardError(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
+}
+
+/// `Tests.swift:12`
+func sourceLocation(_ file: String, _ line: Int) -> String {
+    "\(file.split(separator: "/").last ?? ""):\(line)"
+}

@@ -1,0 +1,75 @@
+import PusherChannels
+
+/// Runs a test with a fresh ``TestHarness``, and throws one readable error if anything is left over at its end.
+///
+/// Works in Swift Testing and in XCTest, which both fail the test that throws.
+///
+/// - Parameters:
+///   - seed: What everything random is drawn from.
+///   - profile: Which server the harness's server imitates.
+///   - allowing: What may be left over at the end.
+/// - Throws: what `body` throws, otherwise ``TestFailure``.
+public func withTestHarness<Result>(
+    seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
+    line: Int = #line, _ body: (TestHarness) throws -> Result
+) throws -> Result {
+    let harness = TestHarness(seed: seed, profile: profile, allowing: allowed, file: file, line: line)
+    let result: Result
+    do {
+        result = try body(harness)
+    } catch {
+        throw harness.ended(with: error)
+    }
+    try harness.verify(alive: true)
+    return result
+}
+
+/// Runs an asynchronous test with a fresh ``TestHarness``, and throws one readable error if anything is left over at its end.
+///
+/// The harness's servers are stopped first, whatever `body` did.
+///
+/// - Parameters:
+///   - seed: What everything random is drawn from.
+///   - profile: Which server the harness's server imitates.
+///   - allowing: What may be left over at the end.
+/// - Throws: what `body` throws, otherwise ``TestFailure``.
+public func withTestHarness<Result>(
+    seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
+    line: Int = #line, isolation: isolated (any Actor)? = #isolation, _ body: (TestHarness) async throws -> Result
+) async throws -> Result {
+    let harness = TestHarness(seed: seed, profile: profile, allowing: allowed, file: file, line: line)
+    let result: Result
+    do {
+        result = try await body(harness)
+    } catch {
+        await harness.stopServers()
+        throw harness.ended(with: error)
+    }
+    await harness.stopServers()
+    await harness.waitForRealEnds()
+    try harness.verify(alive: true)
+    return result
+}
+
+extension TestHarness {
+    /// The test's own error comes first; what was found beside it stands on standard error.
+    fileprivate func ended(with error: any Error) -> any Error {
+        let failure = failure(alive: false)
+        try? verify()
+        if let failure { writeToStandardError("\(error)\nbesides, \(failure)") }
+        return error
+    }
+
+    /// Real sockets are closed by another thread: what lives a moment longer for that is no leak.
+    fileprivate func waitForRealEnds() async {
+        guard hasServers else { return }
+        let clock = LiveScheduler()
+        let limit = clock.now + .seconds(2)
+        while hasLeaks, clock.now < limit {
+            let (passing, signal) = AsyncStream<Never>.makeStream()
+            let timer = clock.schedule(at: clock.now + .milliseconds(5), label: "end of a test") { signal.finish() }
+            for await _ in passing {}
+            timer.cancel()
+        }
+    }
+}

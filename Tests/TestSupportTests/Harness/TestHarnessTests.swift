@@ -1,0 +1,182 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct TestHarnessTests {
+    /// What a harness says of a test; empty where it says nothing.
+    private func findings(
+        allowing allowed: Set<Finding.Kind> = [], _ body: (TestHarness) throws -> Void
+    ) throws -> [String] {
+        do {
+            try withTestHarness(allowing: allowed, body)
+            return []
+        } catch let failure as TestFailure {
+            return failure.findings.map(\.description)
+        }
+    }
+
+    @Test func `A client that comes and goes leaves nothing over`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("news")
+            let room = pusher.subscribe("private-room")
+            pusher.connect()
+            #expect(news.subscribed && room.subscribed)
+            harness.server.shutDown()
+            #expect(!news.subscribed)
+            harness.scheduler.advance(by: .seconds(10))
+            #expect(news.subscribed && room.subscribed)
+        }
+    }
+
+    @Test func `A request without an answer is reported with the nearest stub`() throws {
+        let found = try findings { harness in
+            harness.session.stub("GET /users", .ok).optional()
+            harness.session.dataTask(with: URLRequest(url: try #require(URL(string: "http://a/user")))) { _, _, _ in }.resume()
+        }
+        try #require(found.count == 1)
+        #expect(
+            found[0].hasPrefix("unmatched request: nothing answers GET http://a/user\n  not GET /users (TestHarnessTests.swift:"))
+    }
+
+    @Test func `Stubs are to be used, all of their answers, and some never`() throws {
+        let found = try findings { harness in
+            harness.session.stub("GET /unused", .ok)
+            harness.session.stub("GET /optional", .ok).optional()
+            harness.session.stub("GET /begun", .ok, .ok, .ok)
+            harness.session.stub("GET /never", .ok).never()
+            harness.session.stub("GET /not-asked", .ok).never()
+            for path in ["begun", "begun", "never"] {
+                harness.session.dataTask(with: URLRequest(url: try #require(URL(string: "http://a/\(path)")))) { _, _, _ in }
+                    .resume()
+            }
+        }
+        #expect(
+            found.map { $0.replacing(#/ \(TestHarnessTests.swift:\d+\)/#, with: "") } == [
+                "unused stub: GET /unused", "unplayed step: GET /begun gave 2 of 3 answers",
+                "unexpected call: GET /never must not be asked, and was 1 times",
+            ])
+    }
+
+    @Test func `Steps, timers and sockets that are left over are reported`() throws {
+        let found = try findings { harness in
+            let socket = harness.makeWebSocket()
+            socket.play(.establish(), .expect("pusher:subscribe a"))
+            let pusher = harness.makePusher(socket: socket)
+            pusher.connect()
+            _ = harness.scheduler.schedule(at: .seconds(9), label: "a reminder") {}
+            // What a test holds at its end was not put away.
+            harness.scheduler.advance(by: .seconds(1))
+            withExtendedLifetime(pusher) { heldSockets.withLock { $0 = [socket] } }
+        }
+        heldSockets.withLock { $0 = [] }
+        #expect(found.contains("unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a"))
+        #expect(found.contains("pending timer: a reminder at 9.0 seconds"))
+    }
+
+    private let heldSockets = Locked<[MockWebSocket]>([])
+
+    @Test func `A client that outlives the test is a leak, and so are its socket and its timers`() throws {
+        let held = Locked<Pusher?>(nil)
+        let found = try findings { harness in
+            let pusher = harness.makePusher()
+            pusher.connect()
+            held.withLock { $0 = pusher }
+        }
+        #expect(found.map { $0.prefix { $0 != ":" } } == ["open socket", "pending timer", "leak"])
+        #expect(found.last?.hasPrefix("leak: client made at TestHarnessTests.swift:") == true)
+    }
+
+    @Test func `An error from another thread fails the test`() throws {
+        struct Trouble: Error {}
+        let found = try findings { harness in
+            let thread = Thread { harness.record(Trouble()) }
+            let done = DispatchSemaphore(value: 0)
+            let second = Thread {
+                harness.record("a callback came twice")
+                done.signal()
+            }
+            thread.start()
+            while harness.timeline.entries.isEmpty {}
+            second.start()
+            done.wait()
+        }
+        #expect(found == ["error: Trouble()", "error: a callback came twice"])
+    }
+
+    @Test func `What is allowed is not reported`() throws {
+        let found = try findings(allowing: [.unusedStub]) { $0.session.stub("GET /a", .ok) }
+        #expect(found == [])
+    }
+
+    @Test func `The test's own error comes through`() throws {
+        struct Trouble: Error {}
+        #expect(throws: Trouble.self) {
+            try withTestHarness(allowing: [.unusedStub]) { harness in
+                harness.session.stub("GET /a", .ok)
+                throw Trouble()
+            }
+        }
+    }
+
+    @Test func `The report tells the whole story`() throws {
+        let failure = try #require(
+            #expect(throws: TestFailure.self) {
+                try withTestHarness { harness in
+                    let pusher = harness.makePusher()
+                    pusher.connect()
+                    pusher.subscribe("news")
+                    harness.session.stub("GET /a", .ok)
+                }
+            })
+        let text = failure.description
+        #expect(text.hasPrefix("the harness made at TestHarnessTests.swift:"))
+        #expect(text.contains("ended with 1 finding:\n- unused stub: GET /a (TestHarnessTests.swift:"))
+        #expect(text.contains("what happened:\n  0.0 seconds  log  debug: connecting\n  0.0 seconds  opened  #1"))
+        #expect(text.contains("pusher_internal:subscription_succeeded"))
+    }
+
+    @Test func `A harness made by hand verifies when it is asked`() throws {
+        let harness = TestHarness()
+        let pusher = harness.makePusher()
+        pusher.connect()
+        #expect(throws: TestFailure.self) { try harness.verify() }
+        pusher.disconnect()
+        try harness.verify()
+    }
+
+    @Test func `Servers are stopped with the test, and their stubs count`() async throws {
+        let server = Locked<LocalServer?>(nil)
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                let started = try await harness.startServer()
+                started.stub("GET /unused", .ok)
+                server.withLock { $0 = started }
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.unusedStub])
+        let port = try #require(server.withLock { $0?.port })
+        try await LocalServer.start(port: port).stop()
+    }
+
+    @Test func `Harnesses with the same seed tell the same story`() throws {
+        func story(seed: UInt64) throws -> String {
+            try withTestHarness(seed: seed) { harness in
+                let pushers = (0..<3).map { _ in harness.makePusher() }
+                for pusher in pushers {
+                    pusher.connect()
+                    pusher.subscribe("presence-lobby")
+                }
+                harness.server.shutDown()
+                harness.scheduler.advance(by: .seconds(30))
+                return harness.timeline.description
+            }
+        }
+        #expect(try story(seed: 7) == story(seed: 7))
+        #expect(try story(seed: 7) != story(seed: 8))
+    }
+}
