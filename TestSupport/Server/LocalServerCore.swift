@@ -98,16 +98,20 @@ final class LocalServerCore: Sendable {
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
     }
 
-    /// Returns a response when its gate is open and its delay over, or when the task is cancelled.
-    func wait(for response: StubResponse) async throws(UnsupportedFault) -> StubResponse {
+    /// Returns a response when its gate is open and its delay over.
+    ///
+    /// - Throws: ``UnsupportedFault`` for one with a fault, `CancellationError` when the server is stopped meanwhile.
+    func wait(for response: StubResponse) async throws -> StubResponse {
         if let fault = response.fault { throw UnsupportedFault(fault: fault, seam: .localServer) }
         await response.gate?.pass()
+        try Task.checkCancellation()
         guard response.delay > .zero else { return response }
         let (opening, signal) = AsyncStream<Never>.makeStream()
         let scheduler = settings.scheduler
         let timer = scheduler.schedule(at: scheduler.now + response.delay, label: "delayed answer") { signal.finish() }
         for await _ in opening {}
         timer.cancel()
+        try Task.checkCancellation()
         return response
     }
 

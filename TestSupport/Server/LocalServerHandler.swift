@@ -27,6 +27,8 @@ struct LocalServerHandler: HTTPHandler {
     private func answer(_ request: RecordedRequest) async -> StubResponse {
         do {
             return try await core.wait(for: try await response(to: request))
+        } catch is CancellationError {
+            return StubResponse(status: 503, text: "the server is being stopped\n")
         } catch {
             return StubResponse(status: 500, text: "\(error)\n")
         }

@@ -84,7 +84,7 @@ public struct JSONResponse: ServerRoute {
     /// Creates a route whose answer is what `handler` returns, encoded with the keys in order.
     public init<Value: Encodable & SendableMetatype>(
         status: Int = 200, headers: [String: String] = [:],
-        _ handler: @escaping @Sendable (RecordedRequest) async throws -> Value
+        handler: @escaping @Sendable (RecordedRequest) async throws -> Value
     ) {
         self.status = status
         self.headers = headers
@@ -107,7 +107,7 @@ public struct DataResponse: ServerRoute {
     /// Creates a route whose answer is what `handler` returns.
     public init(
         status: Int = 200, contentType: String = "application/octet-stream", headers: [String: String] = [:],
-        _ handler: @escaping @Sendable (RecordedRequest) async throws -> Data
+        handler: @escaping @Sendable (RecordedRequest) async throws -> Data
     ) {
         self.status = status
         self.headers = ["Content-Type": contentType].merging(headers, uniquingKeysWith: { $1 })

@@ -121,3 +121,79 @@ struct LocalServerTests {
         }
     }
 }
+
+/// Stubs, routes with names, and answers that are late.
+struct LocalServerAnsweringTests {
+    private func fetch(_ path: String, method: String = "GET", from server: LocalServer) async throws -> String {
+        var request = URLRequest(url: try #require(URL(string: server.url.absoluteString + path)))
+        request.httpMethod = method
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return "\((response as? HTTPURLResponse)?.statusCode ?? 0) \(String(decoding: data, as: UTF8.self))"
+    }
+
+    @Test func `Routes know methods and names; plain paths come before those with names`() async throws {
+        try await withTestHarness(allowing: [.unmatchedRequest]) { harness in
+            let server = try await harness.startServer()
+            server.router["/users/me"] = JSONResponse { _ in "me" }
+            server.router["GET /users/{id}"] = JSONResponse { $0.pathParameters }
+            server.router.on("DELETE /users/{id}") { StubResponse(text: "bye \($0.pathParameters["id"] ?? "")") }
+            #expect(try await fetch("/users/a%20b?x=1", from: server) == #"200 {"id":"a b"}"#)
+            #expect(try await fetch("/users/7", method: "DELETE", from: server) == "200 bye 7")
+            #expect(try await fetch("/users/me", from: server) == #"200 "me""#)
+            #expect(
+                try await fetch("/users/7", method: "PUT", from: server).hasPrefix("404 nothing answers PUT http://127.0.0.1:"))
+            #expect(try await fetch("/users/7/x", from: server).hasPrefix("404 "))
+            #expect(server.unmatchedRequests.map(\.path) == ["/users/7", "/users/7/x"])
+        }
+    }
+
+    @Test func `Stubs answer before routes do, in sequence`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router["/a"] = JSONResponse { _ in 0 }
+            server.stub("/a", .http(500), .json(1)).times(2)
+            var answers: [String] = []
+            for _ in 0..<3 { answers.append(try await fetch("/a", from: server)) }
+            #expect(answers == ["500 ", "200 1", "200 0"])
+        }
+    }
+
+    @Test func `An answer is held until its gate opens, or delayed by the server's clock`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
+            let gate = Gate()
+            server.router["/held"] = JSONResponse { _ in "held" }.held(by: gate)
+            server.stub("/late", StubResponse(text: "late").delayed(by: .seconds(60)))
+            async let held = fetch("/held", from: server)
+            try await server.nextRequest("/held")
+            gate.open()
+            #expect(try await held == #"200 "held""#)
+            async let late = fetch("/late", from: server)
+            try await server.nextRequest("/late")
+            try await withWatchdog("the answer is delayed") {
+                while !harness.scheduler.pendingTimers.contains(where: { $0.label == "delayed answer" }) { await Task.yield() }
+            }
+            harness.scheduler.advance(by: .seconds(60))
+            #expect(try await late == "200 late")
+        }
+    }
+
+    @Test func `A server stops although an answer is held for ever`() async throws {
+        let server = try await LocalServer.start()
+        server.stub("/held", .ok.held(by: Gate()))
+        let held = Task { try await fetch("/held", from: server) }
+        try await server.nextRequest()
+        await server.stop()
+        // Cut off, or told so: the one that the held answer would have been it is not.
+        if let answer = try? await held.value { #expect(answer == "503 the server is being stopped\n") }
+    }
+
+    @Test func `A fault that a server can't do is said in the answer`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.stub("/a", .fault(.refused))
+            let answer = try await fetch("/a", from: server)
+            #expect(answer.hasPrefix("500 localServer can't do refused; it exists at: mockSession, mockWebSocket"))
+        }
+    }
+}

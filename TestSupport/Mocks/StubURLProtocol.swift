@@ -1,0 +1,137 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension MockSession {
+    /// A configuration for code that makes its requests with a real `URLSession`: this session answers them, no other one does.
+    ///
+    /// ```swift
+    /// let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+    /// ```
+    ///
+    /// What Linux allows: data tasks, with a completion handler, a delegate or `await`. Not there: `URLSession.shared`, web
+    /// socket tasks, and download tasks, which end the process. A redirect is a response like any other. The body of an upload
+    /// task and the configuration's `httpAdditionalHeaders` can't be seen; those of the request can.
+    public func urlSessionConfiguration() -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [StubURLProtocols.makeClass(for: self)]
+        return configuration
+    }
+}
+
+/// Which session stands behind which protocol class.
+///
+/// `URLSession` takes a class, not an object, and tells it nothing about the session it works for; so every mock session gets a
+/// class of its own, a specialisation for a number. No class is used twice: a `URLSession` that outlives its mock must not reach
+/// somebody else's. This is the one thing that tests share, and none can see another's.
+private enum StubURLProtocols {
+    private struct Entry: Sendable {
+        weak var session: MockSession?
+    }
+
+    private static let entries = Locked<[Entry]>([])
+
+    static func makeClass(for session: MockSession) -> URLProtocol.Type {
+        let number = entries.withLock { entries in
+            entries.append(Entry(session: session))
+            return entries.count - 1
+        }
+        return specialise(Binary.End.self, number: number, left: number)
+    }
+
+    static func session(_ number: Int) -> MockSession? {
+        entries.withLock { $0[number].session }
+    }
+
+    /// The class whose parameter spells the number in binary digits, last digit outermost.
+    private static func specialise<Number: BinaryNumber>(_: Number.Type, number: Int, left: Int) -> URLProtocol.Type {
+        guard left > 0 else { return StubURLProtocol<Number>.self }
+        return left.isMultiple(of: 2)
+            ? specialise(Binary.Zero<Number>.self, number: number, left: left / 2)
+            : specialise(Binary.One<Number>.self, number: number, left: left / 2)
+    }
+}
+
+/// A number as a type.
+private protocol BinaryNumber: SendableMetatype {
+    static var value: Int { get }
+    /// What the next digit is worth.
+    static var weight: Int { get }
+}
+
+private enum Binary {
+    enum End: BinaryNumber {
+        static var value: Int { 0 }
+        static var weight: Int { 1 }
+    }
+    enum Zero<Rest: BinaryNumber>: BinaryNumber {
+        static var value: Int { Rest.value }
+        static var weight: Int { 2 * Rest.weight }
+    }
+    enum One<Rest: BinaryNumber>: BinaryNumber {
+        static var value: Int { Rest.value + Rest.weight }
+        static var weight: Int { 2 * Rest.weight }
+    }
+}
+
+/// Answers a `URLSession`'s requests from a ``MockSession``.
+private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
+    private struct Loading {
+        let answer: MockTask
+        let caller: URLProtocolCaller
+    }
+
+    private let loading = Locked<Loading?>(nil)
+
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        let caller = URLProtocolCaller(urlProtocol: self)
+        guard let session = StubURLProtocols.session(Number.value) else {
+            return caller.finish(nil, nil, URLError(.cancelled))
+        }
+        let answer = session.dataTask(with: request) { caller.finish($0, $1, $2) }
+        loading.withLock { $0 = Loading(answer: answer, caller: caller) }
+        answer.resume()
+    }
+
+    override func stopLoading() {
+        guard let loading = loading.withLock({ $0.take() }) else { return }
+        loading.caller.stop()
+        loading.answer.cancel()
+    }
+}
+
+/// Tells Foundation the outcome of a request.
+///
+/// `@unchecked Sendable`: Foundation takes these calls from any thread; they come once, from whoever completes the request.
+private struct URLProtocolCaller: @unchecked Sendable {
+    let urlProtocol: URLProtocol
+    private let isStopped = Locked(false)
+
+    init(urlProtocol: URLProtocol) {
+        self.urlProtocol = urlProtocol
+    }
+
+    /// Nothing may be told from now on: Foundation has given the request up.
+    func stop() {
+        isStopped.withLock { $0 = true }
+    }
+
+    func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        guard !isStopped.withLock({ $0 }) else { return }
+        let client = urlProtocol.client
+        if let error {
+            client?.urlProtocol(urlProtocol, didFailWithError: error)
+            return
+        }
+        if let response { client?.urlProtocol(urlProtocol, didReceive: response, cacheStoragePolicy: .notAllowed) }
+        // In one piece: of several, Foundation on Linux gives a completion handler the last one only.
+        if let data { client?.urlProtocol(urlProtocol, didLoad: data) }
+        client?.urlProtocolDidFinishLoading(urlProtocol)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+import XCTest
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// "Mocking HTTP Requests for iOS App UI Tests": its test case. Changed: the server runs without an event loop and a thread of the
+/// test's own, on a free port, and its start and stop are awaited; the test asks for the page instead of sleeping until a browser
+/// does.
+class LocalServerArticleXCTests: XCTestCase {
+    var server: LocalServer!
+    var router: Router!
+
+    private func setUpWebServer() async throws {
+        server = try await LocalServer.start()
+        router = server.router
+    }
+
+    override func setUp() async throws {
+        try await setUpWebServer()
+        router["/hello"] = JSONResponse(handler: { (_) in
+            return ["Hello": "World"]
+        })
+    }
+
+    override func tearDown() async throws {
+        await server.stop()
+    }
+
+    func testWebServer() async throws {
+        let (data, _) = try await URLSession.shared.data(from: server.url.appendingPathComponent("hello"))
+        XCTAssertEqual(String(decoding: data, as: UTF8.self), #"{"Hello":"World"}"#)
+    }
+}
+
+/// The same in Swift Testing, and what the article asks for: to see the requests that the app makes, and to point an app at the
+/// server by its environment.
+struct LocalServerArticleTests {
+    @Test func `A page is served, and the request is seen`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router["GET /hello"] = JSONResponse { _ in ["Hello": "World"] }
+            let (data, _) = try await URLSession.shared.data(from: server.url.appendingPathComponent("hello"))
+            #expect(String(decoding: data, as: UTF8.self) == #"{"Hello":"World"}"#)
+            #expect(try await server.nextRequest("GET /hello").headers.isEmpty == false)
+        }
+    }
+
+    @Test func `Another process finds the server by its environment`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            let child = Process()
+            child.executableURL = URL(fileURLWithPath: "/bin/sh")
+            child.arguments = ["-c", "echo $PUSHER_HOST:$PUSHER_PORT $PUSHER_APP_KEY $PUSHER_TLS"]
+            child.environment = server.environment
+            let output = Pipe()
+            child.standardOutput = output
+            try child.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            child.waitUntilExit()
+            #expect(text == "127.0.0.1:\(server.port) local-key 0\n")
+        }
+    }
+}

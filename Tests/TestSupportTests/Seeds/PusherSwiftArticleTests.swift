@@ -1,0 +1,151 @@
+import Foundation
+import TestSupport
+import Testing
+import XCTest
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// "What I Learned Building the PusherSwift Framework": its presence test, changed in one word: `PresencePusherChannel` is
+/// `PusherPresenceChannel` today.
+class PusherPresenceChannelTests: XCTestCase {
+    var pusher: Pusher!
+    var socket: MockWebSocket!
+    var options: PusherClientOptions!
+
+    override func setUp() {
+        super.setUp()
+
+        options = PusherClientOptions(
+            authMethod: .inline(secret: "secret")
+        )
+        pusher = Pusher(key: "key", options: options)
+        socket = MockWebSocket()
+        socket.delegate = pusher.connection
+        pusher.connection.socket = socket
+    }
+
+    func testMembersObjectStoresSocketIdIfNoUserDataFetcherIsProvided() {
+        pusher.connect()
+        let chan = pusher.subscribe("presence-channel") as? PusherPresenceChannel
+        XCTAssertEqual(chan?.members.first!.userId, "46123.486095", "the userId should be 46123.486095")
+    }
+}
+
+/// The article's authentication test. Changed: `PusherConnectionDelegate` is `PusherDelegate` today, `subscriptionDidSucceed` is
+/// `subscribedToChannel`, the mock session is an instance, `wait(for:)` stands for `waitForExpectations`, which Swift 6 leaves to
+/// the main actor, and the patience is longer: a loaded machine must not fail it.
+class AuthenticationTests: XCTestCase {
+    class DummyDelegate: PusherDelegate {
+        var ex: XCTestExpectation?
+        var testingChannelName: String?
+
+        func subscribedToChannel(name: String) {
+            if let cName = testingChannelName, cName == name {
+                ex!.fulfill()
+            }
+        }
+    }
+
+    var pusher: Pusher!
+    var socket: MockWebSocket!
+
+    override func setUp() {
+        super.setUp()
+
+        let options = PusherClientOptions(
+            authMethod: AuthMethod.endpoint(authEndpoint: "http://localhost:9292/pusher/auth")
+        )
+        pusher = Pusher(key: "testKey123", options: options)
+        socket = MockWebSocket()
+        socket.delegate = pusher.connection
+        pusher.connection.socket = socket
+    }
+
+    func setupMockAuthResponseForRequest(toEndpoint authEndpoint: String) {
+        let jsonData = "{\"auth\":\"testKey123:12345678gfder78ikjbg\"}".data(
+            using: String.Encoding.utf8, allowLossyConversion: false)!
+        let urlResponse = HTTPURLResponse(
+            url: URL(string: "\(authEndpoint)?channel_name=private-test-channel&socket_id=45481.3166671")!, statusCode: 200,
+            httpVersion: nil, headerFields: nil)
+
+        let session = MockSession()
+        session.mockResponse = (jsonData, urlResponse: urlResponse, error: nil)
+        pusher.connection.URLSession = session
+    }
+
+    func testSubscribingToAPrivateChannelShouldMakeARequestToTheAuthEndpoint() {
+        let ex = expectation(description: "the channel should be subscribed to successfully")
+        let channelName = "private-test-channel"
+
+        let dummyDelegate = DummyDelegate()
+        dummyDelegate.ex = ex
+        dummyDelegate.testingChannelName = channelName
+        pusher.connection.delegate = dummyDelegate
+
+        if case .endpoint(authEndpoint: let authEndpoint) = pusher.connection.options.authMethod {
+            setupMockAuthResponseForRequest(toEndpoint: authEndpoint)
+        }
+
+        let chan = pusher.subscribe(channelName)
+        XCTAssertFalse(chan.subscribed, "the channel should not be subscribed")
+        pusher.connect()
+
+        wait(for: [ex], timeout: 30)
+    }
+}
+
+/// The same in Swift Testing, on the harness: nothing is waited for.
+struct PusherSwiftArticleTests {
+    @Test func `Members hold the socket id if there is no user data fetcher`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher(key: "key", socket: harness.makeWebSocket(server: .trusting)) {
+                $0.authMethod = .inline(secret: "secret")
+            }
+            pusher.connect()
+            let chan = pusher.subscribe("presence-channel") as? PusherPresenceChannel
+            #expect(chan?.members.first?.userId == "46123.486095")
+        }
+    }
+
+    @Test func `Subscribing to a private channel makes a request to the auth endpoint`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher { $0.authMethod = .endpoint(authEndpoint: "http://localhost:9292/pusher/auth") }
+            harness.session.stubAuth(secret: ServerApp.local.secret, key: ServerApp.local.key)
+            let chan = pusher.subscribe("private-test-channel")
+            #expect(!chan.subscribed)
+            pusher.connect()
+            #expect(chan.subscribed)
+            #expect(harness.session.requests.map(\.url) == ["http://localhost:9292/pusher/auth"])
+        }
+    }
+
+    /// The article's look-up: the method and the address first, the fallback second; on an instance, not on the class.
+    @Test func `A mock session looks for a response by method and address, then takes the fallback`() throws {
+        let session = MockSession(delivery: .immediate)
+        let url = try #require(URL(string: "http://localhost:9292/pusher/auth"))
+        session.mockResponse = (data: Data("fallback".utf8), urlResponse: nil, error: nil)
+        session.addMockResponse(for: url, httpMethod: "GET", data: Data("mocked".utf8), urlResponse: nil, error: nil)
+        let bodies = Locked<[String]>([])
+        for method in ["GET", "POST"] {
+            var request = URLRequest(url: url)
+            request.httpMethod = method
+            session.dataTask(with: request) { data, _, _ in
+                bodies.withLock { $0.append(String(decoding: data ?? Data(), as: UTF8.self)) }
+            }.resume()
+        }
+        #expect(bodies.withLock { $0 } == ["mocked", "fallback"])
+    }
+
+    /// The article's `MockTask`, which completes on a global queue.
+    @Test func `A mock task completes with its response`() async throws {
+        let response: MockSession.Response = (data: Data("body".utf8), urlResponse: nil, error: nil)
+        let text = await withCheckedContinuation { continuation in
+            MockTask(response: response) { data, _, _ in
+                continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
+            }.resume()
+        }
+        #expect(text == "body")
+    }
+}

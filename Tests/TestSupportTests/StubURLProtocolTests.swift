@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct StubURLProtocolTests {
+    private let session = MockSession(delivery: .immediate)
+
+    private func request(_ method: String = "GET", body: String? = nil) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: "https://nowhere.invalid/a")))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        request.setValue("v", forHTTPHeaderField: "X-Field")
+        return request
+    }
+
+    @Test func `Requests of a URLSession are answered and recorded`() async throws {
+        session.stub("POST /a", StubResponse(status: 201, headers: ["X-Answer": "yes"], body: Data("body".utf8)))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        let (data, response) = try await urlSession.data(for: request("POST", body: "x=1"))
+        #expect(String(decoding: data, as: UTF8.self) == "body")
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Answer") == "yes")
+        #expect(session.requests.map(\.form) == [["x": "1"]])
+        #expect(session.requests.first?.header("x-field") == "v")
+    }
+
+    @Test func `A completion handler hears it, too`() async throws {
+        session.stub("/a", StubResponse(text: "text"))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        let request = try request()
+        let text = await withCheckedContinuation { continuation in
+            urlSession.dataTask(with: request) { data, _, _ in
+                continuation.resume(returning: data.map { String(decoding: $0, as: UTF8.self) })
+            }.resume()
+        }
+        #expect(text == "text")
+    }
+
+    @Test func `A request without an answer fails and reaches no network`() async throws {
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        await #expect(throws: (any Error).self) { try await urlSession.data(for: request()) }
+        #expect(session.unmatchedRequests.count == 1)
+    }
+
+    @Test(arguments: [(Fault.refused, URLError.Code.cannotConnectToHost), (.reset, .networkConnectionLost)])
+    func `A fault is an error`(fault: Fault, code: URLError.Code) async throws {
+        session.stub("/a", .fault(fault))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        let error = await #expect(throws: URLError.self) { try await urlSession.data(for: request()) }
+        #expect(error?.code == code)
+    }
+
+    @Test func `A cancelled request is cancelled at the session`() async throws {
+        let gate = Gate()
+        session.stub("/a", .ok.held(by: gate))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        let request = try request()
+        let (codes, code) = AsyncStream<Int?>.makeStream()
+        let task = urlSession.dataTask(with: request) { _, _, error in code.yield((error as? URLError)?.code.rawValue) }
+        task.resume()
+        try await session.nextRequest()
+        task.cancel()
+        #expect(await codes.first { _ in true } == URLError.Code.cancelled.rawValue)
+        gate.open()
+    }
+
+    @Test func `Eight URL sessions with the same address and different stubs don't affect each other`() async throws {
+        let texts = try await withThrowingTaskGroup(of: (Int, Set<String>).self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    let session = MockSession(delivery: .immediate)
+                    session.stub("/a", StubResponse(text: "\(index)"))
+                    let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+                    var texts: Set<String> = []
+                    for _ in 0..<20 { texts.insert(String(decoding: try await urlSession.data(for: request()).0, as: UTF8.self)) }
+                    return (index, texts)
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(texts == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, ["\($0)"]) }))
+    }
+
+    @Test func `A URLSession that outlives its mock fails`() async throws {
+        let configuration = MockSession().urlSessionConfiguration()
+        let urlSession = URLSession(configuration: configuration)
+        await #expect(throws: URLError.self) { try await urlSession.data(for: request()) }
+    }
+}
