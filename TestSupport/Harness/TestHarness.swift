@@ -20,7 +20,7 @@ import PusherChannels
 /// be called from any thread.
 public final class TestHarness: Sendable {
     private struct State {
-        /// What each socket has to report while it lives.
+        /// What each socket has to report.
         var sockets: [@Sendable () -> [Finding]] = []
         var servers: [LocalServer] = []
         var tracked: [Tracked] = []
@@ -107,7 +107,7 @@ public final class TestHarness: Sendable {
     /// Makes a socket: of ``server``, or with something else at its other end.
     public func makeWebSocket(server other: MockWebSocket.Server? = nil) -> MockWebSocket {
         let socket = MockWebSocket(server: other ?? .inMemory(server), scheduler: scheduler, timeline: timeline)
-        state.withLock { $0.sockets.append { [weak socket] in socket?.findings ?? [] } }
+        state.withLock { $0.sockets.append(socket.findings) }
         return socket
     }
 

@@ -181,6 +181,13 @@ struct MockSocketState: Sendable {
         return true
     }
 
+    /// Nobody has the socket any more: the attempt ends without a report. Gives back the server's number of it.
+    mutating func abandon() -> ServerMachine.ConnectionID? {
+        clearAlarm()
+        phase = .idle
+        return connection
+    }
+
     // MARK: Scripts and faults
 
     mutating func addScript(_ steps: [SocketStep]) {

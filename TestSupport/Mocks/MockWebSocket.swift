@@ -54,8 +54,7 @@ public final class MockWebSocket: WebSocket {
     }
 
     deinit {
-        state.withLock { $0.clearAlarm() }
-        if let server, let connection = state.withLock({ $0.connection }) { server.handle(.closed(connection), from: nil) }
+        if let server, let connection = state.withLock({ $0.abandon() }) { server.handle(.closed(connection), from: nil) }
     }
 
     private static func machine(secret: String?) -> ServerMachine {
@@ -263,6 +262,8 @@ public final class MockWebSocket: WebSocket {
         }
     }
 
-    /// What a test should hear of at its end.
-    var findings: [Finding] { state.withLock { $0.findings } }
+    /// What a test should hear of at its end, also when the socket has gone by then.
+    var findings: @Sendable () -> [Finding] {
+        { [state] in state.withLock { $0.findings } }
+    }
 }

@@ -66,7 +66,7 @@ struct SocketScriptTests {
         rig.socket.send(#"{"event":"pusher:ping"}"#)
         #expect(rig.take() == ["pusher:pong"])
         rig.socket.close(code: 1000, reason: "")
-        #expect(rig.socket.findings.isEmpty)
+        #expect(rig.socket.findings().isEmpty)
     }
 
     @Test func `A script waits for what it expects, whatever the order of the keys`() {
@@ -80,7 +80,7 @@ struct SocketScriptTests {
         #expect(rig.take() == ["x"])
         rig.socket.send(#"{"event":"pusher:unsubscribe","data":{"channel":"a"}}"#)
         #expect(rig.take() == ["control", "raw", "failed connectionLost"])
-        #expect(rig.socket.findings.isEmpty)
+        #expect(rig.socket.findings().isEmpty)
     }
 
     @Test func `Another message is reported with the reason, and waited on`() {
@@ -90,16 +90,16 @@ struct SocketScriptTests {
         rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"b"}}"#)
         rig.socket.send("{}")
         #expect(
-            rig.socket.findings.dropLast().map(\.description) == [
+            rig.socket.findings().dropLast().map(\.description) == [
                 "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came pusher:subscribe b: "
                     + "channel is b, not a",
                 "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came {}: "
                     + "event is missing, not pusher:subscribe, channel is missing, not a",
                 "unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a",
             ])
-        #expect(rig.socket.findings.last == Finding(.openSocket, "h:1 is open"))
+        #expect(rig.socket.findings().last == Finding(.openSocket, "h:1 is open"))
         rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)
-        #expect(rig.socket.findings.map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
+        #expect(rig.socket.findings().map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
     }
 
     @Test func `Scripts that were not played are reported, also those cut short`() {
@@ -111,7 +111,7 @@ struct SocketScriptTests {
         rig.socket.close(code: 1000, reason: "")
         rig.open()
         #expect(
-            rig.socket.findings.map(\.text) == [
+            rig.socket.findings().map(\.text) == [
                 "step 1 of 2 of script 1 was not come to: expect a", "step 1 of 1 of script 3 was not come to: establish",
             ])
     }

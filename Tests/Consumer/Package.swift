@@ -1,0 +1,22 @@
+// swift-tools-version:6.1
+import PackageDescription
+
+// A program of a user who has a target called TestSupport: the SDK's gets another name, and both are used side by side.
+let package = Package(
+    name: "Consumer",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(path: ".build/swift-pusher-channels")],
+    targets: [
+        .target(name: "TestSupport"),
+        .testTarget(
+            name: "MisuseTests",
+            dependencies: [
+                "TestSupport",
+                .product(
+                    name: "TestSupport", package: "swift-pusher-channels",
+                    moduleAliases: ["TestSupport": "PusherTestSupport"]),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

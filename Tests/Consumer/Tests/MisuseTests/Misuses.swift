@@ -1,0 +1,86 @@
+import Foundation
+import PusherTestSupport
+import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Tests that are wrong, each in one way: the harness must fail every one of them, and leave the last alone.
+enum Misuse {
+    /// What a test forgets to put away.
+    private final class Attic: @unchecked Sendable {
+        private let lock = NSLock()
+        private var pushers: [Pusher] = []
+
+        func keep(_ pusher: Pusher) {
+            lock.withLock { pushers.append(pusher) }
+        }
+    }
+
+    private static let attic = Attic()
+
+    private static func ask(_ path: String, _ harness: TestHarness) {
+        guard let url = URL(string: "https://example.com\(path)") else { return }
+        harness.session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+    }
+
+    static func unmatchedRequest(_ harness: TestHarness) {
+        harness.session.stub("GET /order/7", .ok).optional()
+        ask("/orders/7", harness)
+    }
+
+    static func unusedStub(_ harness: TestHarness) {
+        harness.session.stub("GET /orders", .ok)
+    }
+
+    static func stepOutOfOrder(_ harness: TestHarness) {
+        let socket = harness.makeWebSocket()
+        socket.play(.establish(), .expect("pusher:subscribe first"), .expect("pusher:subscribe second"))
+        let pusher = harness.makePusher(socket: socket)
+        pusher.connect()
+        pusher.subscribe("second")
+        pusher.subscribe("first")
+    }
+
+    static func leak(_ harness: TestHarness) {
+        let pusher = harness.makePusher()
+        attic.keep(pusher)
+    }
+
+    static func openSocket(_ harness: TestHarness) {
+        let pusher = harness.makePusher()
+        pusher.connect()
+        attic.keep(pusher)
+    }
+
+    static func pendingTimer(_ harness: TestHarness) {
+        _ = harness.scheduler.schedule(at: .seconds(5), label: "reminder") {}
+    }
+
+    static func errorOnABackgroundThread(_ harness: TestHarness) {
+        let done = DispatchSemaphore(value: 0)
+        Thread {
+            harness.record("the callback came twice")
+            done.signal()
+        }.start()
+        done.wait()
+    }
+
+    static func unplayedStep(_ harness: TestHarness) {
+        harness.session.stub("GET /orders", .http(500), .ok)
+        ask("/orders", harness)
+    }
+
+    static func nothing(_ harness: TestHarness) {
+        let pusher = harness.makePusher()
+        let channel = pusher.subscribe(Fixtures.channel)
+        pusher.connect()
+        if !channel.subscribed { harness.record("not subscribed") }
+    }
+
+    /// A harness made by hand that nobody asks.
+    static func forgetTheHarness() {
+        unusedStub(TestHarness())
+    }
+}

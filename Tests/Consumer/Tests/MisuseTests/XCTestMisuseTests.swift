@@ -1,0 +1,20 @@
+import PusherTestSupport
+import XCTest
+
+final class XCTestMisuseTests: XCTestCase {
+    private var harness: TestHarness!
+
+    override func setUp() { harness = TestHarness() }
+    override func tearDownWithError() throws { try harness.verify() }
+
+    func testUnmatchedRequest() { Misuse.unmatchedRequest(harness) }
+    func testUnusedStub() { Misuse.unusedStub(harness) }
+    func testStepOutOfOrder() { Misuse.stepOutOfOrder(harness) }
+    func testLeak() throws { try withTestHarness { Misuse.leak($0) } }
+    func testOpenSocket() { Misuse.openSocket(harness) }
+    func testPendingTimer() { Misuse.pendingTimer(harness) }
+    func testErrorOnABackgroundThread() { Misuse.errorOnABackgroundThread(harness) }
+    func testUnplayedStep() { Misuse.unplayedStep(harness) }
+    func testNothing() { Misuse.nothing(harness) }
+    func testForgottenHarness() { Misuse.forgetTheHarness() }
+}
