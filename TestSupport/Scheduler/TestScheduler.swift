@@ -33,9 +33,7 @@ public final class TestScheduler: Scheduler {
 
         /// Names the timers that still wait.
         public var description: String {
-            let names = pending.prefix(10).map(\.description).joined(separator: ", ")
-            let more = pending.count > 10 ? " and \(pending.count - 10) more" : ""
-            return "still rescheduling after \(steps) timers; waiting: \(names)\(more)"
+            "still rescheduling after \(steps) timers; waiting: \(pending.names)"
         }
     }
 
@@ -125,10 +123,19 @@ public final class TestScheduler: Scheduler {
     /// Moves the clock forward to a time, running what comes due on the way; a time in the past runs what is overdue.
     public func advance(to time: MonotonicTime) {
         let target = max(time, now)
-        while let timer = state.withLock({ $0.popTimer(dueBy: target) }) {
-            timer.action()
-        }
+        while runNextTimer(dueBy: target) {}
         state.withLock { $0.now = max($0.now, target) }
+    }
+
+    /// Runs the next timer, moving the clock to its deadline.
+    ///
+    /// - Parameter limit: The latest deadline that counts; `nil` for any.
+    /// - Returns: `false` when no such timer waits; the clock stays where it is.
+    @discardableResult
+    public func runNextTimer(dueBy limit: MonotonicTime? = nil) -> Bool {
+        guard let timer = state.withLock({ $0.popTimer(dueBy: limit) }) else { return false }
+        timer.action()
+        return true
     }
 
     /// Runs all timers, jumping from deadline to deadline, until none waits.
@@ -139,12 +146,18 @@ public final class TestScheduler: Scheduler {
     @discardableResult
     public func runUntilIdle(limit: Int = 10_000) throws(StillRescheduling) -> Int {
         var steps = 0
-        while steps < limit, let timer = state.withLock({ $0.popTimer(dueBy: nil) }) {
-            timer.action()
-            steps += 1
-        }
+        while steps < limit, runNextTimer() { steps += 1 }
         let pending = pendingTimers
         guard pending.isEmpty else { throw StillRescheduling(steps: steps, pending: pending) }
         return steps
+    }
+}
+
+extension [TestScheduler.PendingTimer] {
+    /// The first few, as a report has them.
+    var names: String {
+        guard !isEmpty else { return "none" }
+        let names = prefix(10).map(\.description).joined(separator: ", ")
+        return count > 10 ? "\(names) and \(count - 10) more" : names
     }
 }

@@ -1,0 +1,103 @@
+import PusherChannels
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension Lane {
+    /// Runs a body on the lane, on the caller's thread, and returns what it returns.
+    ///
+    /// When it ends, what is ready on the lane still runs. A body that is given up is cancelled and may unwind; one that
+    /// ignores that is left behind.
+    ///
+    /// - Parameters:
+    ///   - time: Who moves the clock.
+    ///   - limit: How many jobs and timers may run before the body is given up.
+    ///   - body: Runs nonisolated, with the caller's task-local values; cancelled when the caller is.
+    /// - Throws: ``Deadlock`` as soon as the body can't go on, ``Livelock`` beyond the limit, ``LaneIsRunning``, and what the
+    ///   body throws.
+    @discardableResult
+    public func run<Value: Sendable>(
+        time: Time = .manual, limit: Int = 1_000_000, _ body: @escaping @Sendable (Lane) async throws -> Value
+    ) async throws -> Value {
+        let isFirst = waiters.withLock { waiters in
+            defer { waiters.isRunning = true }
+            return !waiters.isRunning
+        }
+        guard isFirst else { throw LaneIsRunning() }
+        defer { waiters.withLock { $0.isRunning = false } }
+
+        let result = Locked<Result<Value, any Error>?>(nil)
+        let task = Task(executorPreference: executor) {
+            let outcome: Result<Value, any Error>
+            do {
+                outcome = .success(try await body(self))
+            } catch {
+                outcome = .failure(error)
+            }
+            result.withLock { $0 = outcome }
+        }
+        return try await withTaskCancellationHandler {
+            defer { unwind() }
+            do {
+                return try await makeSteps(time, limit: limit) { result.withLock { $0 } }.get()
+            } catch {
+                task.cancel()
+                throw error
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func makeSteps<Value>(_ time: Time, limit: Int, until value: () -> Value?) async throws -> Value {
+        var steps = 0
+        while true {
+            if let value = value() { return value }
+            let isOutside = waiters.withLock { $0.outside > 0 }
+            if step() || (time == .automatic && !isOutside && runTimer(dueBy: nil)) {
+                steps += 1
+                guard steps <= limit else {
+                    throw Livelock(steps: limit, now: scheduler.now, pending: scheduler.pendingTimers)
+                }
+            } else if isOutside {
+                await executor.waitForJob()
+            } else {
+                throw Deadlock(now: scheduler.now, pending: scheduler.pendingTimers)
+            }
+        }
+    }
+
+    /// Lets what is ready end, within bounds: it may be what goes on for ever.
+    private func unwind() {
+        var steps = 0
+        while steps < 10_000, step() { steps += 1 }
+    }
+
+    /// Makes one step: a job, a timer that is due, or else what someone on the lane waits for.
+    ///
+    /// - Returns: `false` when there is nothing to do.
+    func step() -> Bool {
+        if executor.runNextJob() {
+            waiters.withLock { $0.jobRan() }
+            return true
+        }
+        if runTimer(dueBy: scheduler.now) { return true }
+        if let look = waiters.withLock({ $0.takeChanged() }) {
+            look(true)
+            return true
+        }
+        guard let horizon = waiters.withLock({ $0.horizon }) else { return false }
+        if runTimer(dueBy: horizon.time) { return true }
+        if horizon.isRest {
+            scheduler.advance(to: horizon.time)
+            waiters.withLock { $0.takeRested() }?(true)
+        } else {
+            waiters.withLock { $0.takeLost() }?(false)
+        }
+        return true
+    }
+
+    private func runTimer(dueBy limit: MonotonicTime?) -> Bool {
+        guard scheduler.runNextTimer(dueBy: limit) else { return false }
+        waiters.withLock { $0.timerRan() }
+        return true
+    }
+}

@@ -1,0 +1,61 @@
+import PusherChannels
+
+/// A ``Lane``'s body waits, and nothing on the lane is left that could end the wait.
+public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The virtual time.
+    public let now: MonotonicTime
+    /// The timers that would come due if someone moved the clock, the next one first.
+    public let pending: [TestScheduler.PendingTimer]
+
+    /// Names the timers, and what may be missing.
+    public var description: String {
+        let advice =
+            pending.isEmpty
+            ? "nothing is scheduled"
+            : "the clock stands still; advance it, or let it run with `time: .automatic`. Pending timers: \(pending.names)"
+        return """
+            deadlock at \(now): the body waits, nothing on the lane is ready, and \(advice). If it waits for something outside \
+            the lane (GCD, a socket, the main actor, a detached task), say so with `lane.outside(_:)`
+            """
+    }
+}
+
+/// Something on a ``Lane`` went on and on while its body waited.
+public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
+    /// How many jobs and timers ran.
+    public let steps: Int
+    /// The virtual time.
+    public let now: MonotonicTime
+    /// The timers that wait, the next one first.
+    public let pending: [TestScheduler.PendingTimer]
+
+    /// Says how long it went on, and names the timers.
+    public var description: String {
+        """
+        livelock at \(now): the body still waits after \(steps) jobs and timers; something polls, or a timer always makes \
+        another. Pending timers: \(pending.names)
+        """
+    }
+}
+
+/// What ``Lane/eventually(_:within:_:)`` waited for can't happen any more, or not in time.
+public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was waited for, in the caller's words.
+    public let what: String
+    /// How much virtual time it was given.
+    public let limit: Duration
+    /// The virtual time.
+    public let now: MonotonicTime
+    /// The timers that wait, all beyond the limit; the next one first.
+    public let pending: [TestScheduler.PendingTimer]
+
+    /// Says what didn't happen, and why it was given up.
+    public var description: String {
+        pending.isEmpty
+            ? "\(what) never happened: at \(now) nothing on the lane is ready or scheduled"
+            : "\(what) didn't happen within \(limit), at \(now); pending timers: \(pending.names)"
+    }
+}
+
+/// ``Lane/run(time:limit:_:)`` was called while it ran: two bodies at once belong into one, or on two lanes.
+public struct LaneIsRunning: Error, Equatable, Sendable {}

@@ -1,0 +1,54 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+struct InterleavingTests {
+    /// Opens twice where one looks before the other has opened.
+    private actor Door {
+        private(set) var opened = 0
+
+        func open() async {
+            guard opened == 0 else { return }
+            await Task.yield()
+            opened += 1
+        }
+    }
+
+    private struct OpenedTwice: Error {}
+
+    @Sendable private func openWithTwo(_ lane: Lane) async throws {
+        let door = Door()
+        async let first: Void = door.open()
+        async let second: Void = {
+            for _ in 0..<5 { await Task.yield() }
+            await door.open()
+        }()
+        _ = await (first, second)
+        if await door.opened != 1 { throw OpenedTwice() }
+    }
+
+    @Test func `A race that the usual order hides is found, its seed named, and the seed finds it again`() async throws {
+        try await Lane().run(openWithTwo)
+        let error = await #expect(throws: FailedInterleaving.self) {
+            try await exploreInterleavings(seeds: 0..<200, openWithTwo)
+        }
+        let found = try #require(error)
+        #expect(found.error is OpenedTwice)
+        #expect(found.description.contains("Lane(seed: \(found.seed))"))
+        for _ in 0..<5 {
+            await #expect(throws: OpenedTwice.self) { try await Lane(seed: found.seed).run(openWithTwo) }
+        }
+    }
+
+    @Test func `Where there is no race no order fails, and each seed has its turn`() async throws {
+        let seeds = Locked<[UInt64?]>([])
+        try await exploreInterleavings(seeds: 0..<50) { lane in
+            seeds.withLock { $0.append(lane.executor.seed) }
+            let door = Door()
+            await door.open()
+            await door.open()
+            if await door.opened != 1 { throw OpenedTwice() }
+        }
+        #expect(seeds.withLock { $0 } == (0..<50).map { UInt64?($0) })
+    }
+}

@@ -1,0 +1,124 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+struct LaneTests {
+    private let log = Locked<[String]>([])
+
+    private var entries: [String] { log.withLock { $0 } }
+
+    private func note(_ text: String) {
+        log.withLock { $0.append(text) }
+    }
+
+    // MARK: Time
+
+    @Test func `What is ready runs before time moves, and between two timers`() async throws {
+        try await Lane().run { [self] lane in
+            lane.spawn {
+                note("begun at \(lane.scheduler.now)")
+                for _ in 0..<2 {
+                    try? await lane.clock.sleep(for: .seconds(1))
+                    await Task.yield()
+                    note("\(lane.scheduler.now)")
+                }
+            }
+            await lane.advance(by: .seconds(5))
+            note("over at \(lane.scheduler.now)")
+        }
+        #expect(entries == ["begun at 0.0 seconds", "1.0 seconds", "2.0 seconds", "over at 5.0 seconds"])
+    }
+
+    @Test func `Settling runs what is ready and what is due, and leaves the time`() async throws {
+        try await Lane(scheduler: TestScheduler(startingAt: .seconds(7))).run { [self] lane in
+            lane.spawn {
+                await Task.yield()
+                note("ready")
+                _ = lane.scheduler.schedule(at: .seconds(3), label: "overdue") { note("due") }
+                _ = lane.scheduler.schedule(at: .seconds(8), label: "later") { note("later") }
+            }
+            await lane.settle()
+            #expect(lane.scheduler.now == .seconds(7))
+        }
+        #expect(entries == ["ready", "due"])
+    }
+
+    @Test func `Two that move the clock meet in virtual time`() async throws {
+        try await Lane().run { [self] lane in
+            let other = lane.spawn {
+                await lane.advance(by: .seconds(2))
+                note("other at \(lane.scheduler.now)")
+            }
+            await lane.advance(by: .seconds(1))
+            note("body at \(lane.scheduler.now)")
+            await other.value
+        }
+        #expect(entries == ["body at 1.0 seconds", "other at 2.0 seconds"])
+    }
+
+    @Test func `A clock that runs by itself jumps from sleep to sleep`() async throws {
+        let lane = Lane()
+        try await lane.run(time: .automatic) { [self] lane in
+            async let slow: Void = lane.clock.sleep(for: .seconds(86_400))
+            async let fast: Void = lane.clock.sleep(for: .seconds(60))
+            try await fast
+            note("\(lane.scheduler.now)")
+            try await slow
+        }
+        #expect(entries == ["60.0 seconds"])
+        #expect(lane.scheduler.now == .seconds(86_400))
+    }
+
+    @Test func `Without a body whoever waits makes the steps`() async {
+        let lane = Lane()
+        lane.spawn { [self] in
+            try? await lane.clock.sleep(for: .seconds(1))
+            note("woke")
+        }
+        await lane.advance(by: .seconds(1))
+        #expect(entries == ["woke"])
+    }
+
+    // MARK: The body
+
+    @TaskLocal private static var name = "none"
+
+    @Test func `The body's value, error, cancellation and task-local values are the caller's`() async throws {
+        struct Trouble: Error {}
+        #expect(try await Lane().run { _ in 7 } == 7)
+        await #expect(throws: Trouble.self) { try await Lane().run { _ in throw Trouble() } }
+        let name = try await Self.$name.withValue("test") { try await Lane().run { _ in Self.name } }
+        #expect(name == "test")
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await Lane().run { lane in try await lane.clock.sleep(for: .seconds(1)) }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `What the body leaves ready still runs, and it is cancelled when it is given up`() async throws {
+        try await Lane().run { [self] lane in
+            lane.spawn {
+                note("ready")
+                try? await lane.clock.sleep(for: .seconds(1))
+                note("left behind")
+            }
+        }
+        #expect(entries == ["ready"])
+        await #expect(throws: Deadlock.self) {
+            try await Lane().run { [self] lane in
+                defer { note("unwound, cancelled: \(Task.isCancelled)") }
+                try await lane.clock.sleep(for: .seconds(1))
+            }
+        }
+        #expect(entries.last == "unwound, cancelled: true")
+    }
+
+    @Test func `A lane runs one body at a time, and another one afterwards`() async throws {
+        let lane = Lane()
+        try await lane.run { lane in
+            await #expect(throws: LaneIsRunning.self) { try await lane.run { _ in } }
+        }
+        #expect(try await lane.run { _ in 1 } == 1)
+    }
+}

@@ -1,0 +1,100 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+struct TestClockTests {
+    private let lane = Lane()
+    private let log = Locked<[String]>([])
+
+    private var entries: [String] { log.withLock { $0 } }
+
+    private func sleeper(_ name: String, for duration: Duration) -> Task<Void, Never> {
+        lane.spawn { [lane, log] in
+            do {
+                try await TestClock(lane.scheduler, label: name).sleep(for: duration)
+                log.withLock { $0.append("\(name) woke at \(lane.scheduler.now)") }
+            } catch {
+                log.withLock { $0.append("\(name) threw \(error) at \(lane.scheduler.now)") }
+            }
+        }
+    }
+
+    @Test func `A sleep is a labelled timer, and ends when the scheduler's clock reaches it`() async {
+        let task = sleeper("back-off", for: .seconds(3))
+        await lane.settle()
+        #expect(lane.scheduler.pendingTimers == [.init(label: "back-off", deadline: .seconds(3))])
+        await lane.advance(by: .seconds(3) - .nanoseconds(1))
+        #expect(entries.isEmpty)
+        await lane.advance(by: .nanoseconds(1))
+        #expect(entries == ["back-off woke at 3.0 seconds"])
+        await task.value
+    }
+
+    @Test func `Advancing the scheduler resumes the sleeper, who goes on on its executor`() async {
+        let task = sleeper("a", for: .seconds(1))
+        await lane.settle()
+        lane.scheduler.advance(by: .seconds(1))
+        #expect(entries.isEmpty)
+        #expect(lane.executor.readyCount == 1)
+        lane.executor.runNextJob()
+        #expect(entries == ["a woke at 1.0 seconds"])
+        await task.value
+    }
+
+    @Test func `A sleeper without a lane wakes, too`() async throws {
+        let scheduler = TestScheduler()
+        async let woken: Void = TestClock(scheduler).sleep(for: .seconds(1))
+        try await withWatchdog("the sleeper's timer") {
+            while scheduler.pendingTimers.isEmpty { await Task.yield() }
+        }
+        scheduler.advance(by: .seconds(1))
+        try await woken
+    }
+
+    @Test func `Cancelling ends the sleep at once and leaves no timer`() async {
+        let task = sleeper("a", for: .seconds(3))
+        await lane.settle()
+        task.cancel()
+        #expect(lane.scheduler.pendingTimers.isEmpty)
+        await lane.settle()
+        #expect(entries == ["a threw CancellationError() at 0.0 seconds"])
+    }
+
+    @Test func `A task that is cancelled before it sleeps doesn't sleep`() async {
+        let task = sleeper("a", for: .seconds(3))
+        task.cancel()
+        await lane.settle()
+        #expect(entries == ["a threw CancellationError() at 0.0 seconds"])
+        #expect(lane.scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test func `A deadline that is reached or over doesn't wait`() async throws {
+        let clock = TestClock(TestScheduler(startingAt: .seconds(9)))
+        try await clock.sleep(until: clock.now)
+        try await clock.sleep(until: .init(.seconds(1)))
+        #expect(clock.now.time == .seconds(9))
+    }
+
+    @Test func `Generic code measures virtual time`() async throws {
+        @Sendable func timed(_ clock: some Clock<Duration>) async throws -> Duration {
+            try await clock.measure { try await clock.sleep(for: .seconds(90)) }
+        }
+        #expect(try await lane.run(time: .automatic) { try await timed($0.clock) } == .seconds(90))
+        #expect(lane.clock.now.duration(to: .init(.seconds(100))) == .seconds(10))
+        #expect(lane.clock.minimumResolution == .zero)
+    }
+
+    @Test func `A sleep that is cancelled as it ends ends once`() async throws {
+        for seed in UInt64(0)..<50 {
+            let lane = Lane(seed: seed)
+            try await lane.run { lane in
+                let task = lane.spawn { try? await lane.clock.sleep(for: .seconds(1)) }
+                await lane.settle()
+                _ = lane.scheduler.schedule(at: .seconds(1), label: "cancel") { task.cancel() }
+                await lane.advance(by: .seconds(1))
+                await task.value
+            }
+            #expect(lane.scheduler.pendingTimers.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+struct TestExecutorTests {
+    /// The order in which four tasks, and then what they do after a yield, run.
+    private func order(seed: UInt64?) -> String {
+        let executor = TestExecutor(seed: seed)
+        let log = Locked("")
+        for name in ["a", "b", "c", "d"] {
+            Task(executorPreference: executor) {
+                log.withLock { $0 += name }
+                await Task.yield()
+                log.withLock { $0 += name.uppercased() }
+            }
+        }
+        while executor.runNextJob() {}
+        return log.withLock { $0 }
+    }
+
+    @Test func `Nothing runs before it is asked for, and one job at a time`() {
+        let executor = TestExecutor()
+        let count = Locked(0)
+        for _ in 0..<3 {
+            Task(executorPreference: executor) { count.withLock { $0 += 1 } }
+        }
+        #expect(executor.readyCount == 3)
+        #expect(count.withLock { $0 } == 0)
+        #expect(executor.runNextJob())
+        #expect(executor.readyCount == 2)
+        #expect(count.withLock { $0 } == 1)
+        while executor.runNextJob() {}
+        #expect(!executor.runNextJob())
+        #expect(count.withLock { $0 } == 3)
+    }
+
+    @Test func `Without a seed the oldest job is next`() {
+        #expect(order(seed: nil) == "abcdABCD")
+    }
+
+    @Test func `A seed gives the same order every time, and seeds give all orders`() {
+        var first: Set<Substring> = []
+        for seed in UInt64(0)..<200 {
+            #expect(order(seed: seed) == order(seed: seed))
+            first.insert(order(seed: seed).filter(\.isLowercase)[...])
+        }
+        #expect(first.count == 24)
+    }
+
+    @Test func `An actor called from a job runs there, too`() async {
+        actor Counter {
+            var count = 0
+            func add() { count += 1 }
+        }
+        let executor = TestExecutor()
+        let counter = Counter()
+        let task = Task(executorPreference: executor) {
+            await counter.add()
+            return await counter.count
+        }
+        while executor.runNextJob() {}
+        #expect(await task.value == 1)
+    }
+
+    @Test func `Many jobs leave in the order they came`() {
+        let executor = TestExecutor()
+        let log = Locked<[Int]>([])
+        for number in 0..<5_000 {
+            Task(executorPreference: executor) {
+                await Task.yield()
+                log.withLock { $0.append(number) }
+            }
+        }
+        while executor.runNextJob() {}
+        #expect(log.withLock { $0 } == Array(0..<5_000))
+    }
+}
