@@ -6,7 +6,7 @@ import FoundationNetworking
 
 extension HTTPSession {
     /// Makes a request and waits for its response; a cancelled task cancels the request.
-    func response(to request: URLRequest) async throws -> (body: Data, response: HTTPURLResponse) {
+    package func response(to request: URLRequest) async throws -> (body: Data, response: HTTPURLResponse) {
         let started = Locked<(any HTTPTask)?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -1,0 +1,111 @@
+import PusherChannels
+
+/// A decoder that gives what the test says, whatever its input is.
+///
+/// All members may be called from any thread.
+public final class DecoderMock<Input: Sendable>: Sendable {
+    /// What is decoded from an input: a value or an error.
+    public typealias Decode = @Sendable (Input) -> Result<any Sendable, any Error>
+
+    private let state: Locked<(decode: Decode, inputs: [Input])>
+    private let issues: IssueLog
+
+    init(issues: IssueLog) {
+        self.issues = issues
+        state = Locked(
+            (
+                { _ in
+                    let context = DecodingError.Context(codingPath: [], debugDescription: "the decoder mock has no nextDecode")
+                    return .failure(DecodingError.dataCorrupted(context))
+                }, []
+            ))
+    }
+
+    /// What is decoded from now on. Until it is set, decoding throws `DecodingError.dataCorrupted`.
+    public var nextDecode: Decode {
+        get { state.withLock { $0.decode } }
+        set { state.withLock { $0.decode = newValue } }
+    }
+
+    /// Makes every use from now on an issue in ``TestEnvironment/issues``; decoding throws ``Unimplemented``.
+    public func unimplemented() {
+        nextDecode = { [issues] _ in
+            issues.record("decoder was used, but is unimplemented")
+            return .failure(Unimplemented(name: "decoder"))
+        }
+    }
+
+    /// What was given to decode, in order.
+    public var inputs: [Input] { state.withLock { $0.inputs } }
+
+    /// The mock as the code under test takes it.
+    public var decoder: AnyDecoder<Input> {
+        AnyDecoder { [self] _, input in
+            let decode = state.withLock { state in
+                state.inputs.append(input)
+                return state.decode
+            }
+            return try decode(input).get()
+        }
+    }
+}
+
+/// An encoder that gives what the test says, whatever its value is.
+///
+/// All members may be called from any thread.
+public final class EncoderMock<Output: Sendable>: Sendable {
+    /// What a value is encoded to: an output or an error.
+    public typealias Encode = @Sendable (any Encodable) -> Result<Output, any Error>
+
+    private let state: Locked<(encode: Encode, values: [String])>
+    private let issues: IssueLog
+
+    init(issues: IssueLog) {
+        self.issues = issues
+        state = Locked(
+            (
+                { value in
+                    let context = EncodingError.Context(codingPath: [], debugDescription: "the encoder mock has no nextEncode")
+                    return .failure(EncodingError.invalidValue(value, context))
+                }, []
+            ))
+    }
+
+    /// What values are encoded to from now on. Until it is set, encoding throws `EncodingError.invalidValue`.
+    public var nextEncode: Encode {
+        get { state.withLock { $0.encode } }
+        set { state.withLock { $0.encode = newValue } }
+    }
+
+    /// Makes every use from now on an issue in ``TestEnvironment/issues``; encoding throws ``Unimplemented``.
+    public func unimplemented() {
+        nextEncode = { [issues] _ in
+            issues.record("encoder was used, but is unimplemented")
+            return .failure(Unimplemented(name: "encoder"))
+        }
+    }
+
+    /// What was given to encode, in order, as text: values themselves may not be kept.
+    public var values: [String] { state.withLock { $0.values } }
+
+    /// The mock as the code under test takes it.
+    public var encoder: AnyEncoder<Output> {
+        AnyEncoder { [self] value in
+            let text = "\(value)"
+            let encode = state.withLock { state in
+                state.values.append(text)
+                return state.encode
+            }
+            return try encode(value).get()
+        }
+    }
+}
+
+/// The code under test used what the test says it doesn't.
+public struct Unimplemented: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was used.
+    public let name: String
+
+    /// `decoder is unimplemented`
+    public var description: String { "\(name) is unimplemented" }
+}

@@ -1,0 +1,124 @@
+import PusherChannels
+
+/// What a closure `() -> Value` gives the code under test: a default, or what the test says.
+///
+/// ```swift
+/// environment.calendar.next = Calendar(identifier: .buddhist)
+/// environment.now.sequence([start, end])
+/// environment.locale.unimplemented()
+/// ```
+///
+/// All members may be called from any thread.
+public final class MockValue<Value: Sendable>: Sendable {
+    private typealias Make = @Sendable () -> Value
+
+    private enum Answer {
+        case make(Make)
+        case sequence([Value], given: Int)
+        case unimplemented
+    }
+
+    private struct State {
+        var answer: Answer
+        var reads: [Value] = []
+
+        /// What makes the next value, if not the default, and what is wrong with wanting it.
+        mutating func takeAnswer() -> (make: Make?, misuse: String?) {
+            switch answer {
+            case .make(let make):
+                return (make, nil)
+            case .unimplemented:
+                return (nil, ", but is unimplemented")
+            case .sequence(let values, let given):
+                answer = .sequence(values, given: given + 1)
+                if given < values.count { return ({ values[given] }, nil) }
+                let misuse = " \(given + 1) times, but its sequence has \(values.count) values"
+                guard let last = values.last else { return (nil, misuse) }
+                return ({ last }, misuse)
+            }
+        }
+    }
+
+    /// What is mocked, as issues name it.
+    public let name: String
+    private let makeDefault: @Sendable () -> Value
+    private let issues: IssueLog
+    private let state: Locked<State>
+
+    init(_ name: String, issues: IssueLog, default makeDefault: @escaping @Sendable () -> Value) {
+        self.name = name
+        self.makeDefault = makeDefault
+        self.issues = issues
+        state = Locked(State(answer: .make(makeDefault)))
+    }
+
+    // MARK: What the code under test does
+
+    /// Reads the value. What is unimplemented or used up is noted in ``TestEnvironment/issues``; a value comes all the same.
+    public func callAsFunction() -> Value {
+        let value = read()
+        state.withLock { $0.reads.append(value) }
+        return value
+    }
+
+    /// This mock as a closure, for a struct of closures.
+    public var function: @Sendable () -> Value {
+        { [self] in self() }
+    }
+
+    /// The values that were read, in order.
+    public var reads: [Value] { state.withLock { $0.reads } }
+
+    // MARK: What the test says
+
+    /// The value of every read from now on. Looking at it is no read.
+    public var next: Value {
+        get {
+            switch state.withLock({ $0.answer }) {
+            case .make(let make): make()
+            case .sequence(let values, let given): values.dropFirst(given).first ?? values.last ?? makeDefault()
+            case .unimplemented: makeDefault()
+            }
+        }
+        set { make { newValue } }
+    }
+
+    /// Makes the value anew for every read from now on, as objects that are configured by who reads them want it.
+    public func make(_ make: @escaping @Sendable () -> Value) {
+        answer(.make(make))
+    }
+
+    /// Gives one value after the other; a read beyond the last gives that one again, and is an issue.
+    public func sequence(_ values: [Value]) {
+        answer(.sequence(values, given: 0))
+    }
+
+    /// Makes every read from now on an issue: the code under test is not supposed to use this. A read gives the default.
+    public func unimplemented() {
+        answer(.unimplemented)
+    }
+
+    /// Returns to the default.
+    public func reset() {
+        answer(.make(makeDefault))
+    }
+
+    /// Sets another value for as long as `body` runs.
+    func with<Result, Failure: Error>(_ value: Value, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        let before = state.withLock { $0.answer }
+        next = value
+        defer { answer(before) }
+        return try body()
+    }
+
+    private func answer(_ answer: Answer) {
+        state.withLock { $0.answer = answer }
+    }
+
+    private func read() -> Value {
+        // Made outside the lock: it may read other mocks, this one included.
+        let (make, misuse) = state.withLock { $0.takeAnswer() }
+        if let misuse { issues.record("\(name) was used\(misuse)") }
+        return (make ?? makeDefault)()
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// All that code takes from its surroundings, in the hands of one test: calendar, locale, time, formatters, coders, HTTP.
+///
+/// The defaults are the same on every machine: the Gregorian calendar, ``Locales/us``, GMT, the 1st of January 2001. Each
+/// environment is on its own, so tests may run side by side. All members may be called from any thread.
+///
+/// ```swift
+/// let environment = TestEnvironment()
+/// environment.locale.next = Locales.germany
+/// let world = World(locale: environment.locale.function, now: environment.now.function)
+/// environment.scheduler.advance(by: .seconds(3))   // moves `now`, too
+/// ```
+public final class TestEnvironment: Sendable {
+    /// Virtual time and its timers.
+    public let scheduler: TestScheduler
+    /// Answers HTTP requests from stubs.
+    public let session: MockSession
+
+    /// The calendar; by default a Gregorian one with the environment's locale and time zone.
+    public let calendar: MockValue<Calendar>
+    /// The locale.
+    public let locale: MockValue<Locale>
+    /// The time zone.
+    public let timeZone: MockValue<TimeZone>
+    /// The date; by default it moves with the ``scheduler``.
+    public let now: MockValue<Date>
+    /// A formatter of dates; by default a new one each time, of medium length, with the environment's calendar, locale and
+    /// time zone.
+    public let dateFormatter: MockValue<DateFormatter>
+    /// A formatter of numbers; by default a new one each time, for decimal numbers in the environment's locale.
+    public let numberFormatter: MockValue<NumberFormatter>
+    /// A decoder; by default ``decoderMock``.
+    public let decoder: MockValue<AnyDecoder<Data>>
+    /// An encoder; by default ``encoderMock``.
+    public let encoder: MockValue<AnyEncoder<Data>>
+    /// What ``decoder`` decodes.
+    public let decoderMock: DecoderMock<Data>
+    /// What ``encoder`` encodes.
+    public let encoderMock: EncoderMock<Data>
+    /// A decoder of real JSON, as the SDK takes it.
+    public let jsonDecoder: MockValue<JSONDecoder>
+    /// An encoder of real JSON, as the SDK takes it; by default with its keys in order.
+    public let jsonEncoder: MockValue<JSONEncoder>
+    /// Where HTTP requests go; by default to ``session``.
+    public let urlSession: MockValue<any HTTPSession>
+    /// What random generators are seeded with.
+    public let randomSeed: MockValue<UInt64>
+
+    private let issueLog = IssueLog()
+
+    /// Creates an environment.
+    ///
+    /// - Parameters:
+    ///   - epoch: The date when the scheduler's clock shows zero.
+    ///   - seed: What ``randomSeed`` gives.
+    ///   - scheduler: Virtual time; pass that of another double to keep it in step.
+    ///   - session: Answers HTTP requests, by default within the call that makes them.
+    public init(
+        epoch: Date = Date(timeIntervalSinceReferenceDate: 0), seed: UInt64 = 0, scheduler: TestScheduler = TestScheduler(),
+        session: MockSession = MockSession(delivery: .immediate)
+    ) {
+        self.scheduler = scheduler
+        self.session = session
+        let issues = issueLog
+        let locale = MockValue("locale", issues: issues) { Locales.us }
+        let timeZone = MockValue("timeZone", issues: issues) { TimeZone.gmt }
+        let calendar = MockValue("calendar", issues: issues) {
+            var calendar = Calendar(identifier: .gregorian)
+            calendar.locale = locale.next
+            calendar.timeZone = timeZone.next
+            return calendar
+        }
+        self.locale = locale
+        self.timeZone = timeZone
+        self.calendar = calendar
+        now = MockValue("now", issues: issues) { epoch.addingTimeInterval(scheduler.now / .seconds(1)) }
+        dateFormatter = MockValue("dateFormatter", issues: issues) {
+            let formatter = DateFormatter()
+            formatter.calendar = calendar.next
+            formatter.locale = locale.next
+            formatter.timeZone = timeZone.next
+            formatter.dateStyle = .medium
+            formatter.timeStyle = .medium
+            return formatter
+        }
+        numberFormatter = MockValue("numberFormatter", issues: issues) {
+            let formatter = NumberFormatter()
+            formatter.locale = locale.next
+            formatter.numberStyle = .decimal
+            return formatter
+        }
+        let (decoderMock, encoderMock) = (DecoderMock<Data>(issues: issues), EncoderMock<Data>(issues: issues))
+        self.decoderMock = decoderMock
+        self.encoderMock = encoderMock
+        decoder = MockValue("decoder", issues: issues) { decoderMock.decoder }
+        encoder = MockValue("encoder", issues: issues) { encoderMock.encoder }
+        jsonDecoder = MockValue("jsonDecoder", issues: issues) { JSONDecoder() }
+        jsonEncoder = MockValue("jsonEncoder", issues: issues) {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return encoder
+        }
+        urlSession = MockValue("urlSession", issues: issues) { session }
+        randomSeed = MockValue("randomSeed", issues: issues) { seed }
+    }
+
+    /// A clock for async code, in the scheduler's time.
+    public var clock: TestClock { TestClock(scheduler) }
+
+    /// Makes a request over ``urlSession``, as a closure for a struct of closures.
+    ///
+    /// It throws what the session answers, `URLError.badServerResponse` where there is no HTTP response.
+    public var request: @Sendable (URLRequest) async throws -> (Data, URLResponse) {
+        Live.request(session: urlSession.function)
+    }
+
+    /// A mock of something that the environment doesn't have, under the same rules.
+    public func mock<Value: Sendable>(_ name: String, default makeDefault: @escaping @Sendable () -> Value) -> MockValue<Value> {
+        MockValue(name, issues: issueLog, default: makeDefault)
+    }
+
+    // MARK: Strictness
+
+    /// What the code under test did that it was not supposed to do, in order; a test that passes leaves none.
+    public var issues: [String] { issueLog.all }
+
+    /// Makes every use an issue, until ``MockValue/next`` or another answer is set for what the test needs.
+    public func unimplemented() {
+        calendar.unimplemented()
+        locale.unimplemented()
+        timeZone.unimplemented()
+        now.unimplemented()
+        dateFormatter.unimplemented()
+        numberFormatter.unimplemented()
+        decoder.unimplemented()
+        encoder.unimplemented()
+        decoderMock.unimplemented()
+        encoderMock.unimplemented()
+        jsonDecoder.unimplemented()
+        jsonEncoder.unimplemented()
+        urlSession.unimplemented()
+        randomSeed.unimplemented()
+    }
+}

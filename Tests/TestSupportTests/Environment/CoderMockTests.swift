@@ -1,0 +1,89 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+struct CoderMockTests {
+    private struct User: Codable, Equatable {
+        var firstName: String
+    }
+
+    private struct Trouble: Error {}
+
+    private let environment = TestEnvironment()
+
+    // MARK: Decoding
+
+    @Test func `The mock decodes what it is told, whatever it is given`() throws {
+        environment.decoderMock.nextDecode = { data in .success(User(firstName: "\(data.count) bytes")) }
+        let decoder = environment.decoder()
+        #expect(try decoder.decode(User.self, from: Data("abc".utf8)) == User(firstName: "3 bytes"))
+        #expect(environment.decoderMock.inputs == [Data("abc".utf8)])
+        environment.decoderMock.nextDecode = { _ in .failure(Trouble()) }
+        #expect(throws: Trouble.self) { try decoder.decode(User.self, from: Data()) }
+    }
+
+    @Test func `A mock that isn't told what to decode says that the data is corrupted`() {
+        let error = #expect(throws: DecodingError.self) { try environment.decoder().decode(User.self, from: Data()) }
+        guard case .dataCorrupted(let context) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(context.debugDescription.contains("nextDecode"))
+    }
+
+    @Test func `A value of another type is a type mismatch that names both`() {
+        environment.decoderMock.nextDecode = { _ in .success("text") }
+        let error = #expect(throws: DecodingError.self) { try environment.decoder().decode(User.self, from: Data()) }
+        guard case .typeMismatch(let type, let context) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(type is User.Type)
+        #expect(context.debugDescription == "wanted User, but the decoder gave String")
+    }
+
+    @Test func `Decoding what is unimplemented throws, and is an issue`() {
+        environment.decoderMock.unimplemented()
+        let error = #expect(throws: Unimplemented.self) { try environment.decoder().decode(User.self, from: Data()) }
+        #expect(error?.description == "decoder is unimplemented")
+        #expect(environment.issues == ["decoder was used, but is unimplemented"])
+    }
+
+    // MARK: Encoding
+
+    @Test func `The mock encodes to what it is told, and notes the values`() throws {
+        environment.encoderMock.nextEncode = { value in .success(Data("\(value)".utf8)) }
+        #expect(try environment.encoder().encode([1, 2]) == Data("[1, 2]".utf8))
+        #expect(environment.encoderMock.values == ["[1, 2]"])
+        environment.encoderMock.nextEncode = { _ in .failure(Trouble()) }
+        #expect(throws: Trouble.self) { try environment.encoder().encode(1) }
+    }
+
+    @Test func `A mock that isn't told what to encode to says that the value is invalid`() {
+        let error = #expect(throws: EncodingError.self) { try environment.encoder().encode(7) }
+        guard case .invalidValue(let value, let context) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(value as? Int == 7)
+        #expect(context.debugDescription.contains("nextEncode"))
+    }
+
+    @Test func `Encoding what is unimplemented throws, and is an issue`() {
+        environment.encoderMock.unimplemented()
+        #expect(throws: Unimplemented.self) { try environment.encoder().encode(1) }
+        #expect(environment.issues == ["encoder was used, but is unimplemented"])
+    }
+
+    // MARK: JSON
+
+    @Test func `Live coders are configured, and behind the same types`() throws {
+        let encoder = Live.jsonEncoder { $0.keyEncodingStrategy = .convertToSnakeCase }
+        let decoder = Live.jsonDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
+        let data = try encoder().encode(User(firstName: "Ada"))
+        #expect(data == Data(#"{"first_name":"Ada"}"#.utf8))
+        #expect(try decoder().decode(User.self, from: data) == User(firstName: "Ada"))
+        #expect(throws: DecodingError.self) { try decoder().decode([Int].self, from: data) }
+    }
+}

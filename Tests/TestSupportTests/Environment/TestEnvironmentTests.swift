@@ -1,0 +1,111 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct TestEnvironmentTests {
+    private let environment = TestEnvironment(seed: 42)
+
+    @Test func `The defaults don't depend on the machine`() {
+        #expect(environment.calendar().identifier == .gregorian)
+        #expect(environment.calendar().timeZone == .gmt)
+        #expect(environment.calendar().locale == Locales.us)
+        #expect(environment.locale() == Locales.us)
+        #expect(environment.timeZone() == .gmt)
+        #expect(environment.now() == Date(timeIntervalSinceReferenceDate: 0))
+        #expect(environment.randomSeed() == 42)
+        #expect(environment.numberFormatter().string(from: 1_234.5) == "1,234.5")
+    }
+
+    @Test func `The date moves with the scheduler, from the epoch on`() {
+        let environment = TestEnvironment(epoch: Date(timeIntervalSince1970: 1_000), scheduler: environment.scheduler)
+        environment.scheduler.advance(by: .milliseconds(2_500))
+        #expect(environment.now() == Date(timeIntervalSince1970: 1_002.5))
+        environment.now.next = .distantPast
+        environment.scheduler.advance(by: .seconds(1))
+        #expect(environment.now() == .distantPast)
+    }
+
+    @Test func `Formatters are new each time, of the environment's own calendar, locale and time zone`() throws {
+        environment.calendar.next = Calendar(identifier: .buddhist)
+        environment.locale.next = Locales.germany
+        environment.timeZone.next = try #require(TimeZone(secondsFromGMT: 3_600))
+        let formatter = environment.dateFormatter()
+        #expect(formatter.calendar.identifier == .buddhist)
+        #expect(formatter.locale == Locales.germany)
+        #expect(formatter.timeZone.secondsFromGMT() == 3_600)
+        formatter.dateFormat = "yyyy-MM-dd HH"
+        #expect(formatter.string(from: environment.now()) == "2544-01-01 01")
+        #expect(environment.dateFormatter() !== formatter)
+        #expect(environment.numberFormatter().string(from: 1_234.5) == "1.234,5")
+        // The formatter's own reads aren't those of the code under test.
+        #expect(environment.locale.reads.isEmpty)
+    }
+
+    @Test func `Unimplemented as a whole, only what the test gives may be used`() {
+        environment.unimplemented()
+        environment.now.next = .distantFuture
+        _ = environment.now()
+        #expect(environment.issues.isEmpty)
+        _ = environment.calendar()
+        _ = environment.locale()
+        _ = environment.timeZone()
+        _ = environment.dateFormatter()
+        _ = environment.numberFormatter()
+        _ = environment.decoder()
+        _ = environment.encoder()
+        _ = environment.jsonDecoder()
+        _ = environment.jsonEncoder()
+        _ = environment.urlSession()
+        _ = environment.randomSeed()
+        let names = [
+            "calendar", "locale", "timeZone", "dateFormatter", "numberFormatter", "decoder", "encoder", "jsonDecoder",
+            "jsonEncoder", "urlSession", "randomSeed",
+        ]
+        #expect(environment.issues == names.map { "\($0) was used, but is unimplemented" })
+    }
+
+    @Test func `Requests are answered by the environment's session`() async throws {
+        let url = try #require(URL(string: "https://example.com/a"))
+        environment.session.mockResponse = (
+            Data("hello".utf8), HTTPURLResponse(url: url, statusCode: 201, httpVersion: nil, headerFields: nil), nil
+        )
+        let (data, response) = try await environment.request(URLRequest(url: url))
+        #expect(data == Data("hello".utf8))
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        environment.session.mockResponse = (nil, nil, NSError(domain: "test", code: 7))
+        let request = environment.request
+        let error = await #expect(throws: (any Error).self) { _ = try await request(URLRequest(url: url)) }
+        #expect((error as? NSError)?.code == 7)
+        #expect(environment.urlSession.reads.count == 2)
+    }
+
+    @Test func `The SDK's environment is made of the mocks`() async throws {
+        let socket = MockWebSocket()
+        let lane = Lane(scheduler: environment.scheduler)
+        let pusher = environment.pusherEnvironment(makeWebSocket: { socket }, spawn: lane.spawn)
+        environment.scheduler.advance(by: .seconds(9))
+        #expect(pusher.scheduler.now == .seconds(9))
+        #expect(pusher.httpSession as? MockSession === environment.session)
+        #expect(pusher.makeWebSocket() as? MockWebSocket === socket)
+        #expect(pusher.wallClock() == Date(timeIntervalSinceReferenceDate: 9))
+        #expect(pusher.randomSeed() == 42)
+        #expect(try pusher.jsonEncoder().encode(["b": 1, "a": 2]) == Data(#"{"a":2,"b":1}"#.utf8))
+        #expect(try pusher.jsonDecoder().decode([Int].self, from: Data("[1]".utf8)) == [1])
+        let ran = Locked(false)
+        let task = pusher.spawn { ran.withLock { $0 = true } }
+        #expect(lane.executor.readyCount == 1)
+        await lane.settle()
+        await task.value
+        #expect(ran.withLock { $0 })
+    }
+
+    @Test func `The clock is the scheduler's`() {
+        environment.scheduler.advance(by: .seconds(2))
+        #expect(environment.clock.now.time == .seconds(2))
+    }
+}

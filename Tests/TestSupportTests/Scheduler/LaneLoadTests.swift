@@ -1,0 +1,65 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Reconnects with growing pauses until it is connected, as clients do.
+private actor Reconnector {
+    private let clock: any Clock<Duration>
+    private(set) var attempts = 0
+    private(set) var isConnected = false
+
+    init(clock: any Clock<Duration>) {
+        self.clock = clock
+    }
+
+    func run(failing failures: Int) async throws {
+        var pause = Duration.seconds(1)
+        while true {
+            attempts += 1
+            await Task.yield()
+            if attempts > failures { break }
+            try await clock.sleep(for: pause)
+            pause *= 2
+        }
+        isConnected = true
+    }
+}
+
+struct LaneLoadTests {
+    @Test func `Five hundred lanes side by side go through the same steps`() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<500 {
+                group.addTask { try await Lane().run(reconnect) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Sendable private func reconnect(_ lane: Lane) async throws {
+        let reconnector = Reconnector(clock: lane.clock)
+        let task = lane.spawn { try? await reconnector.run(failing: 3) }
+        await lane.settle()
+        for (attempts, pause) in [(1, 1), (2, 2), (3, 4)] {
+            #expect(await reconnector.attempts == attempts)
+            await lane.advance(by: .seconds(pause) - .nanoseconds(1))
+            #expect(await reconnector.attempts == attempts)
+            await lane.advance(by: .nanoseconds(1))
+        }
+        #expect(await reconnector.isConnected)
+        await task.value
+    }
+
+    @Test func `A hundred thousand sleeps take no time`() async throws {
+        let lane = Lane()
+        try await lane.run(time: .automatic) { lane in
+            await withTaskGroup(of: Void.self) { group in
+                for worker in 0..<100 {
+                    group.addTask {
+                        for _ in 0..<1_000 { try? await lane.clock.sleep(for: .milliseconds(1 + worker)) }
+                    }
+                }
+            }
+        }
+        #expect(lane.scheduler.now == .seconds(100))
+    }
+}
