@@ -16,15 +16,16 @@ public struct FailedInterleaving: Error, CustomStringConvertible {
 ///
 /// - Parameters:
 ///   - seeds: What the orders are drawn from; the same seed always gives the same order.
+///   - time: Who moves the clock.
 ///   - body: Throws where the order matters and should not; an expectation that only records doesn't name the seed.
 /// - Throws: ``FailedInterleaving`` with the first seed that failed.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public func exploreInterleavings(
-    seeds: some Sequence<UInt64>, _ body: @escaping @Sendable (Lane) async throws -> Void
+    seeds: some Sequence<UInt64>, time: Lane.Time = .manual, _ body: @escaping @Sendable (Lane) async throws -> Void
 ) async throws {
     for seed in seeds {
         do {
-            try await Lane(seed: seed).run(body)
+            try await Lane(seed: seed).run(time: time, body)
         } catch {
             throw FailedInterleaving(seed: seed, error: error)
         }

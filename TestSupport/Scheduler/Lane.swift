@@ -11,7 +11,7 @@ import PusherChannels
 /// ```
 ///
 /// The body, what it calls, its child tasks and what ``spawn(_:)`` starts run on the lane, one job at a time. Where the body
-/// can't go on, `run` fails at once with a ``Deadlock``. A seed draws the order of the jobs; see ``exploreInterleavings(seeds:_:)``.
+/// can't go on, `run` fails at once with a ``Deadlock``. A seed draws the order of the jobs; see ``exploreInterleavings(seeds:time:_:)``.
 ///
 /// Not on the lane: GCD, sockets, the main actor, detached tasks, `Task {}` without the ``executor`` preferred. Wrap a wait for
 /// one of them in ``outside(_:)``.

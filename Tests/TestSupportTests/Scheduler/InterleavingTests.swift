@@ -51,4 +51,13 @@ struct InterleavingTests {
         }
         #expect(seeds.withLock { $0 } == (0..<50).map { UInt64?($0) })
     }
+
+    @Test func `The clock may run by itself, and a deadlock's order is named, too`() async throws {
+        try await exploreInterleavings(seeds: 0..<3, time: .automatic) { lane in try await lane.clock.sleep(for: .seconds(1)) }
+        let error = await #expect(throws: FailedInterleaving.self) {
+            try await exploreInterleavings(seeds: 7..<9) { lane in try await lane.clock.sleep(for: .seconds(1)) }
+        }
+        #expect(error?.seed == 7)
+        #expect(error?.error is Deadlock)
+    }
 }
