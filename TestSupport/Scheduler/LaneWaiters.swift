@@ -53,12 +53,7 @@ struct LaneWaiters: Sendable {
     }
 
     mutating func endLook(isOver: Bool) {
-        if isOver {
-            look = .none
-            progress += 1
-        } else if look == .begun {
-            look = .ended
-        }
+        if look == .begun { look = isOver ? .none : .ended }
     }
 
     /// Takes a condition that may have changed; called when the lane is at rest.

@@ -43,6 +43,16 @@ struct LaneTests {
         #expect(entries == ["ready", "due"])
     }
 
+    @Test func `A body that waits for what is due already goes on, without anyone moving the clock`() async throws {
+        let lane = Lane()
+        try await lane.run { lane in
+            await withCheckedContinuation { continuation in
+                _ = lane.scheduler.schedule(at: lane.scheduler.now, label: "due") { continuation.resume() }
+            }
+        }
+        #expect(lane.scheduler.now == .zero)
+    }
+
     @Test func `Two that move the clock meet in virtual time`() async throws {
         try await Lane().run { [self] lane in
             let other = lane.spawn {
