@@ -68,7 +68,8 @@ public final class Lane: Sendable {
     ///   - what: Names the condition in the error.
     ///   - limit: How much virtual time may pass.
     ///   - condition: Is looked at again and again.
-    /// - Throws: ``NeverHappened`` at once when no timer within the limit is left; what the condition throws.
+    /// - Throws: ``NeverHappened`` at once when no timer within the limit is left; `CancellationError` when the task is
+    ///   cancelled; what the condition throws.
     public func eventually(
         _ what: String = "the condition", within limit: Duration = .seconds(60),
         _ condition: @Sendable () async throws -> Bool
@@ -76,6 +77,7 @@ public final class Lane: Sendable {
         let deadline = scheduler.now + limit
         var progress = waiters.withLock { $0.progress }
         while true {
+            try Task.checkCancellation()
             let isTrue: Bool
             do {
                 isTrue = try await condition()

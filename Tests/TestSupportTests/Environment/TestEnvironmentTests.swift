@@ -84,6 +84,7 @@ struct TestEnvironmentTests {
         #expect(environment.urlSession.reads.count == 2)
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `The SDK's environment is made of the mocks`() async throws {
         let socket = MockWebSocket()
         let lane = Lane(scheduler: environment.scheduler)

@@ -3,6 +3,8 @@ import PusherChannels
 import TestSupport
 import Testing
 
+#if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+
 struct LaneFailureTests {
     private func never() async {
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
@@ -136,8 +138,24 @@ struct LaneFailureTests {
         }
     }
 
+    @Test func `Who is cancelled looks no more`() async throws {
+        try await Lane().run { lane in
+            let errors = Locked<[String]>([])
+            let task = lane.spawn {
+                do { try await lane.eventually { false } } catch { errors.withLock { $0.append("\(error)") } }
+            }
+            _ = lane.scheduler.schedule(at: .seconds(4), label: "heartbeat") {}
+            await lane.settle()
+            task.cancel()
+            await lane.advance(by: .seconds(4))
+            #expect(errors.withLock { $0 } == ["CancellationError()"])
+        }
+    }
+
     @Test func `What a condition throws is thrown`() async {
         struct Trouble: Error {}
         await #expect(throws: Trouble.self) { try await Lane().run { try await $0.eventually { throw Trouble() } } }
     }
 }
+
+#endif

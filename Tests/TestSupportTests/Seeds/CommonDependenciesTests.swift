@@ -271,6 +271,7 @@ struct CommonDependenciesTests {
     }
 
     // The document's motivation: no test waits in real time.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `An hour passes at once`() async throws {
         let lane = Lane(scheduler: environment.scheduler)
         try await lane.run { [world, environment] lane in
