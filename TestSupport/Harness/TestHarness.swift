@@ -25,6 +25,7 @@ public final class TestHarness: Sendable {
         var servers: [LocalServer] = []
         var tracked: [Tracked] = []
         var recorded: [Finding] = []
+        var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
         var isVerified = false
     }
 
@@ -35,12 +36,11 @@ public final class TestHarness: Sendable {
 
     /// What everything random is drawn from: socket ids, the jitter of reconnections.
     public let seed: UInt64
-    /// The clock of everything in memory.
-    public let scheduler: TestScheduler
+    /// The surroundings of the code under test: calendar, locale, date, formatters, coders; the harness's clients take time, JSON
+    /// coders and random seeds from it, too.
+    public let environment: TestEnvironment
     /// The Channels server in memory that the harness's clients connect to and are authorised by.
     public let server: InMemoryServer
-    /// The HTTP session of the harness's clients: stubs first, then ``server``'s own paths.
-    public let session: MockSession
     /// What happened so far.
     public let timeline: Timeline
     /// What is not reported.
@@ -61,14 +61,19 @@ public final class TestHarness: Sendable {
     ) {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
+        let wallClock: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: scheduler.now / .seconds(1)) }
+        let server = InMemoryServer(ServerMachine(profile: profile, seed: seed), scheduler: scheduler, wallClock: wallClock)
+        let session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
+        let environment = TestEnvironment(seed: seed, scheduler: scheduler, session: session)
+        // Clients that share a seed would all come back at the same moment.
+        let seeds = Locked(SplitMix64(seed: seed))
+        environment.randomSeed.make { seeds.withLock { $0.next() } }
         self.seed = seed
-        self.scheduler = scheduler
+        self.server = server
+        self.environment = environment
         self.timeline = timeline
         self.allowed = allowed
         location = sourceLocation(file, line)
-        server = InMemoryServer(
-            ServerMachine(profile: profile, seed: seed), scheduler: scheduler, wallClock: { Self.date(at: scheduler.now) })
-        session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
     }
 
     deinit {
@@ -77,10 +82,12 @@ public final class TestHarness: Sendable {
         writeToStandardError("\(failure)\n(nobody called verify())")
     }
 
-    /// The wall clock at a virtual time.
-    private static func date(at time: MonotonicTime) -> Date {
-        Date(timeIntervalSinceReferenceDate: time / .seconds(1))
-    }
+    /// The clock of everything in memory.
+    public var scheduler: TestScheduler { environment.scheduler }
+    /// The HTTP session of the harness's clients: stubs first, then ``server``'s own paths.
+    public var session: MockSession { environment.session }
+    /// A clock for code that takes one, in virtual time.
+    public var clock: TestClock { environment.clock }
 
     // MARK: Making
 
@@ -113,10 +120,16 @@ public final class TestHarness: Sendable {
 
     /// The world as the SDK sees it, for clients that a test makes itself.
     public func pusherEnvironment(makeWebSocket: (@Sendable () -> any WebSocket)? = nil) -> PusherEnvironment {
-        PusherEnvironment(
-            scheduler: scheduler, httpSession: session,
-            makeWebSocket: makeWebSocket ?? { [self] in self.makeWebSocket() },
-            wallClock: { [scheduler] in Self.date(at: scheduler.now) }, randomSeed: { [seed] in seed })
+        environment.pusherEnvironment(
+            makeWebSocket: makeWebSocket ?? { [self] in self.makeWebSocket() }, spawn: state.withLock { $0.spawn })
+    }
+
+    /// Makes a lane for asynchronous code, in the harness's time; asynchronous code of clients made from now on runs on it, too.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public func makeLane(seed: UInt64? = nil) -> Lane {
+        let lane = Lane(scheduler: scheduler, seed: seed)
+        state.withLock { $0.spawn = lane.spawn }
+        return lane
     }
 
     /// Starts a real server on the loopback interface; ``withTestHarness(seed:profile:allowing:file:line:_:)`` stops it.
@@ -179,7 +192,7 @@ public final class TestHarness: Sendable {
         let leaks = alive ? state.tracked.filter { $0.isAlive() }.map { Finding(.leak, $0.name) } : []
         // The server's own timer goes with its connections, which are reported.
         let timers = scheduler.pendingTimers.filter { $0.label != MachineTimer.label }
-        return state.recorded + session.findings + state.servers.flatMap(\.stubList.findings)
+        return state.recorded + environment.issues.map { Finding(.unimplemented, $0) } + session.findings + state.servers.flatMap(\.stubList.findings)
             + state.sockets.flatMap { $0() }
             + timers.map { Finding(.pendingTimer, "\($0)") } + leaks
     }

@@ -10,7 +10,7 @@ import PusherChannels
 public final class TestExecutor: TaskExecutor {
     private struct State {
         var jobs = JobQueue()
-        var generator: SeededGenerator?
+        var generator: SplitMix64?
         var sleeper: CheckedContinuation<Void, Never>?
         var isAwake = false
     }
@@ -26,7 +26,7 @@ public final class TestExecutor: TaskExecutor {
     ///   oldest is next.
     public init(seed: UInt64? = nil) {
         self.seed = seed
-        state = Locked(State(generator: seed.map(SeededGenerator.init)))
+        state = Locked(State(generator: seed.map(SplitMix64.init)))
     }
 
     /// Keeps a job until it is asked for. Called by the Swift runtime, on any thread.
@@ -106,7 +106,7 @@ private struct JobQueue {
         return jobs[first]
     }
 
-    mutating func popAny(using generator: inout SeededGenerator) -> UnownedJob? {
+    mutating func popAny(using generator: inout SplitMix64) -> UnownedJob? {
         guard count > 0 else { return nil }
         jobs.swapAt(Int.random(in: first..<jobs.count, using: &generator), jobs.count - 1)
         return jobs.popLast()

@@ -90,7 +90,7 @@ public struct ServerMachine: Sendable {
     var now: MonotonicTime = .zero
     private var usedSocketIDs: Set<String> = []
     private var firstSocketIDs: ArraySlice<String>
-    var generator: SeededGenerator
+    var generator: SplitMix64
 
     /// When ``Input/timePassed`` is due; `nil` while nothing waits for it.
     public internal(set) var nextDeadline: MonotonicTime?
@@ -111,7 +111,7 @@ public struct ServerMachine: Sendable {
         self.admission = admission
         self.profile = profile
         firstSocketIDs = socketIDs[...]
-        generator = SeededGenerator(seed: seed)
+        generator = SplitMix64(seed: seed)
     }
 
     /// Takes an input in and appends what is to be done.

@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "Consumer",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(path: ".build/swift-pusher-channels")],
+    dependencies: [.package(path: "../../.build/by-name/swift-pusher-channels")],
     targets: [
         .target(name: "TestSupport"),
         .testTarget(
