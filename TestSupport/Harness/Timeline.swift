@@ -15,26 +15,35 @@ public final class Timeline: Sendable, CustomStringConvertible {
         public var description: String { "\(time)  \(kind)  \(text)" }
     }
 
-    private let journal = Journal<Entry>()
+    /// How much is kept of a long story: its end.
+    private static let limit = 10_000
+
+    private let story = Locked<(forgotten: Int, entries: [Entry])>((0, []))
     private let now: @Sendable () -> MonotonicTime
 
     init(now: @escaping @Sendable () -> MonotonicTime) {
         self.now = now
     }
 
-    /// Everything so far, in order.
-    public var entries: [Entry] { journal.all }
+    /// What happened so far, in order; of a very long story, the last ten thousand entries or more.
+    public var entries: [Entry] { story.withLock { $0.entries } }
 
     /// Writes something down.
     public func note(_ kind: String, _ text: String) {
-        journal.append(Entry(time: now(), kind: kind, text: text))
+        let entry = Entry(time: now(), kind: kind, text: text)
+        story.withLock { story in
+            story.entries.append(entry)
+            guard story.entries.count > 2 * Self.limit else { return }
+            story.forgotten += Self.limit
+            story.entries.removeFirst(Self.limit)
+        }
     }
 
     /// One line an entry; of a long story, the end.
     public var description: String {
-        let entries = entries
+        let (forgotten, entries) = story.withLock { $0 }
         let shown = entries.suffix(40).map { "  \($0)" }
-        let rest = entries.count - shown.count
+        let rest = forgotten + entries.count - shown.count
         return ((rest > 0 ? ["  … \(rest) earlier"] : []) + shown).joined(separator: "\n")
     }
 }

@@ -1,0 +1,138 @@
+import Foundation
+import TestSupport
+import Testing
+import XCTest
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The guide's snippets, word for word; `ci/checks/snippets` compares them.
+@Suite struct GuideTests {
+    @Test func theClientComesBack() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("private-news")
+            pusher.connect()
+            harness.server.shutDown()
+            harness.scheduler.advance(by: .seconds(5))
+            #expect(news.subscribed)
+        }
+    }
+
+    @Test func refusedOnceThenClosedThenServed() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            socket.play(.refuse(.connectionRefused))
+            socket.play(.establish(), .expect("pusher:subscribe news"), .close(code: 4200, reason: "Restarting"))
+            let pusher = harness.makePusher(socket: socket)
+            let news = pusher.subscribe("news")
+            pusher.connect()
+            harness.scheduler.advance(by: .seconds(10))
+            #expect(news.subscribed)
+            #expect(socket.requests.count == 3)
+        }
+    }
+
+    @Test func aSilentServerIsNoticed() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            let pusher = harness.makePusher(socket: socket)
+            let news = pusher.subscribe("news")
+            pusher.connect()
+            try socket.inject(.stall, onConnection: 1)
+            harness.scheduler.advance(by: .seconds(120 + 30 + 1))
+            #expect(socket.requests.count == 2)
+            #expect(news.subscribed)
+        }
+    }
+
+    @Test func authorisationIsTriedAgain() throws {
+        try withTestHarness { harness in
+            let auth = harness.session.stub("POST /pusher/auth", .http(503), .fault(.reset)).times(2)
+            let pusher = harness.makePusher()
+            let room = pusher.subscribe("private-room")
+            pusher.connect()
+            #expect(!room.subscribed)
+            harness.scheduler.advance(by: .seconds(30))
+            #expect(room.subscribed)
+            #expect(auth.requests.map(\.form["channel_name"]) == ["private-room", "private-room"])
+        }
+    }
+
+    @Test func aUserIsLoaded() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("GET /users/{id}") { .json(["name": "user \($0.pathParameters["id"] ?? "")"]) }
+            let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
+            let (data, _) = try await urlSession.data(from: URL(string: "https://api.example.com/users/7")!)
+            #expect(String(decoding: data, as: UTF8.self) == #"{"name":"user 7"}"#)
+        }
+    }
+
+    #if !canImport(Darwin)
+    @Test func pricesArriveInOrder() async throws {
+        try await withTestHarness { harness in
+            let lane = harness.makeLane()
+            let prices: [String] = try await lane.run { _ in
+                let pusher = harness.makePusher()
+                let events = pusher.subscribe("prices").events(named: "price")
+                pusher.connect()
+                for price in ["1", "2", "3"] { harness.server.publish(channel: "prices", event: "price", data: price) }
+                pusher.disconnect()
+                var seen: [String] = []
+                for await event in events {
+                    seen.append(event.data ?? "")
+                    if seen.count == 3 { break }
+                }
+                return seen
+            }
+            #expect(prices == ["1", "2", "3"])
+        }
+    }
+    #endif
+
+    @Test func aPriceIsWrittenAsItsReadersDo() throws {
+        try withTestHarness { harness in
+            harness.environment.locale.next = Locales.germany
+            #expect(harness.environment.numberFormatter().string(from: 1234.5) == "1.234,5")
+            harness.scheduler.advance(by: .seconds(60))
+            #expect(harness.environment.now() == Date(timeIntervalSinceReferenceDate: 60))
+        }
+    }
+
+    @Test(arguments: UInt64(1)...5)
+    func aHundredClientsSurviveTenRestarts(seed: UInt64) throws {
+        try withTestHarness(seed: seed) { harness in
+            let pushers = (1...100).map { _ in harness.makePusher() }
+            for pusher in pushers {
+                pusher.subscribe("private-news")
+                pusher.connect()
+            }
+            for _ in 1...10 {
+                harness.server.shutDown()
+                harness.scheduler.advance(by: .seconds(20))
+            }
+            harness.scheduler.advance(by: .seconds(300))
+            #expect(harness.server.subscribers(of: "private-news").count == 100)
+        }
+    }
+}
+
+final class NewsTests: XCTestCase {
+    private let harness = TestHarness()
+
+    override func tearDownWithError() throws {
+        try harness.verify()
+    }
+
+    func testEventsReachTheDelegate() {
+        let pusher = harness.makePusher()
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.subscribe("news")
+        pusher.connect()
+        harness.server.publish(channel: "news", event: "headline", data: "hello")
+        XCTAssertEqual(recorder.subscribedChannels, ["news"])
+        XCTAssertEqual(recorder.happenings.last, .event("headline", channel: "news", data: "hello"))
+        pusher.disconnect()
+    }
+}
