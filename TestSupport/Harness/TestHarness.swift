@@ -189,12 +189,14 @@ public final class TestHarness: Sendable {
     /// - Parameter alive: Whether what still lives is found, too.
     private func findings(alive: Bool) -> [Finding] {
         let state = state.withLock { $0 }
-        let leaks = alive ? state.tracked.filter { $0.isAlive() }.map { Finding(.leak, $0.name) } : []
         // The server's own timer goes with its connections, which are reported.
         let timers = scheduler.pendingTimers.filter { $0.label != MachineTimer.label }
-        return state.recorded + environment.issues.map { Finding(.unimplemented, $0) } + session.findings + state.servers.flatMap(\.stubList.findings)
-            + state.sockets.flatMap { $0() }
-            + timers.map { Finding(.pendingTimer, "\($0)") } + leaks
+        let leaks = alive ? state.tracked.filter { $0.isAlive() } : []
+        return [
+            state.recorded, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
+            state.servers.flatMap(\.stubList.findings), state.sockets.flatMap { $0() },
+            timers.map { Finding(.pendingTimer, "\($0)") }, leaks.map { Finding(.leak, $0.name) },
+        ].flatMap(\.self)
     }
 
     /// The tracked objects that still live.
