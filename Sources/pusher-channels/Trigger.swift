@@ -15,11 +15,11 @@ struct Trigger: AsyncParsableCommand {
 
     @OptionGroup var server: ServerOptions
 
-    @Option(help: "The app's id.")
-    var appID = "local"
+    @Option(help: "The app's id; $PUSHER_APP_ID.")
+    var appID = ServerOptions.variable("APP_ID") ?? "local"
 
-    @Option(help: "The app's secret.")
-    var secret = "local-secret"
+    @Option(help: "The app's secret; better in $PUSHER_APP_SECRET, where other users don't see it.")
+    var secret = ServerOptions.variable("APP_SECRET") ?? "local-secret"
 
     func run() async throws {
         let api = PusherHTTPAPI(
