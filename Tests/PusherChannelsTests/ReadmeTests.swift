@@ -28,36 +28,24 @@ import Testing
         try await connection
     }
 
-    @Test func theClientComesBack() {
-        let (socket, time) = (MockWebSocket(), TestScheduler())
-        let pusher = Pusher(
-            key: "key", options: PusherClientOptions(delivery: .immediate),
-            environment: PusherEnvironment(scheduler: time, makeWebSocket: { socket }))
-        let news = pusher.subscribe("news")
-        pusher.connect()
-        #expect(news.subscribed)
-        socket.drop()
-        #expect(!news.subscribed)
-        time.advance(by: .seconds(2))
-        #expect(news.subscribed)
+    @Test func theClientComesBack() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("private-news")
+            pusher.connect()
+            harness.server.shutDown()
+            harness.scheduler.advance(by: .seconds(5))
+            #expect(news.subscribed)
+        }
     }
 
-    @Test func membersSeeEachOther() {
-        let server = InMemoryServer(ServerMachine(profile: .reverb))
-        let (ann, bob) = (client(of: server), client(of: server))
-        ann.subscribe("presence-lobby")
-        let lobby = bob.subscribeToPresenceChannel(channelName: "presence-lobby")
-        #expect(lobby.count == 2)
-    }
-
-    func client(of server: InMemoryServer) -> Pusher {
-        let pusher = Pusher(
-            key: "local-key",
-            options: PusherClientOptions(
-                authMethod: .endpoint(authEndpoint: "http://server/pusher/auth"), delivery: .immediate),
-            environment: PusherEnvironment(
-                httpSession: MockSession(server: server, delivery: .immediate), makeWebSocket: { server.makeWebSocket() }))
-        pusher.connect()
-        return pusher
+    @Test func membersSeeEachOther() throws {
+        try withTestHarness(profile: .reverb) { harness in
+            let (ann, bob) = (harness.makePusher(), harness.makePusher())
+            for pusher in [ann, bob] { pusher.connect() }
+            ann.subscribe("presence-lobby")
+            let lobby = bob.subscribeToPresenceChannel(channelName: "presence-lobby")
+            #expect(lobby.count == 2)
+        }
     }
 }
