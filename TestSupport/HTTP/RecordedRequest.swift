@@ -89,11 +89,15 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     // MARK: Reading
 
     private static func decodeForm(_ text: String) -> [String: String] {
-        let pairs = text.split(separator: "&").map { field in
+        Dictionary(fields(of: text).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The fields of a query or a form in their order, decoded.
+    static func fields(of text: String) -> [(name: String, value: String)] {
+        text.split(separator: "&").map { field in
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (decode(parts[0]), parts.count > 1 ? decode(parts[1]) : "")
         }
-        return Dictionary(pairs, uniquingKeysWith: { $1 })
     }
 
     private static func decode(_ text: Substring) -> String {
