@@ -1,0 +1,42 @@
+import PusherChannels
+
+extension JSONValue {
+    /// The value over several lines, members in the order of their keys: the same value is always the same text.
+    var prettyText: String {
+        var result = ""
+        appendPretty(to: &result, indentation: "")
+        return result
+    }
+
+    private func appendPretty(to result: inout String, indentation: String) {
+        let inner = indentation + "  "
+        switch self {
+        case .array(let elements) where !elements.isEmpty:
+            result += "["
+            for (index, element) in elements.enumerated() {
+                result += index > 0 ? ",\n\(inner)" : "\n\(inner)"
+                element.appendPretty(to: &result, indentation: inner)
+            }
+            result += "\n\(indentation)]"
+        case .object(let members) where !members.isEmpty:
+            result += "{"
+            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+                result += index > 0 ? ",\n\(inner)" : "\n\(inner)"
+                result += "\(member.key.quotedJSON): "
+                member.value.appendPretty(to: &result, indentation: inner)
+            }
+            result += "\n\(indentation)}"
+        case .null, .bool, .integer, .double, .string, .array, .object:
+            result += text
+        }
+    }
+
+    /// The JSON that a text holds where it is more than a word: an object or an array.
+    init?(container text: String) {
+        guard let first = text.utf8.first(where: { !" \t\r\n".utf8.contains($0) }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
+            let value = try? JSONValue(parsing: text)
+        else { return nil }
+        self = value
+    }
+}

@@ -1,0 +1,97 @@
+import PusherChannels
+
+/// What an object of a file such as `{"$type": "number"}` asks for, where a plain value would ask for itself.
+enum Matcher {
+    case regex(String)
+    case any
+    case type(String)
+    case absent
+    case unordered([JSONValue])
+    /// The value as it stands, though it looks like a matcher; so traffic is written that does.
+    case literal(JSONValue)
+
+    static let types = ["array", "bool", "null", "number", "object", "string"]
+    private static let names: Set<String> = ["$regex", "$any", "$type", "$absent", "$unordered", "$literal"]
+
+    /// What is wrong with a matcher.
+    struct Misuse: Error {
+        let problem: String
+    }
+
+    /// Reads a matcher; `nil` where the value is none.
+    init?(_ value: JSONValue) throws(Misuse) {
+        guard let members = value.objectValue, members.count == 1, let (name, operand) = members.first else { return nil }
+        switch (name, operand) {
+        case ("$regex", .string(let pattern)): self = .regex(pattern)
+        case ("$any", .bool(true)): self = .any
+        case ("$absent", .bool(true)): self = .absent
+        case ("$type", .string(let type)) where Self.types.contains(type): self = .type(type)
+        case ("$unordered", .array(let elements)): self = .unordered(elements)
+        case ("$literal", let value): self = .literal(value)
+        case ("$regex", _): throw Misuse(problem: "$regex takes a text")
+        case ("$any", _), ("$absent", _): throw Misuse(problem: "\(name) takes true")
+        case ("$type", _): throw Misuse(problem: "$type takes one of \(Self.types.joined(separator: ", "))")
+        case ("$unordered", _): throw Misuse(problem: "$unordered takes an array")
+        default: return nil
+        }
+    }
+
+    /// The matcher of a value in a checked file.
+    static func of(_ value: JSONValue) -> Matcher? {
+        (try? Matcher(value)) ?? nil
+    }
+
+    /// Whether a matcher shows nothing, so that it may stand where a secret is expected.
+    static func isHarmless(_ value: JSONValue) -> Bool {
+        switch of(value) {
+        case .any, .type, .absent: true
+        case .regex, .unordered, .literal, nil: false
+        }
+    }
+
+    /// A value of the traffic so that, read from a file, it means itself.
+    static func escape(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .null, .bool, .integer, .double, .string:
+            return value
+        case .array(let elements):
+            return .array(elements.map(escape))
+        case .object(let members):
+            if members.count == 1, let name = members.keys.first, names.contains(name) { return ["$literal": value] }
+            return .object(members.mapValues(escape))
+        }
+    }
+
+    /// What an expected value asks for, in a person's words.
+    static func describe(_ expected: JSONValue) -> String {
+        switch of(expected) {
+        case .regex(let pattern): "text that matches \(pattern.quotedJSON)"
+        case .any: "anything"
+        case .type(let type): type == "array" || type == "object" ? "an \(type)" : type == "null" ? type : "a \(type)"
+        case .absent: "nothing"
+        case .unordered(let elements): "in any order \(show(.array(elements)))"
+        case .literal(let value): show(value)
+        case nil: show(expected)
+        }
+    }
+
+    /// A value on one line, cut where it is long.
+    static func show(_ value: JSONValue) -> String {
+        let text = value.text
+        return text.count > 300 ? "\(text.prefix(300))… (\(text.count) characters)" : text
+    }
+}
+
+extension JSONValue {
+    /// The name of its sort, as `$type` has it.
+    var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "bool"
+        case .integer, .double: "number"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+}

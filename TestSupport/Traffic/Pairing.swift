@@ -1,0 +1,67 @@
+/// Finds what belongs together in two lists.
+enum Pairing {
+    /// As many pairs as there can be, by position in the left list: a pattern gives way where another can't (Kuhn's algorithm).
+    static func largest(_ leftCount: Int, _ rightCount: Int, _ fits: (Int, Int) -> Bool) -> [Int: Int] {
+        let candidates = (0..<leftCount).map { left in
+            // From its own position on, so that equal ones keep their order.
+            (0..<rightCount).map { (left + $0) % rightCount }.filter { fits(left, $0) }
+        }
+        var owner: [Int: Int] = [:]
+        for left in 0..<leftCount {
+            var seen: Set<Int> = []
+            _ = place(left, candidates, &owner, &seen)
+        }
+        return Dictionary(owner.map { ($1, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    private static func place(_ left: Int, _ candidates: [[Int]], _ owner: inout [Int: Int], _ seen: inout Set<Int>) -> Bool {
+        for right in candidates[left] where seen.insert(right).inserted {
+            if let other = owner[right], !place(other, candidates, &owner, &seen) { continue }
+            owner[right] = left
+            return true
+        }
+        return false
+    }
+
+    /// As many pairs as there can be without any two crossing: what is in order.
+    static func longest(_ leftCount: Int, _ rightCount: Int, _ fits: (Int, Int) -> Bool) -> [Int: Int] {
+        let fitting = (0..<leftCount).map { left in (0..<rightCount).map { fits(left, $0) } }
+        var lengths = [[Int]](repeating: [Int](repeating: 0, count: rightCount + 1), count: leftCount + 1)
+        for left in (0..<leftCount).reversed() {
+            for right in (0..<rightCount).reversed() {
+                lengths[left][right] =
+                    fitting[left][right]
+                    ? 1 + lengths[left + 1][right + 1] : max(lengths[left + 1][right], lengths[left][right + 1])
+            }
+        }
+        var pairs: [Int: Int] = [:]
+        var (left, right) = (0, 0)
+        while left < leftCount, right < rightCount {
+            if fitting[left][right] {
+                pairs[left] = right
+                left += 1
+                right += 1
+            } else if lengths[left + 1][right] >= lengths[left][right + 1] {
+                left += 1
+            } else {
+                right += 1
+            }
+        }
+        return pairs
+    }
+
+    /// Pairs by cost, the cheapest first; `nil` for what doesn't belong together.
+    static func nearest(_ left: [Int], _ right: [Int], _ cost: (Int, Int) -> Int?) -> [Int: Int] {
+        let offers = left.flatMap { left in
+            right.compactMap { right in cost(left, right).map { (cost: $0, left: left, right: right) } }
+        }
+        var pairs: [Int: Int] = [:]
+        var taken: Set<Int> = []
+        for offer in offers.sorted(by: { ($0.cost, $0.left, $0.right) < ($1.cost, $1.left, $1.right) })
+        where pairs[offer.left] == nil && !taken.contains(offer.right) {
+            pairs[offer.left] = offer.right
+            taken.insert(offer.right)
+        }
+        return pairs
+    }
+}

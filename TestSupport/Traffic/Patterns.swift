@@ -1,0 +1,59 @@
+import Foundation
+import PusherChannels
+
+/// Compares texts with patterns; each pattern is compiled once.
+final class Patterns: Sendable {
+    enum Outcome: Equatable {
+        case matches
+        case differs
+        /// The pattern is none.
+        case bad
+        /// The pattern goes through so many possibilities that the search was given up.
+        case tooCostly
+    }
+
+    /// In steps of ten thousand that the engine counts: a tenth of a second or so, whatever the clock says.
+    private static let budget = 500
+
+    private let compiled = Locked<[String: NSRegularExpression?]>([:])
+
+    /// Whether a pattern describes a text as a whole.
+    func match(_ pattern: String, _ text: String) -> Outcome {
+        guard let expression = expression(pattern) else { return .bad }
+        var outcome = Outcome.differs
+        var steps = 0
+        let range = NSRange(location: 0, length: text.utf16.count)
+        expression.enumerateMatches(in: text, options: [.reportProgress, .anchored], range: range) { match, _, stop in
+            steps += 1
+            if match != nil { outcome = .matches }
+            if match == nil, steps > Self.budget { outcome = .tooCostly }
+            if outcome != .differs { stop.pointee = true }
+        }
+        return outcome
+    }
+
+    /// Whether a file's text stands for a text: as itself, as a pattern, or with any text where it was redacted.
+    func matchPlain(_ expected: String, _ text: String) -> Outcome {
+        if expected == text || expected == Redaction.marker { return .matches }
+        let parts = expected.components(separatedBy: Redaction.marker)
+        if parts.count > 1 {
+            let pattern = parts.map { NSRegularExpression.escapedPattern(for: $0) }.joined(separator: "[\\s\\S]*")
+            if match(pattern, text) == .matches { return .matches }
+        }
+        return match(parts.joined(separator: "[\\s\\S]*"), text)
+    }
+
+    /// Whether a text is a pattern at all.
+    func isPattern(_ text: String) -> Bool { expression(text) != nil }
+
+    private func expression(_ pattern: String) -> NSRegularExpression? {
+        compiled.withLock { compiled in
+            if let known = compiled[pattern] { return known }
+            // Alone first: `a)(b` is a pattern only inside the parentheses that make it match the whole.
+            let isValid = (try? NSRegularExpression(pattern: pattern)) != nil
+            let whole = isValid ? try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z") : nil
+            compiled[pattern] = .some(whole)
+            return whole
+        }
+    }
+}

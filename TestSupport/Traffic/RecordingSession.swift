@@ -1,0 +1,67 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A session that has the ``TrafficRecorder`` that made it write down the requests it passes on.
+///
+/// All members may be called from any thread; completion handlers are called where the session behind it calls them.
+public struct RecordingSession: HTTPSession {
+    private let base: any HTTPSession
+    private let recorder: TrafficRecorder
+
+    init(_ base: any HTTPSession, recorder: TrafficRecorder) {
+        self.base = base
+        self.recorder = recorder
+    }
+
+    /// Prepares a request; it is recorded when its task is resumed for the first time.
+    ///
+    /// The stream of a body is read here, so that both the recorder and the server get all of it.
+    public func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> RecordingTask {
+        let recorded = RecordedRequest(request)
+        var request = request
+        if request.httpBodyStream != nil { request.httpBody = recorded.body }
+        let number = Locked<Int?>(nil)
+        let task = base.dataTask(with: request) { [recorder] data, response, error in
+            if let number = number.withLock({ $0 }), let response = response as? HTTPURLResponse {
+                recorder.finish(number, response, body: data ?? Data())
+            }
+            completionHandler(data, response, error)
+        }
+        return RecordingTask(task) { [recorder] in
+            let begun = recorder.begin(recorded)
+            number.withLock { $0 = begun }
+        }
+    }
+}
+
+/// One request of a ``RecordingSession``. All members may be called from any thread.
+public final class RecordingTask: HTTPTask {
+    private let base: any HTTPTask
+    private let begin: Locked<(@Sendable () -> Void)?>
+
+    init(_ base: any HTTPTask, begin: @escaping @Sendable () -> Void) {
+        self.base = base
+        self.begin = Locked(begin)
+    }
+
+    /// Starts the request; a second call does nothing and records nothing.
+    public func resume() {
+        let first = begin.withLock { begin in
+            defer { begin = nil }
+            return begin
+        }
+        first?()
+        base.resume()
+    }
+
+    /// Gives the request up.
+    public func cancel() {
+        base.cancel()
+    }
+}

@@ -1,0 +1,123 @@
+import PusherChannels
+
+/// A socket that has the ``TrafficRecorder`` that made it write down the messages it passes on.
+///
+/// All members may be called from any thread. Reports come as the socket behind it makes them, on the same thread, one close for
+/// each open.
+public final class RecordingWebSocket: WebSocket {
+    private let base: any WebSocket
+    private let relay: Relay
+
+    init(_ base: any WebSocket, recorder: TrafficRecorder) {
+        self.base = base
+        relay = Relay(recorder: recorder)
+        base.delegate = relay
+    }
+
+    /// Who hears of this socket; held weakly.
+    public var delegate: (any WebSocketDelegate)? {
+        get { relay.delegate }
+        set { relay.delegate = newValue }
+    }
+
+    /// Starts connecting.
+    public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        relay.willOpen(request, attempt)
+        base.open(request, attempt: attempt)
+    }
+
+    /// Sends one text message; one that is dropped, because the socket isn't open, isn't recorded.
+    public func send(_ text: String) {
+        relay.willSend(text)
+        base.send(text)
+    }
+
+    /// Closes.
+    public func close(code: UInt16, reason: String) {
+        relay.willClose()
+        base.close(code: code, reason: reason)
+    }
+
+    /// Stops or resumes reading.
+    public func setReading(_ reading: Bool) {
+        base.setReading(reading)
+    }
+}
+
+/// The delegate of the socket that is recorded: writes down, then passes on. Its own object, for sockets hold delegates weakly
+/// and the users of a recording socket should not see it.
+private final class Relay: WebSocketDelegate {
+    private struct State {
+        weak var delegate: (any WebSocketDelegate)?
+        var connections: [ConnectionAttempt: TrafficLog.Connection] = [:]
+        /// The attempt that messages can be sent in.
+        var open: ConnectionAttempt?
+
+        var connection: TrafficLog.Connection? { open.flatMap { connections[$0] } }
+    }
+
+    private let recorder: TrafficRecorder
+    private let state = Locked(State())
+
+    init(recorder: TrafficRecorder) {
+        self.recorder = recorder
+    }
+
+    var delegate: (any WebSocketDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    // MARK: The client's side
+
+    func willOpen(_ request: WebSocketRequest, _ attempt: ConnectionAttempt) {
+        let connection = recorder.open(request)
+        state.withLock { state in
+            state.open = nil
+            state.connections[attempt] = connection
+        }
+    }
+
+    func willSend(_ text: String) {
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        recorder.record(text, isSent: true, on: connection)
+    }
+
+    func willClose() {
+        state.withLock { $0.open = nil }
+    }
+
+    // MARK: The socket's side
+
+    func webSocketDidOpen(attempt: ConnectionAttempt) {
+        let delegate = state.withLock { state in
+            state.open = attempt
+            return state.delegate
+        }
+        delegate?.webSocketDidOpen(attempt: attempt)
+    }
+
+    func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        let (delegate, connection) = state.withLock { ($0.delegate, $0.connections[attempt]) }
+        if let connection {
+            messages.forEach { kind, bytes in
+                let text = kind == .text ? String(decoding: bytes, as: UTF8.self) : "<\(bytes.count) bytes>"
+                recorder.record(text, isSent: false, on: connection)
+            }
+        }
+        delegate?.webSocketDidReceive(messages, attempt: attempt)
+    }
+
+    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
+        delegate?.webSocketDidReceiveControlFrame(attempt: attempt)
+    }
+
+    func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
+        let delegate = state.withLock { state in
+            state.connections[attempt] = nil
+            if state.open == attempt { state.open = nil }
+            return state.delegate
+        }
+        delegate?.webSocketDidClose(closure, attempt: attempt)
+    }
+}

@@ -1,0 +1,113 @@
+/// Finds secrets in running text: what stands behind `token=`, `"password": "`, `Authorization:`, `Bearer`, in the user part of
+/// an address, and JSON Web Tokens.
+struct RedactionScanner {
+    private let bytes: [UInt8]
+    private let redaction: Redaction
+    private var position = 0
+    private var result: [UInt8] = []
+
+    init(_ text: String, _ redaction: Redaction) {
+        bytes = Array(text.utf8)
+        self.redaction = redaction
+    }
+
+    consuming func run() -> String {
+        while position < bytes.count {
+            guard Self.isWord(bytes[position]) else {
+                copy(to: position + 1)
+                continue
+            }
+            readWord()
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private mutating func readWord() {
+        let start = position
+        let end = skip(from: start, while: Self.isWord)
+        let word = String(decoding: bytes[start..<end], as: UTF8.self)
+        if Self.isWebToken(word), redaction.isSecret("token") {
+            hide(upTo: end, as: Redaction.marker)
+            return
+        }
+        copy(to: end)
+        if hidesPassword() { return }
+        if word.lowercased() == "bearer", redaction.isSecret("token"), end < bytes.count, bytes[end] == UInt8(ascii: " ") {
+            copy(to: end + 1)
+            hide(upTo: valueEnd(from: position), as: Redaction.marker)
+        } else if let value = valueStart(after: end), redaction.isSecret(word) {
+            copy(to: value)
+            let end = Self.isHeader(word) ? lineEnd(from: value) : valueEnd(from: value)
+            hide(upTo: end, as: redaction.hide(String(decoding: bytes[value..<end], as: UTF8.self), named: word))
+        }
+    }
+
+    /// `https://user:password@host`
+    private mutating func hidesPassword() -> Bool {
+        guard redaction.isSecret("password"), bytes[position...].starts(with: "://".utf8) else { return false }
+        let user = position + 3
+        let authorityEnd = skip(from: user) { !" \t\r\n\"'/?#".utf8.contains($0) }
+        guard let at = bytes[user..<authorityEnd].lastIndex(of: UInt8(ascii: "@")),
+            let colon = bytes[user..<at].firstIndex(of: UInt8(ascii: ":"))
+        else { return false }
+        copy(to: colon + 1)
+        hide(upTo: at, as: Redaction.marker)
+        return true
+    }
+
+    // MARK: Moving
+
+    private mutating func copy(to end: Int) {
+        result += bytes[position..<end]
+        position = end
+    }
+
+    private mutating func hide(upTo end: Int, as text: String) {
+        if end > position { result += text.utf8 }
+        position = end
+    }
+
+    private func skip(from start: Int, while isWanted: (UInt8) -> Bool) -> Int {
+        bytes[start...].firstIndex { !isWanted($0) } ?? bytes.count
+    }
+
+    /// Where a value begins if the name that ends here has one.
+    private func valueStart(after nameEnd: Int) -> Int? {
+        var index = skip(from: nameEnd) { "\"'\\] ".utf8.contains($0) }
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "=") || bytes[index] == UInt8(ascii: ":") else { return nil }
+        index = skip(from: index + 1) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\\") }
+        if index < bytes.count, "\"'".utf8.contains(bytes[index]) { index += 1 }
+        return index < bytes.count ? index : nil
+    }
+
+    /// Rather too much than too little: what is in quotes goes on to the same quote, other values to the next space or field.
+    private func valueEnd(from start: Int) -> Int {
+        let quote = bytes[..<start].last { $0 != UInt8(ascii: "\\") }
+        if let quote, "\"'".utf8.contains(quote) {
+            return skip(from: start) { $0 != quote && $0 != UInt8(ascii: "\\") }
+        }
+        return skip(from: start) { !" \t\r\n\"&".utf8.contains($0) }
+    }
+
+    private func lineEnd(from start: Int) -> Int {
+        skip(from: start) { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\"") }
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// Its value has spaces in it.
+    private static func isHeader(_ name: String) -> Bool {
+        ["authorization", "proxy-authorization", "cookie", "set-cookie"].contains(name.lowercased())
+    }
+
+    private static func isWebToken(_ word: String) -> Bool {
+        word.hasPrefix("eyJ") && word.utf8.count > 30 && word.utf8.count { $0 == UInt8(ascii: ".") } == 2
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import PusherChannels
+
+/// The file: an array of entries as JSON.
+enum TrafficDocument {
+    /// What may stand in an entry about a request. A frame has whatever members its message has.
+    private static let fields: Set<String> = ["url", "method", "parameters", "headers", "body", "status"]
+
+    /// The entries as the file's text, with no more header fields than wanted (in lower case).
+    static func text(of entries: [TrafficEntry], headers: Set<String>) -> String {
+        let values = entries.map { entry in
+            var members = entry.members
+            if let all = members["headers"]?.objectValue {
+                let wanted = all.filter { headers.contains($0.key) }
+                members["headers"] = wanted.isEmpty ? nil : .object(wanted)
+            }
+            for name in ["parameters", "body", "data"] { members[name] = members[name].map(Matcher.escape) }
+            return JSONValue.object(members)
+        }
+        return JSONValue.array(values).prettyText + "\n"
+    }
+
+    /// Reads and checks a file's text; secrets that stand in it are hidden.
+    static func entries(in text: String, of file: String, redaction: Redaction) throws(TrafficError) -> [TrafficEntry] {
+        let document: JSONValue
+        do throws(JSONError) {
+            document = try JSONValue(parsing: text)
+        } catch {
+            throw TrafficError(kind: .unreadableFile, message: "\(file) is no JSON: \(error)")
+        }
+        guard case .array(let values) = document else {
+            throw TrafficError(kind: .malformedFile(path: ""), message: "\(file) should hold an array of entries: [{…}, {…}]")
+        }
+        var entries: [TrafficEntry] = []
+        for (index, value) in values.enumerated() {
+            try check(value, at: "[\(index)]", file: file)
+            guard case .object(let members) = redaction.redact(value, keepsMatchers: true) else {
+                throw malformed("an entry is an object: {…}", at: "[\(index)]", file: file)
+            }
+            let entry = TrafficEntry(members: members)
+            if !entry.isFrame, let stranger = members.keys.sorted().first(where: { !fields.contains($0) }) {
+                let known = fields.sorted().joined(separator: ", ")
+                throw malformed("a request has no field like this; there are \(known)", at: "[\(index)].\(stranger)", file: file)
+            }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    // MARK: Checking
+
+    private static func check(_ value: JSONValue, at path: String, file: String) throws(TrafficError) {
+        let matcher: Matcher?
+        do throws(Matcher.Misuse) {
+            matcher = try Matcher(value)
+        } catch {
+            throw malformed(error.problem, at: path, file: file)
+        }
+        switch (matcher, value) {
+        case (.regex(let pattern)?, _):
+            guard Patterns().isPattern(pattern) else {
+                let message = "\(file): the $regex at \(path) is no regular expression"
+                throw TrafficError(kind: .badPattern(path: path), message: message)
+            }
+        case (.unordered(let elements)?, _):
+            for (index, element) in elements.enumerated() {
+                try check(element, at: "\(path).$unordered[\(index)]", file: file)
+            }
+        case (.some, _):
+            break
+        case (nil, .array(let elements)):
+            for (index, element) in elements.enumerated() { try check(element, at: "\(path)[\(index)]", file: file) }
+        case (nil, .object(let members)):
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                try check(member, at: Comparison.path(path, name), file: file)
+            }
+        case (nil, _):
+            break
+        }
+    }
+
+    private static func malformed(_ problem: String, at path: String, file: String) -> TrafficError {
+        TrafficError(kind: .malformedFile(path: path), message: "\(file), at \(path): \(problem)")
+    }
+}

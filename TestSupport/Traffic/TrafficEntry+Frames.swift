@@ -1,0 +1,28 @@
+import PusherChannels
+
+extension TrafficEntry {
+    /// An entry about a message; `url` is that of its connection.
+    init(frame text: String, isSent: Bool, url: String, redaction: Redaction) {
+        var members: [String: JSONValue]
+        switch try? JSONValue(parsing: text) {
+        case .object(let message)?: members = message.merging(Self.opened(message)) { $1 }
+        case let value?: members = ["data": value]
+        case nil: members = ["data": .string(text)]
+        }
+        members = redaction.redact(.object(members)).objectValue ?? [:]
+        members["frame"] = isSent ? "sent" : "received"
+        self.init(members: members, url: url)
+    }
+
+    /// What servers and clients send as JSON inside a JSON string, as the JSON it is: people should be able to read it.
+    private static func opened(_ message: [String: JSONValue]) -> [String: JSONValue] {
+        guard let data = message["data"].map(opened) else { return [:] }
+        guard case .object(let members) = data else { return ["data": data] }
+        let inner = members.filter { $0.key == "channel_data" || $0.key == "user_data" }.mapValues(opened)
+        return ["data": .object(members.merging(inner) { $1 })]
+    }
+
+    private static func opened(_ value: JSONValue) -> JSONValue {
+        value.stringValue.flatMap { try? JSONValue(parsing: $0) } ?? value
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import PusherChannels
+
+/// A request or a frame, as it was recorded or as a file describes it; what validators and filters look at.
+///
+/// Recorded ones hold no secret that the recorder's redaction knows. In a file's, any value may be a pattern.
+public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
+    /// What an entry is about.
+    public enum Kind: Equatable, Sendable {
+        /// An HTTP request.
+        case request
+        /// A WebSocket message that the client sent.
+        case sent
+        /// A WebSocket message that the client received.
+        case received
+    }
+
+    /// What stands in the file.
+    let members: [String: JSONValue]
+    /// The address with its query: the request's, or that of the frame's connection, which a file doesn't name.
+    public let url: String
+
+    /// Creates an entry from a request, to try validators and filters with.
+    public init(_ request: RecordedRequest, status: Int? = nil, redaction: Redaction = .standard) {
+        var members: [String: JSONValue] = [
+            "url": .string(redaction.redact(String(request.url.prefix { $0 != "?" && $0 != "#" }))),
+            "method": .string(request.method),
+            "parameters": redaction.redact(Self.object(RecordedRequest.fields(of: request.query))),
+            "body": redaction.redact(Self.body(request)),
+        ]
+        if !request.headers.isEmpty {
+            let headers = request.headers.map { ($0.lowercased(), JSONValue.string(redaction.redact($1, named: $0))) }
+            members["headers"] = .object(Dictionary(headers, uniquingKeysWith: { $1 }))
+        }
+        members["status"] = status.map { .integer($0) }
+        self.init(members: members, url: redaction.redact(url: request.url))
+    }
+
+    init(members: [String: JSONValue], url: String? = nil) {
+        self.members = members
+        self.url = url ?? members["url"]?.stringValue ?? ""
+    }
+
+    // MARK: What it says
+
+    /// A file's entry about a frame is taken for a received one unless it says `sent`.
+    public var kind: Kind {
+        guard isFrame else { return .request }
+        return members["frame"] == "sent" ? .sent : .received
+    }
+
+    /// The request's method; `nil` for a frame, and where a file names none.
+    public var method: String? { members["method"]?.stringValue }
+
+    /// The frame's event; `nil` for a request.
+    public var event: String? { members["event"]?.stringValue }
+
+    /// The channel a frame is about, also where its data names it, as in a subscription; `nil` for a request.
+    public var channel: String? { members["channel"]?.stringValue ?? members["data"]?["channel"]?.stringValue }
+
+    /// The JSON of one of the entry's fields: `parameters`, `body`, `data`, `status`; `nil` where there is none.
+    public func json(_ field: String) -> String? { members[field]?.text }
+
+    /// `POST https://example.com/events`, or `sent pusher:subscribe, news`.
+    public var description: String {
+        switch kind {
+        case .request: [method, members["url"]?.stringValue ?? "a request"].compactMap(\.self).joined(separator: " ")
+        case .sent: "sent \(frameTitle)"
+        case .received: members["frame"] == nil ? "a frame, \(frameTitle)" : "received \(frameTitle)"
+        }
+    }
+
+    private var frameTitle: String {
+        let title = [event, channel].compactMap(\.self).joined(separator: ", ")
+        return title.isEmpty ? Matcher.show(members["data"] ?? .object(members)) : title
+    }
+
+    var isFrame: Bool { ["frame", "event", "channel", "data"].contains { members[$0] != nil } }
+
+    // MARK: Reading requests
+
+    /// A field that comes several times is an array: none may be lost.
+    private static func object(_ fields: [(name: String, value: String)]) -> JSONValue {
+        let members = Dictionary(grouping: fields, by: \.name).mapValues { fields in
+            let values = fields.map { JSONValue.string($0.value) }
+            return values.count == 1 ? values[0] : .array(values)
+        }
+        return .object(members)
+    }
+
+    /// JSON and forms are read; other text stays, and what is no text is only measured.
+    private static func body(_ request: RecordedRequest) -> JSONValue {
+        guard !request.body.isEmpty else { return [:] }
+        let type = request.header("Content-Type")?.lowercased() ?? ""
+        // Its parts may hold anything, and what separates them is another text each time.
+        if type.hasPrefix("multipart/") { return "<multipart>" }
+        guard let text = String(data: request.body, encoding: .utf8) else { return .string("<\(request.body.count) bytes>") }
+        if let json = JSONValue(container: text) ?? (type.contains("json") ? try? JSONValue(parsing: text) : nil) { return json }
+        return isForm(text) ? object(RecordedRequest.fields(of: text)) : .string(text)
+    }
+
+    /// By its looks: URLSession sends the type of a form with any body that was given no type.
+    static func isForm(_ text: String) -> Bool {
+        text.contains("=") && !text.contains { $0.isWhitespace || "\"<{".contains($0) }
+    }
+}

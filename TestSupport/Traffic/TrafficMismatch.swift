@@ -1,0 +1,72 @@
+/// How traffic differs from its file: what a validator throws.
+///
+/// The description is meant for whoever wrote the file, line by line; it shows no secret that the recorder's redaction knows.
+public struct TrafficMismatch: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A value that is not what the file says.
+    public struct Field: Equatable, Sendable {
+        /// Where in the entry: `body.items[2].name`.
+        public let path: String
+        /// What the file asks for, in words or as JSON.
+        public let expected: String
+        /// What the traffic has, as JSON; `nothing` where it has nothing.
+        public let got: String
+        /// What may be behind it.
+        public let note: String?
+
+        /// Creates a field, for validators of your own.
+        public init(path: String, expected: String, got: String, note: String? = nil) {
+            self.path = path
+            self.expected = expected
+            self.got = got
+            self.note = note
+        }
+    }
+
+    /// One thing that is wrong. Positions count from 1.
+    public enum Difference: Equatable, Sendable {
+        /// The traffic has something like the file's entry at `position`, but not that.
+        case mismatched(position: Int, entry: String, fields: [Field])
+        /// The traffic has nothing like the file's entry at `position`.
+        case missing(position: Int, entry: String)
+        /// The traffic has something at `position` that the file doesn't know.
+        case unexpected(position: Int, entry: String)
+        /// The traffic has the file's entry at `position`, but out of order: it came at `came`.
+        case moved(position: Int, entry: String, came: Int)
+    }
+
+    /// What is wrong, in the file's order; then what the file doesn't know, in the traffic's order.
+    public let differences: [Difference]
+    /// The file, where there is one.
+    public internal(set) var file: String?
+
+    /// Creates a mismatch, for validators of your own.
+    public init(_ differences: [Difference]) {
+        self.differences = differences
+    }
+
+    /// All differences, each with what was expected and what came.
+    public var description: String {
+        let count = differences.count == 1 ? "1 difference" : "\(differences.count) differences"
+        let heading = "The traffic is not what \(file ?? "the file") says: \(count)."
+        return ([heading] + differences.map(Self.describe)).joined(separator: "\n\n")
+    }
+
+    private static func describe(_ difference: Difference) -> String {
+        switch difference {
+        case .mismatched(let position, let entry, let fields):
+            (["Entry \(position), \(entry)"] + fields.map(describe)).joined(separator: "\n")
+        case .missing(let position, let entry):
+            "Entry \(position), \(entry)\n  is missing in the traffic"
+        case .unexpected(let position, let entry):
+            "Number \(position) in the traffic, \(entry)\n  is not in the file"
+        case .moved(let position, let entry, let came):
+            "Entry \(position), \(entry)\n  came out of order, as number \(came)"
+        }
+    }
+
+    private static func describe(_ field: Field) -> String {
+        var lines = ["  \(field.path)", "    expected: \(field.expected)", "    got:      \(field.got)"]
+        if let note = field.note { lines.append("    (\(note))") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import PusherChannels
+
+extension TrafficRecorder {
+    /// Stops, and writes what was recorded to a file, in place of what it held; on a developer's machine only.
+    ///
+    /// - Parameters:
+    ///   - path: The file: absolute, or relative to the directory that the environment's `TRAFFIC_DIR` names, or, without it, to
+    ///     `__Traffic__` beside the test. Directories are made.
+    ///   - filter: What goes in.
+    ///   - testFile: The test's file, which the compiler fills in.
+    /// - Throws: ``TrafficError`` where the environment has `CI`, and where the file can't be written.
+    public func record(to path: String, filter: TrafficFilter = .all, testFile: String = #filePath) throws(TrafficError) {
+        stop()
+        let file = resolve(path, testFile)
+        if let ci = environment["CI"], !["", "0", "false"].contains(ci.lowercased()) {
+            let message =
+                "\(file) is not recorded: this is a CI machine (CI is \(ci)). Record it on your own, commit the file, and call "
+                + "validate(against:) where the test now calls record(to:)."
+            throw TrafficError(kind: .refusedOnCI, message: message)
+        }
+        let included = entries.filter { filter.include(request: $0) }
+        try write(Data(TrafficDocument.text(of: included, headers: headers).utf8), to: file)
+    }
+
+    /// Stops, and compares what was recorded with a file.
+    ///
+    /// - Parameters:
+    ///   - path: The file, found as in ``record(to:filter:testFile:)``.
+    ///   - validator: Decides whether the traffic is what the file says.
+    ///   - filter: What of the traffic is looked at.
+    ///   - testFile: The test's file, which the compiler fills in.
+    /// - Throws: What the validator throws, a ``TrafficMismatch`` where it is one of the library's; ``TrafficError`` where the file
+    ///   is missing or can't be meant.
+    public func validate(
+        against path: String, using validator: some Validator = .subset, filter: TrafficFilter = .all,
+        testFile: String = #filePath
+    ) throws {
+        stop()
+        let file = resolve(path, testFile)
+        let local = try TrafficDocument.entries(in: try read(file), of: file, redaction: redaction)
+        do {
+            try validator.validate(recordedRequests: entries.filter { filter.include(request: $0) }, localRequests: local)
+        } catch var mismatch as TrafficMismatch {
+            mismatch.file = file
+            throw mismatch
+        }
+    }
+
+    /// Writes ``exportHAR()`` to a file, found as in ``record(to:filter:testFile:)``; on CI, too.
+    ///
+    /// - Throws: ``TrafficError`` where the file can't be written.
+    public func exportHAR(to path: String, testFile: String = #filePath) throws(TrafficError) {
+        try write(exportHAR(), to: resolve(path, testFile))
+    }
+
+    // MARK: Files
+
+    private func resolve(_ path: String, _ testFile: String) -> String {
+        if path.hasPrefix("/") { return path }
+        let beside = URL(fileURLWithPath: testFile).deletingLastPathComponent().appendingPathComponent("__Traffic__")
+        let directory = environment["TRAFFIC_DIR"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0) } ?? beside
+        return directory.appendingPathComponent(path).path
+    }
+
+    private func read(_ file: String) throws(TrafficError) -> String {
+        guard FileManager.default.fileExists(atPath: file) else {
+            let message =
+                "there is no \(file). Call record(to:) in place of validate(against:) once, on your own machine, look at what it "
+                + "wrote, and commit it."
+            throw TrafficError(kind: .missingFile, message: message)
+        }
+        guard let data = FileManager.default.contents(atPath: file), let text = String(data: data, encoding: .utf8) else {
+            throw TrafficError(kind: .unreadableFile, message: "\(file) can't be read, or is no UTF-8")
+        }
+        return text
+    }
+
+    private func write(_ data: Data, to file: String) throws(TrafficError) {
+        let url = URL(fileURLWithPath: file)
+        do {
+            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try data.write(to: url, options: .atomic)
+        } catch {
+            throw TrafficError(kind: .unwritableFile, message: "\(file) can't be written: \(error.localizedDescription)")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Records what an app sends and receives, to write it to a file once and to validate it against that file ever after.
+///
+/// ```swift
+/// let recorder = TrafficRecorder()
+/// let environment = PusherEnvironment(
+///     httpSession: recorder.recording(URLSession.shared),
+///     makeWebSocket: { recorder.recording(DefaultTransport.makeWebSocket()) })
+/// // … what the app does …
+/// try recorder.record(to: "sign-in.json")  // the first time; from then on:
+/// try recorder.validate(against: "sign-in.json")
+/// ```
+///
+/// The file is an array of entries that people may read and edit, in `__Traffic__` beside the test:
+///
+/// ```json
+/// [
+///   {"url": "https://api.example.com/tracks/[0-9]+", "parameters": {"liked": "false"}, "body": {}},
+///   {"frame": "received", "event": "price", "channel": "prices", "data": {"amount": {"$type": "number"}}}
+/// ]
+/// ```
+///
+/// A text is itself or a regular expression that matches the whole value. `{"$regex": "…"}`, `{"$any": true}`, `{"$type": "number"}`,
+/// `{"$absent": true}`, `{"$unordered": […]}` and `{"$literal": …}` may stand for any value.
+///
+/// Recorders share nothing: any number may be used side by side. All members may be called from any thread.
+public final class TrafficRecorder: Sendable {
+    let log = Locked(TrafficLog())
+    let redaction: Redaction
+    let headers: Set<String>
+    let environment: [String: String]
+    private let wallClock: @Sendable () -> Date
+    private let lastConnection = Locked(0)
+
+    /// Creates a recorder that is recording.
+    ///
+    /// - Parameters:
+    ///   - headers: The header fields of requests that are written to files, where a request has them; capitals don't matter.
+    ///   - redaction: What is hidden.
+    ///   - environment: Where `CI` and `TRAFFIC_DIR` are looked up, see ``record(to:filter:testFile:)``.
+    ///   - wallClock: Where the times in ``exportHAR()`` come from.
+    public init(
+        headers: Set<String> = [], redaction: Redaction = .standard,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.headers = Set(headers.map { $0.lowercased() })
+        self.redaction = redaction
+        self.environment = environment
+        self.wallClock = wallClock
+    }
+
+    /// Forgets what was recorded, and records from now on.
+    public func start() {
+        log.withLock { $0.restart() }
+    }
+
+    /// Records no more; what was recorded is kept.
+    public func stop() {
+        log.withLock { $0.isRecording = false }
+    }
+
+    /// What was recorded, in order: a request when it is started, a frame when it is sent or comes.
+    public var entries: [TrafficEntry] { log.withLock { $0.lines.compactMap(\.entry) } }
+
+    // MARK: Recording
+
+    /// A session that does what another does and has this recorder write it down.
+    public func recording(_ session: some HTTPSession) -> RecordingSession {
+        RecordingSession(session, recorder: self)
+    }
+
+    /// A socket that does what another does and has this recorder write it down. It becomes that socket's delegate.
+    public func recording(_ socket: any WebSocket) -> RecordingWebSocket {
+        RecordingWebSocket(socket, recorder: self)
+    }
+
+    /// Writes down a request that was made elsewhere, such as one that a ``LocalServer`` received.
+    public func record(_ request: RecordedRequest) {
+        _ = begin(request)
+    }
+
+    /// Writes down a request; returns the number that its response goes by, none if it isn't recorded.
+    func begin(_ request: RecordedRequest) -> Int? {
+        guard log.withLock({ $0.isRecording }) else { return nil }
+        let entry = TrafficEntry(request, redaction: redaction)
+        let exchange = TrafficLog.Exchange(request: redacted(request), started: wallClock())
+        return log.withLock { $0.append(.exchange(exchange), entry) }
+    }
+
+    func finish(_ number: Int, _ response: HTTPURLResponse, body: Data) {
+        let headers = response.allHeaderFields.map { ("\($0)", "\($1)") }
+        let answer = TrafficLog.Exchange.Response(
+            status: response.statusCode, headers: redacted(Dictionary(headers, uniquingKeysWith: { $1 })), text: redacted(body),
+            ended: wallClock())
+        log.withLock { $0.complete(number, with: answer) }
+    }
+
+    func open(_ request: WebSocketRequest) -> TrafficLog.Connection {
+        let number = lastConnection.withLock { last in
+            last += 1
+            return last
+        }
+        let connection = TrafficLog.Connection(
+            number: number, url: redaction.redact(url: request.url), headers: redacted(request.headers), started: wallClock())
+        _ = log.withLock { $0.append(.connection(connection), nil) }
+        return connection
+    }
+
+    func record(_ text: String, isSent: Bool, on connection: TrafficLog.Connection) {
+        guard log.withLock({ $0.isRecording }) else { return }
+        let entry = TrafficEntry(frame: text, isSent: isSent, url: connection.url, redaction: redaction)
+        let frame = TrafficLog.Frame(
+            connection: connection, isSent: isSent, text: redaction.redact(text), time: wallClock())
+        _ = log.withLock { $0.append(.frame(frame), entry) }
+    }
+
+    // MARK: Hiding
+
+    private func redacted(_ request: RecordedRequest) -> RecordedRequest {
+        RecordedRequest(
+            method: request.method, url: redaction.redact(url: request.url), headers: redacted(request.headers),
+            body: Data(redacted(request.body, type: request.header("Content-Type")).utf8))
+    }
+
+    private func redacted(_ headers: [String: String]) -> [String: String] {
+        Dictionary(headers.map { ($0, redaction.redact($1, named: $0)) }, uniquingKeysWith: { $1 })
+    }
+
+    /// A body for export. The parts of a form with files are not looked into, so none of it is shown.
+    private func redacted(_ body: Data, type: String? = nil) -> String {
+        guard let text = String(data: body, encoding: .utf8) else { return "<\(body.count) bytes>" }
+        if type?.lowercased().hasPrefix("multipart/") == true { return "<multipart>" }
+        return TrafficEntry.isForm(text) ? redaction.redact(fields: text) : redaction.redact(text)
+    }
+}

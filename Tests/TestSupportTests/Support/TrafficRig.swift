@@ -1,0 +1,77 @@
+import Foundation
+import PusherChannels
+import TestSupport
+
+/// A directory that is removed with the last reference to it.
+final class TemporaryDirectory: Sendable {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("traffic-\(UUID().uuidString)").path
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// A recorder whose files are in a temporary directory, at a time that stands still.
+struct TrafficRig {
+    static let time = Date(timeIntervalSince1970: 1_700_000_000)
+
+    let directory = TemporaryDirectory()
+    let recorder: TrafficRecorder
+
+    init(headers: Set<String> = [], redaction: Redaction = .standard, environment: [String: String] = [:]) {
+        recorder = TrafficRecorder(
+            headers: headers, redaction: redaction,
+            environment: environment.merging(["TRAFFIC_DIR": directory.path]) { own, _ in own }, wallClock: { Self.time })
+    }
+
+    /// Records requests without a body.
+    func get(_ urls: String...) {
+        for url in urls { recorder.record(RecordedRequest(url: url)) }
+    }
+
+    /// Records a request with a JSON body.
+    func post(_ body: String, to url: String = "https://api.example.com/events") {
+        recorder.record(
+            RecordedRequest(method: "POST", url: url, headers: ["Content-Type": "application/json"], body: Data(body.utf8)))
+    }
+
+    func write(_ text: String, to name: String = "traffic.json") throws {
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory.path)/\(name)"))
+    }
+
+    func text(of name: String = "traffic.json") throws -> String {
+        try String(contentsOfFile: "\(directory.path)/\(name)", encoding: .utf8)
+    }
+
+    func json(of name: String = "traffic.json") throws -> JSONValue {
+        try JSONValue(parsing: text(of: name))
+    }
+
+    /// What a file written by hand makes of the traffic; `nil` where it passes.
+    func mismatch(_ file: String, using validator: some Validator = .subset) throws -> TrafficMismatch? {
+        try write(file)
+        do {
+            try recorder.validate(against: "traffic.json", using: validator)
+            return nil
+        } catch let mismatch as TrafficMismatch {
+            return mismatch
+        }
+    }
+
+    /// The paths of the fields that differ, in all entries.
+    func paths(_ file: String, using validator: some Validator = .subset) throws -> [String] {
+        try mismatch(file, using: validator)?.differences.flatMap(\.paths) ?? []
+    }
+}
+
+extension TrafficMismatch.Difference {
+    var paths: [String] {
+        switch self {
+        case .mismatched(_, _, let fields): fields.map(\.path)
+        case .missing(let position, _): ["missing \(position)"]
+        case .unexpected(let position, _): ["unexpected \(position)"]
+        case .moved(let position, _, let came): ["moved \(position) to \(came)"]
+        }
+    }
+}

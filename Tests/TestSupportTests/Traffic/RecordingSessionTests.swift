@@ -1,0 +1,119 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct RecordingSessionTests {
+    private let rig = TrafficRig()
+    private let session = MockSession(delivery: .immediate)
+    private let completions = Locked<[String]>([])
+
+    private func task(_ request: URLRequest) -> RecordingTask {
+        rig.recorder.recording(session).dataTask(with: request) { [completions] data, response, error in
+            let status = (response as? HTTPURLResponse)?.statusCode
+            let text = data.map { String(decoding: $0, as: UTF8.self) }
+            completions.withLock { $0.append("\(status ?? 0) \(text ?? "-") \(error == nil ? "" : "error")") }
+        }
+    }
+
+    private func request(_ url: String = "https://a.example/x") throws -> URLRequest {
+        URLRequest(url: try #require(URL(string: url)))
+    }
+
+    private func answer(_ status: Int, _ text: String, to url: String = "https://a.example/x") throws {
+        let url = try #require(URL(string: url))
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+        session.mockResponse = (Data(text.utf8), response, nil)
+    }
+
+    @Test func `The answer comes as the session behind it gave it, and its status is recorded before`() throws {
+        try answer(201, "made")
+        let statuses = Locked<[String?]>([])
+        let recorder = rig.recorder
+        recorder.recording(session).dataTask(with: try request()) { _, _, _ in
+            statuses.withLock { $0.append(recorder.entries.first?.json("status")) }
+        }.resume()
+        #expect(statuses.withLock { $0 } == ["201"])
+        task(try request()).resume()
+        #expect(completions.withLock { $0 } == ["201 made "])
+        #expect(session.requests.count == 2)
+    }
+
+    @Test func `A request that fails is recorded without a status, and its error passed on`() throws {
+        task(try request()).resume()
+        #expect(completions.withLock { $0 } == ["0 - error"])
+        #expect(rig.recorder.entries.map(\.description) == ["GET https://a.example/x"])
+        #expect(rig.recorder.entries.first?.json("status") == nil)
+    }
+
+    @Test func `What is prepared but not started is not recorded`() throws {
+        _ = task(try request())
+        #expect(rig.recorder.entries.isEmpty)
+    }
+
+    @Test func `A cancelled request hears of it once`() throws {
+        let scheduler = TestScheduler()
+        session.delivery = .scheduled(scheduler, after: .seconds(1))
+        try answer(200, "late")
+        let task = task(try request())
+        task.resume()
+        task.cancel()
+        scheduler.advance(by: .seconds(2))
+        #expect(completions.withLock { $0 } == ["0 - error"])
+        #expect(rig.recorder.entries.count == 1)
+    }
+
+    @Test func `An answer to a request of an earlier recording is passed over`() throws {
+        let scheduler = TestScheduler()
+        session.delivery = .scheduled(scheduler, after: .seconds(1))
+        try answer(200, "late")
+        task(try request()).resume()
+        rig.recorder.start()
+        rig.get("https://b.example/")
+        scheduler.advance(by: .seconds(2))
+        #expect(completions.withLock { $0 } == ["200 late "])
+        #expect(rig.recorder.entries.map { $0.json("status") } == [nil])
+    }
+
+    @Test func `Nothing is recorded between stop and start, and everything still works`() throws {
+        try answer(200, "ok")
+        rig.recorder.stop()
+        task(try request()).resume()
+        rig.recorder.record(RecordedRequest(url: "https://a.example/"))
+        #expect(rig.recorder.entries.isEmpty)
+        rig.recorder.start()
+        task(try request()).resume()
+        #expect(rig.recorder.entries.count == 1)
+        #expect(completions.withLock { $0.count } == 2)
+    }
+
+    @Test func `Recorders side by side share nothing`() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let rig = TrafficRig()
+                    rig.get("https://a.example/\(number)", "https://a.example/\(number)/b")
+                    try rig.recorder.record(to: "traffic.json")
+                    try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
+                    #expect(rig.recorder.entries.count == 2)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `Requests from many threads are all recorded`() throws {
+        let recorder = rig.recorder
+        try answer(200, "ok")
+        let recording = recorder.recording(session)
+        let request = try request()
+        DispatchQueue.concurrentPerform(iterations: 200) { _ in
+            recording.dataTask(with: request) { _, _, _ in }.resume()
+        }
+        #expect(recorder.entries.count { $0.json("status") == "200" } == 200)
+    }
+}

@@ -1,0 +1,146 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// That a recorded socket keeps what a ``WebSocket`` promises.
+struct RecordingWebSocketTests {
+    private let rig = TrafficRig()
+    private let socket = MockWebSocket(server: .manual)
+    private let delegate = SocketRecorder()
+    private let recording: RecordingWebSocket
+    private let request = WebSocketRequest(secure: false, host: "a.example", port: 80, path: "/app/key")
+
+    init() {
+        recording = rig.recorder.recording(socket)
+        recording.delegate = delegate
+    }
+
+    private var events: [String] { rig.recorder.entries.map(\.description) }
+
+    @Test func `All reports are passed on, one close for each open`() {
+        recording.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.serverSends("a")
+        socket.serverSendsControlFrame()
+        recording.open(request, attempt: ConnectionAttempt(2))
+        recording.close(code: 1000, reason: "")
+        recording.open(request, attempt: ConnectionAttempt(3))
+        socket.accept()
+        socket.serverCloses(code: 4200, reason: "again")
+        recording.close(code: 1000, reason: "")
+        #expect(
+            delegate.entries == [
+                "#1 open", "#1 a", "#1 control", "#1 failed cancelled", "#2 failed cancelled", "#3 open", "#3 closed 4200 again",
+            ])
+        #expect(socket.requests == [request, request, request])
+    }
+
+    @Test func `What wasn't sent isn't recorded`() {
+        recording.send("before")
+        recording.open(request, attempt: ConnectionAttempt(1))
+        recording.send("connecting")
+        socket.accept()
+        recording.send("open")
+        recording.close(code: 1000, reason: "")
+        recording.send("closed")
+        #expect(events == [#"sent "open""#])
+        #expect(socket.sentFrames == ["open"])
+    }
+
+    @Test func `The delegate is held weakly, and reports without one are still recorded`() {
+        var delegate: SocketRecorder? = SocketRecorder()
+        weak var observed: SocketRecorder?
+        observed = delegate
+        recording.delegate = delegate
+        delegate = nil
+        #expect(observed == nil)
+        #expect(recording.delegate == nil)
+        recording.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.serverSends("a")
+        #expect(events == [#"received "a""#])
+    }
+
+    @Test func `A recorded socket that is let go leaves nothing behind`() {
+        weak var observed: RecordingWebSocket?
+        do {
+            let recording = rig.recorder.recording(socket)
+            observed = recording
+            recording.open(request, attempt: ConnectionAttempt(1))
+            socket.accept()
+        }
+        #expect(observed == nil)
+        #expect(socket.delegate == nil)
+        socket.serverSends("unheard")
+        #expect(events.isEmpty)
+    }
+
+    @Test func `A batch is passed on as one, and each of its messages recorded`() {
+        final class Batching: WebSocket {
+            private let held = Locked<(any WebSocketDelegate)?>(nil)
+            var delegate: (any WebSocketDelegate)? {
+                get { held.withLock { $0 } }
+                set { held.withLock { $0 = newValue } }
+            }
+            func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+                delegate?.webSocketDidOpen(attempt: attempt)
+                let bytes: [UInt8] = Array("onetwo".utf8)
+                bytes.withUnsafeBytes { bytes in
+                    let parts: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = [
+                        (.text, UnsafeRawBufferPointer(rebasing: bytes[..<3])),
+                        (.binary, UnsafeRawBufferPointer(rebasing: bytes[3...])),
+                    ]
+                    parts.withUnsafeBufferPointer { delegate?.webSocketDidReceive(MessageBatch($0), attempt: attempt) }
+                }
+            }
+            func send(_ text: String) {}
+            func close(code: UInt16, reason: String) {}
+            func setReading(_ reading: Bool) {}
+        }
+        final class Counting: WebSocketDelegate {
+            let counts = Locked<[Int]>([])
+            func webSocketDidOpen(attempt: ConnectionAttempt) {}
+            func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+                let count = messages.count
+                counts.withLock { $0.append(count) }
+            }
+            func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
+            func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
+        }
+        let (recording, delegate) = (rig.recorder.recording(Batching()), Counting())
+        recording.delegate = delegate
+        recording.open(request, attempt: ConnectionAttempt(1))
+        #expect(delegate.counts.withLock { $0 } == [2])
+        #expect(events == [#"received "one""#, #"received "<3 bytes>""#])
+    }
+
+    @Test func `Reading is held back at the socket`() {
+        recording.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        recording.setReading(false)
+        socket.serverSends("later")
+        #expect(events.isEmpty)
+        recording.setReading(true)
+        #expect(events == [#"received "later""#])
+    }
+
+    @Test func `Frames sent within a report come after what caused them`() {
+        delegate.onEntry { [recording] entry in if entry == "#1 ping" { recording.send("pong") } }
+        recording.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.serverSends("ping")
+        delegate.onEntry(nil)
+        #expect(events == [#"received "ping""#, #"sent "pong""#])
+    }
+
+    @Test func `Nothing is recorded while the recorder is stopped`() {
+        rig.recorder.stop()
+        recording.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        recording.send("unrecorded")
+        rig.recorder.start()
+        recording.send("recorded")
+        #expect(events == [#"sent "recorded""#])
+        #expect(socket.sentFrames == ["unrecorded", "recorded"])
+    }
+}

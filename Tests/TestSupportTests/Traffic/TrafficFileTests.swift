@@ -1,0 +1,189 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What a recorder writes and which files it finds.
+struct TrafficFileTests {
+    // MARK: The document
+
+    @Test func `The file has the talk's fields, pretty, the keys in order`() throws {
+        let rig = TrafficRig()
+        rig.get("https://api.soundcloud.com/tracks/1235123?q=a%20b+c&q2=%26#top")
+        try rig.recorder.record(to: "traffic.json")
+        #expect(
+            try rig.text() == """
+                [
+                  {
+                    "body": {},
+                    "method": "GET",
+                    "parameters": {
+                      "q": "a b c",
+                      "q2": "&"
+                    },
+                    "url": "https://api.soundcloud.com/tracks/1235123"
+                  }
+                ]
+
+                """)
+    }
+
+    @Test func `Recording the same twice writes the same bytes`() throws {
+        let texts = try (0..<2).map { _ in
+            let rig = TrafficRig(headers: ["a", "b", "c"])
+            rig.recorder.record(
+                RecordedRequest(url: "https://a.example/?c=1&a=2&b=3", headers: ["C": "1", "A": "2", "B": "3", "D": "4"]))
+            rig.post(#"{"z": 1, "a": [1.5, null, true], "m": {}}"#)
+            try rig.recorder.record(to: "traffic.json")
+            return try rig.text()
+        }
+        #expect(texts[0] == texts[1])
+    }
+
+    @Test func `Bodies are written as what they are`() throws {
+        let rig = TrafficRig()
+        func record(_ body: Data, _ type: String?) {
+            let headers = type.map { ["Content-Type": $0] } ?? [:]
+            rig.recorder.record(RecordedRequest(method: "POST", url: "https://a.example/", headers: headers, body: body))
+        }
+        record(Data(#"{"n": [1, {"deep": "x"}]}"#.utf8), "application/json")
+        record(Data("name=a+b&tag=1&tag=2&empty=".utf8), "application/x-www-form-urlencoded")
+        record(Data("Hello, world = fine".utf8), "text/plain")
+        record(Data("7".utf8), "application/json")
+        record(Data([0xFF, 0xFE]), nil)
+        record(
+            Data("--x\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--x--".utf8),
+            "multipart/form-data; boundary=x")
+        record(Data(), nil)
+        try rig.recorder.record(to: "traffic.json")
+        #expect(
+            try rig.json().arrayValue?.map { $0["body"] } == [
+                ["n": [1, ["deep": "x"]]], ["name": "a b", "tag": ["1", "2"], "empty": ""], "Hello, world = fine", 7, "<2 bytes>",
+                "<multipart>", [:],
+            ])
+        try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
+    }
+
+    @Test func `Header fields are written when they were asked for`() throws {
+        let rig = TrafficRig(headers: ["X-Version"])
+        rig.recorder.record(RecordedRequest(url: "https://a.example/", headers: ["x-version": "2", "Accept": "*/*"]))
+        try rig.recorder.record(to: "traffic.json")
+        #expect(try rig.json().arrayValue?.first?["headers"] == ["x-version": "2"])
+    }
+
+    @Test func `Frames are written as the JSON they hold`() throws {
+        let rig = TrafficRig()
+        let socket = MockWebSocket(server: .manual)
+        let recording = rig.recorder.recording(socket)
+        recording.open(
+            WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
+        socket.accept()
+        recording.send(#"{"event":"pusher:subscribe","data":{"channel":"presence-a","channel_data":"{\"user_id\":\"7\"}"}}"#)
+        socket.serverSendsEvent("price", channel: "prices", data: #"{"amount":1.5}"#, userID: "ann")
+        socket.serverSendsEvent("note", channel: "notes", data: "plain words")
+        socket.serverSends("no JSON at all")
+        try rig.recorder.record(to: "traffic.json")
+        let expected: JSONValue = [
+            ["frame": "sent", "event": "pusher:subscribe", "data": ["channel": "presence-a", "channel_data": ["user_id": "7"]]],
+            ["frame": "received", "event": "price", "channel": "prices", "data": ["amount": .double(1.5)], "user_id": "ann"],
+            ["frame": "received", "event": "note", "channel": "notes", "data": "plain words"],
+            ["frame": "received", "data": "no JSON at all"],
+        ]
+        #expect(try rig.json() == expected)
+        try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
+        #expect(try rig.mismatch(#"[{"event": "price"}, {"channel": "notes"}, {"frame": "sent"}, {"data": "no .* all"}]"#) == nil)
+        #expect(
+            try rig.paths(#"[{"frame": "sent", "event": "price"}, {"channel": "notes"}, {"frame": "sent"}, {"data": "no .*"}]"#)
+                == ["frame"])
+    }
+
+    /// Traffic that looks like patterns and matchers.
+    @Test func `Whatever is recorded passes against its own file`() throws {
+        let bodies = [
+            #"{"a": {"$any": true}}"#, #"{"a": {"$absent": true}}"#, #"[{"$regex": "x"}, {"$type": 1}]"#,
+            #"{"a": {"$literal": {"$any": true}}}"#,
+            #"{"a": "([+*", "b": "[a-z]+", "c": "\\Q"}"#, #"{"n": [0, -1, 1.5, 1e300, 123456789012345678901234567890]}"#,
+            #"{"": {"": null}, "$any": true, "$x": {}}"#, #"{"emoji": "👩‍👩‍👧", "line": "a\nb", "nul": "\u0000"}"#,
+        ]
+        for validator in [TrafficValidator.subset, .exact, .subset.ordered, .exact.ordered] {
+            let rig = TrafficRig()
+            for body in bodies { rig.post(body) }
+            try rig.recorder.record(to: "traffic.json")
+            try rig.recorder.validate(against: "traffic.json", using: validator)
+        }
+        let rig = TrafficRig()
+        rig.post(bodies[0])
+        try rig.recorder.record(to: "traffic.json")
+        rig.recorder.start()
+        rig.post(#"{"a": 1}"#)
+        #expect(throws: TrafficMismatch.self) { try rig.recorder.validate(against: "traffic.json") }
+    }
+
+    // MARK: What is refused
+
+    @Test(arguments: ["true", "1", "woodpecker"]) func `CI records nothing`(ci: String) throws {
+        let rig = TrafficRig(environment: ["CI": ci])
+        rig.get("https://a.example/")
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
+        #expect(error?.kind == .refusedOnCI)
+        #expect(error?.description.contains("Record it on your own, commit the file") == true)
+        #expect(!FileManager.default.fileExists(atPath: rig.directory.path))
+    }
+
+    @Test(arguments: ["", "false", "0"]) func `A variable that says it is no CI is believed`(ci: String) throws {
+        let rig = TrafficRig(environment: ["CI": ci])
+        try rig.recorder.record(to: "traffic.json")
+        #expect(try rig.text() == "[]\n")
+    }
+
+    @Test func `CI validates and exports`() throws {
+        let rig = TrafficRig(environment: ["CI": "true"])
+        rig.get("https://a.example/")
+        #expect(try rig.mismatch(#"[{"url": "https://a.example/"}]"#) == nil)
+        try rig.recorder.exportHAR(to: "traffic.har")
+        #expect(try rig.text(of: "traffic.har") == String(decoding: rig.recorder.exportHAR(), as: UTF8.self))
+    }
+
+    @Test func `A missing file is named, with how to record it`() throws {
+        let rig = TrafficRig()
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "none.json") }
+        #expect(error?.kind == .missingFile)
+        #expect(error?.description.hasPrefix("there is no \(rig.directory.path)/none.json. Call record(to:)") == true)
+    }
+
+    @Test(arguments: [
+        ("", TrafficError.Kind.unreadableFile), ("[{]", .unreadableFile), ("{}", .malformedFile(path: "")),
+        ("[1]", .malformedFile(path: "[0]")), (#"[{"url": "x", "paramters": {}}]"#, .malformedFile(path: "[0].paramters")),
+    ]) func `A file that can't be meant is refused`(text: String, kind: TrafficError.Kind) throws {
+        let rig = TrafficRig()
+        try rig.write(text)
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
+        #expect(error?.kind == kind)
+    }
+
+    @Test func `A directory that can't be made is an error`() throws {
+        let rig = TrafficRig()
+        try rig.write("", to: "file")
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "\(rig.directory.path)/file/traffic.json") }
+        #expect(error?.kind == .unwritableFile)
+    }
+
+    // MARK: Where files are
+
+    @Test func `Files are beside the test, or where the environment says, or where the path says`() throws {
+        let rig = TrafficRig()
+        let recorder = TrafficRecorder(environment: [:])
+        try recorder.record(to: "a/b.json", testFile: "\(rig.directory.path)/Tests/SomeTests.swift")
+        #expect(try rig.text(of: "Tests/__Traffic__/a/b.json") == "[]\n")
+        try recorder.record(to: "\(rig.directory.path)/absolute.json")
+        #expect(try rig.text(of: "absolute.json") == "[]\n")
+        let elsewhere = TrafficRecorder(environment: ["TRAFFIC_DIR": "\(rig.directory.path)/elsewhere"])
+        try elsewhere.record(to: "b.json", testFile: "/nowhere/SomeTests.swift")
+        #expect(try rig.text(of: "elsewhere/b.json") == "[]\n")
+    }
+
+    @Test func `The test's own file is the default`() {
+        let error = #expect(throws: TrafficError.self) { try TrafficRecorder(environment: [:]).validate(against: "none.json") }
+        #expect(error?.description.contains("Tests/TestSupportTests/Traffic/__Traffic__/none.json") == true)
+    }
+}

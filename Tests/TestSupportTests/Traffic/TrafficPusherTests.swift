@@ -1,0 +1,115 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// A client's whole traffic, HTTP and WebSocket, recorded and validated.
+struct TrafficPusherTests {
+    private static let app = ServerApp(id: "42", key: "app-key", secret: "very-secret")
+
+    /// What is put into the traffic and must not come out.
+    private static let secrets = ["very-secret", "hunter2", "bearer-of-news"]
+
+    /// A client that signs its user in, joins a presence channel, sends an event and hears one that its backend publishes.
+    private func run(recordedBy recorder: TrafficRecorder, seen: String = "ann") async throws -> [String] {
+        let server = InMemoryServer(ServerMachine(apps: [Self.app]), wallClock: { TrafficRig.time })
+        let session = MockSession(server: server, delivery: .immediate)
+        session.stubAuth(secret: Self.app.secret, key: Self.app.key, userID: "ann")
+        let environment = PusherEnvironment(
+            scheduler: TestScheduler(), httpSession: recorder.recording(session),
+            makeWebSocket: { recorder.recording(server.makeWebSocket()) }, wallClock: { TrafficRig.time }, randomSeed: { 1 },
+            jsonEncoder: {
+                // A signed request carries a digest of its body.
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                return encoder
+            })
+        let pusher = Pusher(
+            key: Self.app.key,
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "https://backend.example/pusher/auth?session_token=bearer-of-news"),
+                userAuthMethod: .endpoint("https://backend.example/pusher/user-auth"), delivery: .immediate),
+            environment: environment)
+        let heard = RecordingDelegate(of: pusher)
+        pusher.connect()
+        pusher.signIn { _ in }
+        let orders = pusher.subscribe("presence-orders")
+        orders.trigger(eventName: "client-seen", data: ["by": seen])
+        let api = PusherHTTPAPI(
+            appID: Self.app.id, key: Self.app.key, secret: Self.app.secret, host: .host("api.example"), environment: environment)
+        try await api.trigger(channels: ["presence-orders"], eventName: "placed", data: #"{"id":7}"#)
+        server.publish(channel: "presence-orders", event: "login", data: #"{"user":"bob","password":"hunter2"}"#)
+        #expect(heard.signedIn)
+        pusher.disconnect()
+        // The signatures, which depend on the secret: as the client and its backend sent them.
+        return session.requests.compactMap { $0.parameters["auth_signature"] }
+    }
+
+    @Test func `A client's traffic is validated without a secret in the file`() async throws {
+        let rig = TrafficRig()
+        let signatures = try await run(recordedBy: rig.recorder)
+        try rig.recorder.record(to: "orders.json")
+        let file = try rig.text(of: "orders.json")
+        #expect(signatures.count == 1)
+        for secret in Self.secrets + signatures { #expect(!file.contains(secret)) }
+        // Signatures are 64 hexadecimal digits.
+        #expect(
+            try NSRegularExpression(pattern: "[0-9a-f]{64}").firstMatch(in: file, range: NSRange(0..<file.utf16.count)) == nil)
+        #expect(file.contains("app-key:<redacted>"))
+        let archive = String(decoding: rig.recorder.exportHAR(), as: UTF8.self)
+        for secret in Self.secrets + signatures { #expect(!archive.contains(secret)) }
+
+        let events = try #require(try rig.json(of: "orders.json").arrayValue).map { entry in
+            entry["event"]?.stringValue ?? entry["url"]?.stringValue ?? ""
+        }
+        for expected in [
+            "https://backend.example/pusher/auth", "https://backend.example/pusher/user-auth", "pusher:connection_established",
+            "pusher:signin", "pusher:subscribe", "pusher_internal:subscription_succeeded", "client-seen", "placed", "login",
+            "https://api.example/apps/42/events",
+        ] {
+            #expect(events.contains(expected), "\(expected)")
+        }
+
+        for validator in [TrafficValidator.subset, .exact, .subset.ordered, .exact.ordered] {
+            let again = TrafficRecorder(environment: ["TRAFFIC_DIR": rig.directory.path])
+            _ = try await run(recordedBy: again)
+            try again.validate(against: "orders.json", using: validator)
+        }
+    }
+
+    @Test func `An event with the wrong data is found`() async throws {
+        let rig = TrafficRig()
+        _ = try await run(recordedBy: rig.recorder)
+        try rig.recorder.record(to: "orders.json", filter: .frames)
+        rig.recorder.start()
+        _ = try await run(recordedBy: rig.recorder, seen: "bob")
+        let mismatch = #expect(throws: TrafficMismatch.self) {
+            try rig.recorder.validate(against: "orders.json", using: .exact.ordered, filter: .frames)
+        }
+        #expect(mismatch?.differences.map(\.paths) == [["data.by"]])
+        #expect(
+            mismatch?.description.contains(
+                "sent client-seen, presence-orders\n  data.by\n    expected: \"ann\"\n    got:      \"bob\"") == true)
+    }
+
+    @Test func `A person edits the file: what matters, in patterns`() async throws {
+        let rig = TrafficRig()
+        _ = try await run(recordedBy: rig.recorder)
+        try rig.write(
+            #"""
+            [
+              {"url": "https://api.example/apps/[0-9]+/events", "method": "POST", "status": 200,
+               "parameters": {"auth_signature": "<redacted>", "auth_timestamp": "[0-9]{10}"},
+               "body": {"name": "placed", "channels": {"$unordered": ["presence-orders"]}}}
+            ]
+            """#)
+        try rig.recorder.validate(against: "traffic.json", filter: .host("api.example"))
+        try rig.write(#"[{"frame": "sent", "event": "client-.*", "data": {"by": {"$type": "string"}, "at": {"$absent": true}}}]"#)
+        try rig.recorder.validate(
+            against: "traffic.json", filter: TrafficFilter { $0.kind == .sent && $0.event?.hasPrefix("client-") == true })
+    }
+}
+
+extension RecordingDelegate {
+    fileprivate var signedIn: Bool { happenings.contains(.signedIn(userID: "ann")) }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// That no secret gets out, whichever way it came in.
+struct TrafficRedactionTests {
+    /// Requests that carry `hunter2` somewhere.
+    static let requests = [
+        RecordedRequest(url: "https://a.example/?auth_signature=hunter2&q=1"),
+        RecordedRequest(url: "https://a.example/?access%5Ftoken=hunter2,hunter2;hunter2"),
+        RecordedRequest(url: "https://user:hunter2@a.example/"),
+        RecordedRequest(url: "https://a.example/", headers: ["authorization": "Basic hunter2"]),
+        RecordedRequest(url: "https://a.example/", headers: ["Cookie": "a=b; sid=hunter2", "X-Api-Key": "hunter2"]),
+        RecordedRequest(url: "https://a.example/", headers: ["X-Note": "sent with Bearer hunter2"]),
+        RecordedRequest(url: "https://a.example/", headers: ["Referer": "https://b.example/?token=hunter2"]),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("user=ann&newPassword=hunter2&x=1".utf8)),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("password=it's,hunter2".utf8)),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"a":[{"refresh_token":"hunter2"}]}"#.utf8)),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"shared_secret":{"deep":["hunter2"]}}"#.utf8)),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"inner":"{\"password\":\"hunter2\"}"}"#.utf8)),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"cut": {"password": "a b hunter2 c"#.utf8)),
+        RecordedRequest(
+            method: "POST", url: "https://a.example/", body: Data(#"log: {\"secret\": \"a hunter2\"} and more"#.utf8)),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("Authorization: Basic hunter2\nHost: a".utf8)),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("Set-Cookie: sid=1; key=hunter2\nHost: a".utf8)),
+        RecordedRequest(
+            method: "POST", url: "https://a.example/", headers: ["Content-Type": "multipart/form-data; boundary=x"],
+            body: Data("--x\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--x--".utf8)),
+        RecordedRequest(
+            method: "POST", url: "https://a.example/",
+            body: Data("jwt is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.hunter2hunter2".utf8)),
+    ]
+
+    @Test(arguments: requests.indices) func `A request's secret reaches nothing`(index: Int) throws {
+        let rig = TrafficRig(headers: ["Authorization", "Cookie", "X-Api-Key", "X-Note", "Referer"])
+        rig.recorder.record(Self.requests[index])
+        try rig.recorder.record(to: "traffic.json")
+        let file = try rig.text()
+        let mismatch = try #require(
+            try rig.mismatch(#"[{"url": "https://a.example/", "parameters": {"none": 1}, "body": {"none": 1}}]"#))
+        for text in [
+            file, mismatch.description, String(decoding: rig.recorder.exportHAR(), as: UTF8.self), "\(rig.recorder.entries)",
+        ] {
+            #expect(!text.contains("hunter2"))
+        }
+        #expect(file.contains("<redacted>") || file.contains("<multipart>"))
+        // The same with nothing hidden, so that it is seen that the secret was there.
+        let open = TrafficRig(redaction: .none)
+        open.recorder.record(Self.requests[index])
+        #expect(
+            "\(open.recorder.exportHAR().count) \(String(decoding: open.recorder.exportHAR(), as: UTF8.self))".contains("hunter2")
+                || index == 16)
+    }
+
+    @Test func `A frame's secrets are hidden, the app's key is kept`() throws {
+        let rig = TrafficRig()
+        let socket = MockWebSocket(server: .manual)
+        let recording = rig.recorder.recording(socket)
+        recording.open(
+            WebSocketRequest(
+                secure: true, host: "a.example", port: 443, path: "/app/key?token=hunter2", headers: ["Cookie": "hunter2"]),
+            attempt: ConnectionAttempt(1))
+        socket.accept()
+        recording.send(
+            #"{"event":"pusher:signin","data":{"auth":"app-key:hunter2","user_data":"{\"id\":\"7\",\"token\":\"hunter2\"}"}}"#)
+        recording.send(#"{"event":"pusher:subscribe","data":{"auth":"hunter2 without a key","channel":"private-a"}}"#)
+        socket.serverSendsEvent("login", channel: "private-a", data: #"{"password":"hunter2","pin":null}"#)
+        socket.serverSends("password: hunter2")
+        try rig.recorder.record(to: "traffic.json")
+        let file = try rig.text()
+        #expect(!file.contains("hunter2"))
+        #expect(!String(decoding: rig.recorder.exportHAR(), as: UTF8.self).contains("hunter2"))
+        let data = try rig.json().arrayValue?.map { $0["data"] }
+        #expect(
+            data == [
+                ["auth": "app-key:<redacted>", "user_data": ["id": "7", "token": "<redacted>"]],
+                ["auth": "<redacted>", "channel": "private-a"], ["password": "<redacted>", "pin": .null], "password: <redacted>",
+            ])
+    }
+
+    @Test func `A response's secrets are hidden in the archive`() throws {
+        let rig = TrafficRig()
+        let session = MockSession(delivery: .immediate)
+        let url = try #require(URL(string: "https://a.example/auth"))
+        session.mockResponse = (
+            Data(#"{"auth":"key:hunter2","shared_secret":"hunter2"}"#.utf8),
+            HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Set-Cookie": "sid=hunter2"]), nil
+        )
+        rig.recorder.recording(session).dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+        let archive = String(decoding: rig.recorder.exportHAR(), as: UTF8.self)
+        #expect(!archive.contains("hunter2"))
+        #expect(archive.contains("key:<redacted>"))
+    }
+
+    // MARK: Reading
+
+    @Test func `A secret in an older file reaches no message`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"auth": "key:abc", "name": "x"}"#)
+        for secret in [#""key:hunter2""#, #"{"$regex": "hunter2"}"#, #"{"$unordered": ["hunter2"]}"#, #"{"deep": ["hunter2"]}"#] {
+            let mismatch = try rig.mismatch(
+                #"""
+                [{"url": "https://user:hunter2@api.example.com/events", "body": {"name": "y", "auth": \#(secret)}},
+                 {"event": "hunter2 lost", "frame": "sent", "data": {"password": \#(secret)}}]
+                """#)
+            #expect(mismatch?.differences.count == 3 || mismatch?.differences.count == 2)
+            #expect(mismatch?.description.replacing("hunter2 lost", with: "").contains("hunter2") == false)
+        }
+    }
+
+    @Test func `A redacted value matches any, but it must be there`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"password": "one"}"#)
+        try rig.recorder.record(to: "traffic.json")
+        rig.recorder.start()
+        rig.post(#"{"password": "two"}"#)
+        try rig.recorder.validate(against: "traffic.json", using: .exact)
+        rig.recorder.start()
+        rig.post("{}")
+        #expect(throws: TrafficMismatch.self) { try rig.recorder.validate(against: "traffic.json") }
+        #expect(try rig.paths(#"[{"body": {"password": {"$absent": true}}}]"#) == [])
+        rig.recorder.start()
+        rig.post(#"{"password": "two"}"#)
+        #expect(try rig.paths(#"[{"url": "https://.*", "body": {"password": {"$absent": true}}}]"#) == ["body.password"])
+        #expect(try rig.mismatch(#"[{"body": {"password": {"$type": "string"}}}]"#) == nil)
+    }
+
+    @Test func `The app's key in a signature is compared`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"auth": "key:abc"}"#)
+        #expect(try rig.mismatch(#"[{"body": {"auth": "key:0123"}}]"#) == nil)
+        #expect(try rig.paths(#"[{"url": "https://.*", "body": {"auth": "other:0123"}}]"#) == ["body.auth"])
+    }
+
+    // MARK: Of one's own
+
+    @Test func `Names and texts may be added, names be shown`() throws {
+        let redaction = Redaction.standard.hiding(names: ["I-Ban"], texts: ["s3cr&t", "1234", ""]).showing(names: ["page_token"])
+        let rig = TrafficRig(redaction: redaction)
+        rig.post(
+            #"{"iban": "DE00", "note": "it is s3cr&t", "pin": 1234, "s3cr&t": 1, "pageToken": "p", "token": "t"}"#,
+            to: "https://a.example/s3cr%26t?x=s3cr%26t")
+        try rig.recorder.record(to: "traffic.json")
+        let entry = try #require(try rig.json().arrayValue?.first)
+        #expect(
+            entry["body"] == [
+                "iban": "<redacted>", "note": "it is <redacted>", "pin": "<redacted>", "<redacted>": 1, "pageToken": "p",
+                "token": "<redacted>",
+            ])
+        #expect(entry["url"] == "https://a.example/<redacted>")
+        #expect(entry["parameters"] == ["x": "<redacted>"])
+        #expect(!String(decoding: rig.recorder.exportHAR(), as: UTF8.self).contains("s3cr"))
+    }
+
+    @Test func `None hides nothing`() throws {
+        let rig = TrafficRig(redaction: .none)
+        rig.recorder.record(Self.requests[9])
+        try rig.recorder.record(to: "traffic.json")
+        #expect(try rig.text().contains("hunter2"))
+        #expect(
+            try rig.paths(#"[{"url": "https://.*", "body": {"a": [{"refresh_token": "other"}]}}]"#) == ["body.a[0].refresh_token"]
+        )
+    }
+
+    @Test(arguments: ["auth_key", "channel_name", "author", "socket_id", "token_type", "tokenizer", "keyboard"])
+    func `What only sounds like a secret is shown`(name: String) throws {
+        let rig = TrafficRig()
+        rig.post(#"{"\#(name)": "value"}"#)
+        #expect(rig.recorder.entries.first?.json("body") == #"{"\#(name)":"value"}"#)
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct TrafficValidatorTests {
+    private let rig = TrafficRig()
+
+    // MARK: Subset and exact
+
+    @Test func `Fields that the file leaves out don't matter to subset, but to exact`() throws {
+        rig.post(#"{"name": "open", "screen": {"id": 1, "title": "Home"}}"#, to: "https://api.example.com/events?v=2")
+        let file = #"[{"url": "https://api.example.com/events", "body": {"name": "open", "screen": {"id": 1}}}]"#
+        #expect(try rig.mismatch(file) == nil)
+        #expect(try rig.paths(file, using: .exact) == ["body.screen.title", "parameters"])
+    }
+
+    @Test func `Exact takes what was recorded, and leaves method, headers and status to the file`() throws {
+        rig.recorder.record(
+            RecordedRequest(
+                method: "POST", url: "https://a.example/x?q=1", headers: ["Accept": "*/*"], body: Data(#"{"n":1}"#.utf8)))
+        try rig.recorder.record(to: "traffic.json")
+        try rig.recorder.validate(against: "traffic.json", using: .exact)
+        #expect(
+            try rig.mismatch(#"[{"url": "https://a.example/x", "parameters": {"q": "1"}, "body": {"n": 1}}]"#, using: .exact)
+                == nil)
+        #expect(
+            try rig.paths(#"[{"url": "https://a.example/x", "parameters": {}, "body": {"n": 1}}]"#, using: .exact) == [
+                "parameters.q"
+            ])
+    }
+
+    @Test func `Header fields are compared one by one, whatever their capitals`() throws {
+        rig.recorder.record(RecordedRequest(url: "https://a.example/", headers: ["X-Version": "2", "Accept": "*/*"]))
+        for validator in [TrafficValidator.subset, .exact] {
+            #expect(
+                try rig.mismatch(#"[{"url": "https://a.example/", "headers": {"x-VERSION": "[0-9]"}}]"#, using: validator) == nil)
+            #expect(
+                try rig.paths(#"[{"url": "https://a.example/", "headers": {"X-Version": "3"}}]"#, using: validator) == [
+                    "headers.x-version"
+                ])
+            #expect(
+                try rig.paths(#"[{"url": "https://a.example/", "headers": {"X-Other": "3"}}]"#, using: validator) == [
+                    "headers.x-other"
+                ])
+        }
+    }
+
+    @Test func `A status is compared when the file has one`() throws {
+        let session = MockSession(delivery: .immediate)
+        let url = try #require(URL(string: "https://a.example/"))
+        session.addMockResponse(
+            for: url, httpMethod: "GET", data: nil,
+            urlResponse: HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil), error: nil)
+        rig.recorder.recording(session).dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+        #expect(try rig.mismatch(#"[{"status": 404}]"#) == nil)
+        #expect(try rig.paths(#"[{"url": "https://a.example/", "status": 200}]"#) == ["status"])
+    }
+
+    // MARK: Counts and order
+
+    @Test(arguments: [TrafficValidator.subset, .exact, .subset.ordered, .exact.ordered])
+    func `What is missing and what is too much is told apart`(validator: TrafficValidator) throws {
+        rig.get("https://a.example/1", "https://a.example/2", "https://b.example/x?y=1")
+        let entry = { (url: String) in #"{"url": "\#(url)", "parameters": {}, "body": {}}"# }
+        let files = ["https://a.example/1", "https://c.example/entirely/else", "https://a.example/2"].map(entry)
+        let mismatch = try rig.mismatch("[\(files.joined(separator: ","))]", using: validator)
+        guard case .missing(2, "https://c.example/entirely/else")? = mismatch?.differences.first,
+            case .unexpected(3, "GET https://b.example/x")? = mismatch?.differences.last
+        else {
+            Issue.record("\(String(describing: mismatch))")
+            return
+        }
+        #expect(mismatch?.differences.count == 2)
+    }
+
+    @Test(arguments: [TrafficValidator.subset, .exact, .subset.ordered, .exact.ordered])
+    func `Equal entries are counted`(validator: TrafficValidator) throws {
+        rig.get("https://a.example/", "https://a.example/")
+        let entry = #"{"url": "https://a.example/"}"#
+        #expect(try rig.mismatch("[\(entry), \(entry)]", using: validator) == nil)
+        #expect(try rig.paths("[\(entry)]", using: validator) == ["unexpected 2"])
+        #expect(try rig.paths("[\(entry), \(entry), \(entry)]", using: validator) == ["missing 3"])
+    }
+
+    @Test func `A general pattern leaves to a special one what only that can take`() throws {
+        rig.get("https://a.example/1", "https://a.example/x")
+        let file = #"[{"url": "https://a.example/."}, {"url": "https://a.example/[0-9]"}]"#
+        #expect(try rig.mismatch(file) == nil)
+        #expect(try rig.mismatch(file, using: .subset.ordered) != nil)
+    }
+
+    @Test func `Order matters where it was asked for`() throws {
+        rig.get("https://a.example/2", "https://a.example/1", "https://a.example/3")
+        let file = #"[{"url": "https://a.example/1"}, {"url": "https://a.example/2"}, {"url": "https://a.example/3"}]"#
+        #expect(try rig.mismatch(file) == nil)
+        #expect(try rig.mismatch(file, using: .exact) == nil)
+        #expect(try rig.paths(file, using: .subset.ordered) == ["moved 1 to 2"])
+        #expect(try rig.paths(file, using: .exact.ordered) == ["moved 1 to 2"])
+    }
+
+    @Test func `One that is missing doesn't shift the others`() throws {
+        rig.get("https://a.example/2", "https://a.example/3")
+        let file =
+            #"[{"url": "https://a.example/1/very/different"}, {"url": "https://a.example/2"}, {"url": "https://a.example/3"}]"#
+        #expect(try rig.paths(file, using: .subset.ordered) == ["missing 1"])
+    }
+
+    @Test func `What differs is told next to what is most like it`() throws {
+        rig.post(#"{"name": "tap", "button": "Stop", "n": 1}"#)
+        rig.post(#"{"name": "open", "screen": "Home", "n": 3}"#)
+        let mismatch = try rig.mismatch(
+            #"""
+            [{"url": "https://api.example.com/events", "body": {"name": "open", "screen": "Home", "n": 2}},
+             {"url": "https://api.example.com/events", "body": {"name": "tap", "button": "Play", "n": 1}}]
+            """#)
+        #expect(mismatch?.differences.map(\.paths) == [["body.n"], ["body.button"]])
+    }
+
+    @Test func `A mistyped address is a difference of that entry`() throws {
+        rig.get("https://api.example.com/trakcs?liked=true&page=1")
+        let file = #"[{"url": "https://api.example.com/tracks", "method": "GET", "parameters": {"liked": "true", "page": "1"}}]"#
+        #expect(try rig.paths(file) == ["url"])
+    }
+
+    @Test func `An address that is almost right is a difference, one of another place is not`() throws {
+        rig.get("https://api.example.com/tracks/12x", "https://ads.example.com/")
+        let file = #"[{"url": "https://api.example.com/tracks/[0-9]+"}, {"url": "https://www.example.org/about/us"}]"#
+        #expect(try rig.paths(file) == ["url", "missing 2", "unexpected 2"])
+    }
+
+    // MARK: Own validators
+
+    private struct AtMost: Validator {
+        struct TooMany: Error, Equatable { let count: Int }
+        let limit: Int
+
+        func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws {
+            let count = recordedRequests.filter { $0.json("parameters") == #"{"q":"1"}"# }.count
+            if count > limit * localRequests.count { throw TooMany(count: count) }
+        }
+    }
+
+    @Test func `A validator of one's own is asked, and may throw what it likes`() throws {
+        rig.get("https://a.example/?q=1", "https://a.example/?q=1")
+        #expect(try rig.mismatch("[{}]", using: AtMost(limit: 2)) == nil)
+        #expect(throws: AtMost.TooMany(count: 2)) { try rig.mismatch("[{}]", using: AtMost(limit: 1)) }
+    }
+
+    @Test func `A validator of one's own may tell differences as the library does`() throws {
+        struct Never: Validator {
+            func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws {
+                let field = TrafficMismatch.Field(path: "body", expected: "less", got: "more")
+                throw TrafficMismatch([.mismatched(position: 1, entry: recordedRequests[0].description, fields: [field])])
+            }
+        }
+        rig.get("https://a.example/")
+        let mismatch = try rig.mismatch("[]", using: Never())
+        #expect(
+            mismatch?.description.hasSuffix("Entry 1, GET https://a.example/\n  body\n    expected: less\n    got:      more")
+                == true)
+        #expect(mismatch?.file?.hasSuffix("/traffic.json") == true)
+    }
+}

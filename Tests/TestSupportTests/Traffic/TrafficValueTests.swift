@@ -1,0 +1,117 @@
+import TestSupport
+import Testing
+
+/// What a value in a file stands for: each line passes with the first bodies and fails with the second ones.
+struct TrafficValueTests {
+    struct Rule: CustomTestStringConvertible, Sendable {
+        let expected: String
+        let passing: [String]
+        let failing: [String]
+        var testDescription: String { expected }
+    }
+
+    static let rules = [
+        Rule(expected: #""a""#, passing: [#""a""#], failing: [#""b""#, #""ab""#, #""xa""#, "null", #"["a"]"#]),
+        Rule(
+            expected: #""[0-9]+""#, passing: [#""42""#, "42", #""[0-9]+""#],
+            failing: [#""42x""#, #""x42""#, "-1", "true", #""""#]),
+        Rule(expected: #""a|ab""#, passing: [#""a""#, #""ab""#], failing: [#""abc""#, #""b""#]),
+        Rule(expected: #""1.5""#, passing: ["1.5", #""1.5""#], failing: ["15", "2"]),
+        Rule(expected: "1", passing: ["1", "1.0"], failing: ["2", #""1""#, "true", "null"]),
+        Rule(expected: "true", passing: ["true"], failing: ["false", "1", #""true""#]),
+        Rule(expected: "null", passing: ["null"], failing: ["0", #""""#, "{}"]),
+        Rule(expected: #"{"$regex": "b+"}"#, passing: [#""bb""#], failing: [#""abb""#, #""bbc""#, "{}", "null"]),
+        Rule(expected: #"{"$regex": "[1-3]"}"#, passing: ["2"], failing: ["4", "22", "true"]),
+        Rule(expected: #"{"$any": true}"#, passing: ["1", "null", "{}", #"[1, "a"]"#], failing: []),
+        Rule(expected: #"{"$type": "number"}"#, passing: ["1", "1.5"], failing: [#""1""#, "null"]),
+        Rule(expected: #"{"$type": "string"}"#, passing: [#""1""#, #""""#], failing: ["1", "null"]),
+        Rule(expected: #"{"$type": "bool"}"#, passing: ["true", "false"], failing: ["1", #""true""#]),
+        Rule(expected: #"{"$type": "object"}"#, passing: ["{}", #"{"a": 1}"#], failing: ["[]", "null"]),
+        Rule(expected: #"{"$type": "array"}"#, passing: ["[]", "[1]"], failing: ["{}", #""[]""#]),
+        Rule(expected: #"{"$type": "null"}"#, passing: ["null"], failing: ["0", "{}"]),
+        Rule(expected: #"{"$literal": {"$any": true}}"#, passing: [#"{"$any": true}"#], failing: ["1", #"{"$any": 1}"#]),
+        Rule(expected: "[1, 2]", passing: ["[1, 2]"], failing: ["[2, 1]", "[1]", "[1, 2, 3]", "[]", "1"]),
+        Rule(expected: #"["[a-z]", {"$any": true}]"#, passing: [#"["q", 7]"#], failing: [#"["Q", 7]"#, #"["q"]"#]),
+        Rule(
+            expected: #"{"$unordered": ["[a-z]", "q"]}"#, passing: [#"["q", "a"]"#, #"["a", "q"]"#],
+            failing: [#"["a", "b"]"#, #"["q"]"#, #"["q", "a", "b"]"#, #""q""#]),
+        Rule(
+            expected: #"{"a": {"b": "x*"}}"#, passing: [#"{"a": {"b": "xx", "c": 1}}"#],
+            failing: [#"{"a": {}}"#, #"{"a": {"b": "y"}}"#]),
+        Rule(expected: #"{"a": {"$absent": true}}"#, passing: ["{}", #"{"b": 1}"#], failing: [#"{"a": 1}"#, #"{"a": null}"#]),
+        Rule(expected: #"{"$browser": "x"}"#, passing: [#"{"$browser": "x"}"#], failing: [#"{"$browser": "y"}"#, "{}"]),
+        Rule(expected: #""<redacted>""#, passing: ["1", #""a""#, "{}"], failing: []),
+        Rule(expected: #""key:<redacted>""#, passing: [#""key:0af3""#], failing: [#""yek:0af3""#, #""key""#]),
+    ]
+
+    @Test(arguments: rules) func `A value stands for what it says`(rule: Rule) throws {
+        for (bodies, passes) in [(rule.passing, true), (rule.failing, false)] {
+            for body in bodies {
+                let rig = TrafficRig(redaction: .none)
+                rig.post(#"{"value": \#(body)}"#)
+                let mismatch = try rig.mismatch(#"[{"body": {"value": \#(rule.expected)}}]"#)
+                #expect((mismatch == nil) == passes, "\(rule.expected) with \(body)")
+            }
+        }
+    }
+
+    @Test func `Patterns work in addresses, methods, parameters and status`() throws {
+        let rig = TrafficRig()
+        rig.recorder.record(RecordedRequest(method: "PUT", url: "https://api.example.com/tracks/12?page=3"))
+        let file = { (url: String, method: String, page: String) in
+            #"[{"url": "\#(url)", "method": "\#(method)", "parameters": {"page": "\#(page)"}}]"#
+        }
+        #expect(try rig.mismatch(file("https://api.example.com/tracks/[0-9]+", "PUT|POST", "[0-9]")) == nil)
+        #expect(try rig.paths(file("https://api.example.com/tracks/[a-z]+", "put", "[0-9]")) == ["url"])
+        #expect(try rig.paths(file("https://api.example.com/tracks/[0-9]+", "GET|POST", "[0-9]")) == ["method"])
+        #expect(try rig.paths(file("https://api.example.com/tracks/[0-9]+", "PUT", "[a-z]")) == ["parameters.page"])
+    }
+
+    @Test func `A pattern describes the whole text, line breaks and all`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"text": "one\ntwo"}"#)
+        #expect(try rig.paths(#"[{"body": {"text": "one"}}]"#) == ["body.text"])
+        #expect(try rig.mismatch(#"[{"body": {"text": "one\\stwo"}}]"#) == nil)
+    }
+
+    @Test func `A bad $regex is reported with its place before anything is compared`() throws {
+        let rig = TrafficRig()
+        try rig.write(#"[{"body": {"items": [{"name": {"$regex": "a(b"}}]}}]"#)
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
+        #expect(error?.kind == .badPattern(path: "[0].body.items[0].name"))
+        #expect(error?.description.contains("[0].body.items[0].name") == true)
+    }
+
+    @Test func `Parentheses can't be closed early to escape the anchors`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"a": "xyz"}"#)
+        try rig.write(#"[{"body": {"a": {"$regex": "x)|(z"}}}]"#)
+        #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
+    }
+
+    @Test func `A plain text that is no pattern stands for itself, and the difference says so with its path`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"smile": ":-("}"#)
+        #expect(try rig.mismatch(#"[{"body": {"smile": ":-("}}]"#) == nil)
+        let mismatch = try rig.mismatch(#"[{"body": {"smile": ";-("}}]"#)
+        #expect(mismatch?.differences.flatMap(\.paths) == ["body.smile"])
+        #expect(mismatch?.description.contains("can't be used as a pattern") == true)
+    }
+
+    @Test(arguments: ["(a+)+", "(a|aa)+", "(.*a){20}"]) func `A pattern with too many ways to match is given up, and named`(
+        pattern: String
+    ) throws {
+        let rig = TrafficRig()
+        rig.post(#"{"a": "\#(String(repeating: "a", count: 60))b"}"#)
+        let mismatch = try rig.mismatch(#"[{"url": "https://api.example.com/events", "body": {"a": "\#(pattern)"}}]"#)
+        #expect(mismatch?.description.contains("too many ways to match") == true)
+    }
+
+    @Test(arguments: [#"{"$type": "text"}"#, #"{"$any": false}"#, #"{"$absent": 1}"#, #"{"$regex": 1}"#, #"{"$unordered": 1}"#])
+    func `A matcher that can't be meant is reported with its place`(matcher: String) throws {
+        let rig = TrafficRig()
+        try rig.write(#"[{}, {"parameters": {"two words": \#(matcher)}}]"#)
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
+        #expect(error?.kind == .malformedFile(path: #"[1].parameters["two words"]"#))
+    }
+}
