@@ -1,0 +1,129 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import XCTest
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The talk's tests. Changed: the recorder is an instance instead of `Szimpla.Client.instance`, `record(path:)` and
+/// `validate(path:)` are `record(to:)` and `validate(against:)`, the app of `XCUIApplication` is a class below, tests throw
+/// instead of `try!`, and files are in a temporary directory.
+final class AppUITests: XCTestCase {
+    private let directory = TemporaryDirectory()
+
+    private func makeRecorder(environment: [String: String] = [:]) -> TrafficRecorder {
+        TrafficRecorder(environment: environment.merging(["TRAFFIC_DIR": directory.path]) { own, _ in own })
+    }
+
+    /// The talk's first sample. Changed: `try!` is `try`, and what was recorded is looked at.
+    func testDefault() throws {
+        let recorder = makeRecorder()
+        recorder.start()
+        let app = Application(recorder)
+        app.buttons["Navigate"]?.tap()
+        try recorder.record(to: "CMDUConf.json")
+
+        let file = try String(contentsOfFile: "\(directory.path)/CMDUConf.json", encoding: .utf8)
+        XCTAssertTrue(file.contains(#""url": "https://api.soundcloud.com/tracks/1235123""#), file)
+    }
+
+    /// The talk's second step: "we change the record word with validate, and the rest is basically the same".
+    func testValidated() throws {
+        try write(#"[{"url": "https://api.soundcloud.com/tracks/1235123", "parameters": {}, "body": {}}]"#)
+        let recorder = makeRecorder()
+        recorder.start()
+        let app = Application(recorder)
+        app.buttons["Navigate"]?.tap()
+        try recorder.validate(against: "CMDUConf.json")
+    }
+
+    /// The talk's file with a regular expression.
+    func testRegularExpression() throws {
+        try write(#"[{"url": "https://api.soundcloud.com/tracks/[0-9]+", "parameters": {}, "body": {}}]"#)
+        let recorder = makeRecorder()
+        let app = Application(recorder)
+        app.buttons["Navigate"]?.tap()
+        try recorder.validate(against: "CMDUConf.json")
+    }
+
+    /// The demo: "Marcheta should be false … It says, error validation, we are expecting false, but we got one instead."
+    func testMarcheta() throws {
+        try write(#"[{"url": "https://analytics.example.com/events", "parameters": {"marcheta": "false"}, "body": {}}]"#)
+        let recorder = makeRecorder()
+        let app = Application(recorder)
+        app.buttons["Marcheta"]?.tap()
+        XCTAssertThrowsError(try recorder.validate(against: "CMDUConf.json")) { error in
+            let text = "\(error)"
+            XCTAssertTrue(text.contains("parameters.marcheta\n    expected: \"false\"\n    got:      \"1\""), text)
+        }
+    }
+
+    /// "If you want to provide your own validator … You can." Changed: the protocol's argument labels are today's, and a request
+    /// is a ``TrafficEntry``.
+    func testOwnValidator() throws {
+        struct SameCount: Validator {
+            struct Failure: Error {}
+            func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws {
+                if recordedRequests.count != localRequests.count { throw Failure() }
+            }
+        }
+        try write(#"[{"url": "something else"}]"#)
+        let recorder = makeRecorder()
+        let app = Application(recorder)
+        app.buttons["Navigate"]?.tap()
+        try recorder.validate(against: "CMDUConf.json", using: SameCount())
+        app.buttons["Navigate"]?.tap()  // Stopped by validate: not recorded.
+        try recorder.validate(against: "CMDUConf.json", using: SameCount())
+        recorder.start()
+        XCTAssertThrowsError(try recorder.validate(against: "CMDUConf.json", using: SameCount()))
+    }
+
+    /// "What if you want to test only analytics? … filter only the requests with this URL, or … this particular path."
+    func testOnlyAnalytics() throws {
+        struct AnalyticsFilter: RequestFilter {
+            func include(request: TrafficEntry) -> Bool { request.url.hasPrefix("https://analytics.example.com") }
+        }
+        try write(#"[{"url": "https://analytics.example.com/events", "parameters": {"marcheta": "1"}, "body": {}}]"#)
+        let recorder = makeRecorder()
+        let app = Application(recorder)
+        app.buttons["Navigate"]?.tap()
+        app.buttons["Marcheta"]?.tap()
+        XCTAssertThrowsError(try recorder.validate(against: "CMDUConf.json"))
+        try recorder.validate(against: "CMDUConf.json", filter: "https://analytics.example.com")
+        try recorder.validate(against: "CMDUConf.json", filter: .path("/events"))
+        try recorder.validate(against: "CMDUConf.json", filter: TrafficFilter(AnalyticsFilter()))
+    }
+
+    private func write(_ text: String) throws {
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory.path)/CMDUConf.json"))
+    }
+}
+
+/// Stands for the talk's app: its buttons send requests.
+private struct Application {
+    struct Button {
+        let action: () -> Void
+        func tap() { action() }
+    }
+
+    let buttons: [String: Button]
+
+    init(_ recorder: TrafficRecorder) {
+        let server = MockSession(delivery: .immediate)
+        server.mockResponse = (Data(), nil, nil)
+        let session = recorder.recording(server)
+        func send(_ url: String) -> Button {
+            Button {
+                guard let url = URL(string: url) else { return }
+                session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+            }
+        }
+        buttons = [
+            "Navigate": send("https://api.soundcloud.com/tracks/1235123"),
+            "Marcheta": send("https://analytics.example.com/events?marcheta=1"),
+        ]
+    }
+}
