@@ -2,29 +2,60 @@
 enum Pairing {
     /// As many pairs as there can be, by position in the left list: a pattern gives way where another can't (Kuhn's algorithm).
     static func largest(_ leftCount: Int, _ rightCount: Int, _ fits: (Int, Int) -> Bool) -> [Int: Int] {
-        let candidates = (0..<leftCount).map { left in
-            // From its own position on, so that equal ones keep their order.
-            (0..<rightCount).map { (left + $0) % rightCount }.filter { fits(left, $0) }
-        }
-        var owner: [Int: Int] = [:]
+        var search = Search(rightCount: rightCount)
         for left in 0..<leftCount {
             var seen: Set<Int> = []
-            _ = place(left, candidates, &owner, &seen)
+            _ = search.place(left, &seen, fits)
         }
-        return Dictionary(owner.map { ($1, $0) }, uniquingKeysWith: { $1 })
+        return Dictionary(search.owner.map { ($1, $0) }, uniquingKeysWith: { $1 })
     }
 
-    private static func place(_ left: Int, _ candidates: [[Int]], _ owner: inout [Int: Int], _ seen: inout Set<Int>) -> Bool {
-        for right in candidates[left] where seen.insert(right).inserted {
-            if let other = owner[right], !place(other, candidates, &owner, &seen) { continue }
-            owner[right] = left
-            return true
+    private struct Search {
+        let rightCount: Int
+        var owner: [Int: Int] = [:]
+        private var answers: [Int: [Int: Bool]] = [:]
+
+        init(rightCount: Int) {
+            self.rightCount = rightCount
         }
-        return false
+
+        mutating func place(_ left: Int, _ seen: inout Set<Int>, _ fits: (Int, Int) -> Bool) -> Bool {
+            // From its own position on, so that equal ones keep their order; first those that nobody has to give up.
+            let rightCount = rightCount
+            let rights = (0..<rightCount).lazy.map { (left + $0) % rightCount }
+            for right in rights where owner[right] == nil && isFit(left, right, fits) {
+                owner[right] = left
+                return true
+            }
+            for right in rights where isFit(left, right, fits) && seen.insert(right).inserted {
+                guard let other = owner[right], place(other, &seen, fits) else { continue }
+                owner[right] = left
+                return true
+            }
+            return false
+        }
+
+        /// Comparing is what takes long.
+        private mutating func isFit(_ left: Int, _ right: Int, _ fits: (Int, Int) -> Bool) -> Bool {
+            if let answer = answers[left]?[right] { return answer }
+            let answer = fits(left, right)
+            answers[left, default: [:]][right] = answer
+            return answer
+        }
     }
 
     /// As many pairs as there can be without any two crossing: what is in order.
     static func longest(_ leftCount: Int, _ rightCount: Int, _ fits: (Int, Int) -> Bool) -> [Int: Int] {
+        // Most often all is in order: then nothing is compared twice.
+        var start = 0
+        while start < min(leftCount, rightCount), fits(start, start) { start += 1 }
+        var pairs = Dictionary(uniqueKeysWithValues: (0..<start).map { ($0, $0) })
+        let rest = longestOfRest(leftCount - start, rightCount - start) { fits($0 + start, $1 + start) }
+        for (left, right) in rest { pairs[left + start] = right + start }
+        return pairs
+    }
+
+    private static func longestOfRest(_ leftCount: Int, _ rightCount: Int, _ fits: (Int, Int) -> Bool) -> [Int: Int] {
         let fitting = (0..<leftCount).map { left in (0..<rightCount).map { fits(left, $0) } }
         var lengths = [[Int]](repeating: [Int](repeating: 0, count: rightCount + 1), count: leftCount + 1)
         for left in (0..<leftCount).reversed() {

@@ -12,23 +12,36 @@ final class Patterns: Sendable {
         case tooCostly
     }
 
-    /// In steps of ten thousand that the engine counts: a tenth of a second or so, whatever the clock says.
+    /// In steps of ten thousand that the engine counts, for all that one pattern is compared with: a fifth of a second or so,
+    /// whatever the clock says.
     private static let budget = 500
 
-    private let compiled = Locked<[String: NSRegularExpression?]>([:])
+    private struct Compiled {
+        /// `nil` where the pattern is none.
+        let expression: NSRegularExpression?
+        var spent = 0
+    }
+
+    private let known = Locked<[String: Compiled]>([:])
 
     /// Whether a pattern describes a text as a whole.
     func match(_ pattern: String, _ text: String) -> Outcome {
-        guard let expression = expression(pattern) else { return .bad }
+        let compiled = compile(pattern)
+        guard let expression = compiled.expression else { return .bad }
+        guard compiled.spent <= Self.budget else { return .tooCostly }
         var outcome = Outcome.differs
-        var steps = 0
+        var spent = compiled.spent
         let range = NSRange(location: 0, length: text.utf16.count)
         expression.enumerateMatches(in: text, options: [.reportProgress, .anchored], range: range) { match, _, stop in
-            steps += 1
-            if match != nil { outcome = .matches }
-            if match == nil, steps > Self.budget { outcome = .tooCostly }
+            if match != nil {
+                outcome = .matches
+            } else {
+                spent += 1
+                if spent > Self.budget { outcome = .tooCostly }
+            }
             if outcome != .differs { stop.pointee = true }
         }
+        if spent > compiled.spent { known.withLock { $0[pattern]?.spent = spent } }
         return outcome
     }
 
@@ -44,16 +57,17 @@ final class Patterns: Sendable {
     }
 
     /// Whether a text is a pattern at all.
-    func isPattern(_ text: String) -> Bool { expression(text) != nil }
+    func isPattern(_ text: String) -> Bool { compile(text).expression != nil }
 
-    private func expression(_ pattern: String) -> NSRegularExpression? {
-        compiled.withLock { compiled in
-            if let known = compiled[pattern] { return known }
+    private func compile(_ pattern: String) -> Compiled {
+        known.withLock { known in
+            if let compiled = known[pattern] { return compiled }
             // Alone first: `a)(b` is a pattern only inside the parentheses that make it match the whole.
             let isValid = (try? NSRegularExpression(pattern: pattern)) != nil
             let whole = isValid ? try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z") : nil
-            compiled[pattern] = .some(whole)
-            return whole
+            let compiled = Compiled(expression: whole)
+            known[pattern] = compiled
+            return compiled
         }
     }
 }

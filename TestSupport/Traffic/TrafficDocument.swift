@@ -26,7 +26,8 @@ enum TrafficDocument {
         do throws(JSONError) {
             document = try JSONValue(parsing: text)
         } catch {
-            throw TrafficError(kind: .unreadableFile, message: "\(file) is no JSON: \(error)")
+            let line = text.utf8.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
+            throw TrafficError(kind: .unreadableFile, message: "\(file), line \(line), is no JSON: \(error.problem)")
         }
         guard case .array(let values) = document else {
             throw TrafficError(kind: .malformedFile(path: ""), message: "\(file) should hold an array of entries: [{…}, {…}]")

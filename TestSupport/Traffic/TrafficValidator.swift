@@ -59,8 +59,8 @@ private struct Differences {
         let (expected, got) = (file[left].members, traffic[right].members)
         var (expectedRest, gotRest) = (expected, got)
         (expectedRest["headers"], gotRest["headers"]) = (nil, nil)
-        // An empty object is how "none" is written; a file may leave it out.
-        for name in ["parameters", "body"] where expected[name] == nil && got[name] == [:] { gotRest[name] = nil }
+        // An empty object is how "none" is written; a file may leave it out, or say that there is none.
+        for name in ["parameters", "body"] where got[name] == [:] && Self.isAbsent(expected[name]) { gotRest[name] = nil }
         // Not a pattern's capitals: `\d` and `\D` are two things.
         if let method = expected["method"]?.stringValue, method.allSatisfy(\.isLetter) {
             expectedRest["method"] = .string(method.uppercased())
@@ -70,6 +70,12 @@ private struct Differences {
         // Whoever sends a request adds header fields of its own.
         let lenient = Comparison(isExact: false, patterns: comparison.patterns)
         return fields + lenient.differences(Self.lowercased(headers), got["headers"] ?? [:], at: "headers")
+    }
+
+    private static func isAbsent(_ expected: JSONValue?) -> Bool {
+        guard let expected else { return true }
+        if case .absent = Matcher.of(expected) { return true }
+        return false
     }
 
     private static func lowercased(_ headers: JSONValue) -> JSONValue {

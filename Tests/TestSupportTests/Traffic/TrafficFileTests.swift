@@ -161,6 +161,13 @@ struct TrafficFileTests {
         #expect(error?.kind == kind)
     }
 
+    @Test func `A slip in a file is found by its line`() throws {
+        let rig = TrafficRig()
+        try rig.write("[\n  {\n    \"url\": \"x\",\n  }\n]")
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
+        #expect(error?.description.contains("traffic.json, line 4, is no JSON") == true)
+    }
+
     @Test func `A directory that can't be made is an error`() throws {
         let rig = TrafficRig()
         try rig.write("", to: "file")

@@ -50,6 +50,17 @@ struct TrafficValidatorTests {
         }
     }
 
+    @Test func `No parameters and no body may be asked for`() throws {
+        rig.get("https://a.example/")
+        let file = #"[{"url": "https://a.example/", "parameters": {"$absent": true}, "body": {"$absent": true}}]"#
+        for validator in [TrafficValidator.subset, .exact] { #expect(try rig.mismatch(file, using: validator) == nil) }
+        rig.recorder.start()
+        rig.post(#"{"a": 1}"#, to: "https://a.example/?q=1")
+        for validator in [TrafficValidator.subset, .exact] {
+            #expect(try rig.paths(file, using: validator) == ["body", "parameters"])
+        }
+    }
+
     @Test func `A status is compared when the file has one`() throws {
         let session = MockSession(delivery: .immediate)
         let url = try #require(URL(string: "https://a.example/"))
@@ -92,6 +103,20 @@ struct TrafficValidatorTests {
         let file = #"[{"url": "https://a.example/."}, {"url": "https://a.example/[0-9]"}]"#
         #expect(try rig.mismatch(file) == nil)
         #expect(try rig.mismatch(file, using: .subset.ordered) != nil)
+    }
+
+    @Test(arguments: [TrafficValidator.subset, .subset.ordered])
+    func `Much traffic is validated in order or not, and one difference found`(
+        validator: TrafficValidator
+    ) throws {
+        let entries = (0..<400).map {
+            #"{"url": "https://a.example/\#($0)", "parameters": {"n": "[0-9]+", "even": "\#($0 % 2 == 0)"}}"#
+        }
+        for number in 0..<400 { rig.get("https://a.example/\(number)?n=\(number)&even=\(number % 2 == 0 && number != 256)") }
+        let mismatch = try rig.mismatch("[\(entries.joined(separator: ","))]", using: validator)
+        #expect(mismatch?.differences.count == 1)
+        #expect(mismatch?.differences.flatMap(\.paths) == ["parameters.even"])
+        #expect(mismatch?.description.contains("Entry 257, https://a.example/256") == true)
     }
 
     @Test func `Order matters where it was asked for`() throws {
