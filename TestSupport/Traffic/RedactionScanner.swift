@@ -1,5 +1,5 @@
-/// Finds secrets in running text: what stands behind `token=`, `"password": "`, `Authorization:`, `Bearer`, in the user part of
-/// an address, and JSON Web Tokens.
+/// Finds secrets in running text: what stands behind `token=`, `"password": "`, `<secret>`, `Authorization:`, `Bearer`, in the
+/// user part of an address, and JSON Web Tokens. Rather too much is hidden than too little.
 struct RedactionScanner {
     private let bytes: [UInt8]
     private let redaction: Redaction
@@ -35,9 +35,9 @@ struct RedactionScanner {
         if word.lowercased() == "bearer", redaction.isSecret("token"), end < bytes.count, bytes[end] == UInt8(ascii: " ") {
             copy(to: end + 1)
             hide(upTo: valueEnd(from: position), as: Redaction.marker)
-        } else if let value = valueStart(after: end), redaction.isSecret(word) {
+        } else if redaction.isSecret(word), let value = valueStart(behind: start..<end) {
             copy(to: value)
-            let end = Self.isHeader(word) ? lineEnd(from: value) : valueEnd(from: value)
+            let end = Self.isHeader(word) ? headerEnd(from: value) : valueEnd(from: value)
             hide(upTo: end, as: redaction.hide(String(decoding: bytes[value..<end], as: UTF8.self), named: word))
         }
     }
@@ -71,26 +71,46 @@ struct RedactionScanner {
         bytes[start...].firstIndex { !isWanted($0) } ?? bytes.count
     }
 
-    /// Where a value begins if the name that ends here has one.
-    private func valueStart(after nameEnd: Int) -> Int? {
-        var index = skip(from: nameEnd) { "\"'\\] ".utf8.contains($0) }
-        guard index < bytes.count, bytes[index] == UInt8(ascii: "=") || bytes[index] == UInt8(ascii: ":") else { return nil }
+    /// Where a value begins if the name has one.
+    private func valueStart(behind name: Range<Int>) -> Int? {
+        let isTag = name.lowerBound > 0 && bytes[name.lowerBound - 1] == UInt8(ascii: "<")
+        var index = skip(from: name.upperBound) { "\"'\\] ".utf8.contains($0) }
+        guard index < bytes.count, (isTag ? "=:>" : "=:").utf8.contains(bytes[index]) else { return nil }
         index = skip(from: index + 1) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\\") }
-        if index < bytes.count, "\"'".utf8.contains(bytes[index]) { index += 1 }
+        if index < bytes.count, Self.isQuote(bytes[index]) { index += 1 }
         return index < bytes.count ? index : nil
     }
 
-    /// Rather too much than too little: what is in quotes goes on to the same quote, other values to the next space or field.
+    /// What is in quotes goes on to the same quote, what is in a tag to the next, other values to the next space or field.
     private func valueEnd(from start: Int) -> Int {
-        let quote = bytes[..<start].last { $0 != UInt8(ascii: "\\") }
-        if let quote, "\"'".utf8.contains(quote) {
-            return skip(from: start) { $0 != quote && $0 != UInt8(ascii: "\\") }
-        }
+        let before = bytes[start - 1]
+        if Self.isQuote(before) { return quoteEnd(from: start, before) }
+        if before == UInt8(ascii: ">") { return skip(from: start) { $0 != UInt8(ascii: "<") } }
         return skip(from: start) { !" \t\r\n\"&".utf8.contains($0) }
     }
 
-    private func lineEnd(from start: Int) -> Int {
-        skip(from: start) { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\"") }
+    private func quoteEnd(from start: Int, _ quote: UInt8) -> Int {
+        // JSON inside a text: there, the quote that ends the value has a backslash as well.
+        let isEscaped = start > 1 && bytes[start - 2] == UInt8(ascii: "\\")
+        var index = start
+        while index < bytes.count, bytes[index] != quote {
+            if bytes[index] == UInt8(ascii: "\\") {
+                if isEscaped { return index }
+                index += 1
+            }
+            index += 1
+        }
+        return min(index, bytes.count)
+    }
+
+    /// Header fields may have spaces and quotes in them.
+    private func headerEnd(from start: Int) -> Int {
+        let before = bytes[start - 1]
+        return Self.isQuote(before) ? quoteEnd(from: start, before) : skip(from: start) { !"\r\n".utf8.contains($0) }
+    }
+
+    private static func isQuote(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {
@@ -102,7 +122,6 @@ struct RedactionScanner {
         }
     }
 
-    /// Its value has spaces in it.
     private static func isHeader(_ name: String) -> Bool {
         ["authorization", "proxy-authorization", "cookie", "set-cookie"].contains(name.lowercased())
     }

@@ -92,15 +92,22 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
     private static func body(_ request: RecordedRequest) -> JSONValue {
         guard !request.body.isEmpty else { return [:] }
         let type = request.header("Content-Type")?.lowercased() ?? ""
-        // Its parts may hold anything, and what separates them is another text each time.
-        if type.hasPrefix("multipart/") { return "<multipart>" }
         guard let text = String(data: request.body, encoding: .utf8) else { return .string("<\(request.body.count) bytes>") }
+        if isMultipart(text, type: type) { return "<multipart>" }
         if let json = JSONValue(container: text) ?? (type.contains("json") ? try? JSONValue(parsing: text) : nil) { return json }
-        return isForm(text) ? object(RecordedRequest.fields(of: text)) : .string(text)
+        return isForm(text, type: type) ? object(RecordedRequest.fields(of: text)) : .string(text)
     }
 
-    /// By its looks: URLSession sends the type of a form with any body that was given no type.
-    static func isForm(_ text: String) -> Bool {
-        text.contains("=") && !text.contains { $0.isWhitespace || "\"<{".contains($0) }
+    /// A form with files. Its parts may hold anything, and what separates them is another text each time: nothing of it is shown.
+    static func isMultipart(_ text: String, type: String?) -> Bool {
+        type?.lowercased().hasPrefix("multipart/") == true
+            || text.hasPrefix("--") && text.lowercased().contains("content-disposition:")
+    }
+
+    /// Whether it is a form, also by its looks: URLSession sends the type of a form with any body that was given no type.
+    static func isForm(_ text: String, type: String?) -> Bool {
+        let type = type?.lowercased() ?? ""
+        return (type.isEmpty || type.contains("form-urlencoded")) && text.contains("=")
+            && !text.contains { $0.isWhitespace || "\"<{".contains($0) }
     }
 }

@@ -133,10 +133,10 @@ public final class TrafficRecorder: Sendable {
         Dictionary(headers.map { ($0, redaction.redact($1, named: $0)) }, uniquingKeysWith: { $1 })
     }
 
-    /// A body for export. The parts of a form with files are not looked into, so none of it is shown.
+    /// A body for export.
     private func redacted(_ body: Data, type: String? = nil) -> String {
         guard let text = String(data: body, encoding: .utf8) else { return "<\(body.count) bytes>" }
-        if type?.lowercased().hasPrefix("multipart/") == true { return "<multipart>" }
-        return TrafficEntry.isForm(text) ? redaction.redact(fields: text) : redaction.redact(text)
+        if TrafficEntry.isMultipart(text, type: type) { return "<multipart>" }
+        return TrafficEntry.isForm(text, type: type) ? redaction.redact(fields: text) : redaction.redact(text)
     }
 }
