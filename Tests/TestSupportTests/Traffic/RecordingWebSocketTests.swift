@@ -47,6 +47,27 @@ struct RecordingWebSocketTests {
         #expect(socket.sentFrames == ["open"])
     }
 
+    @Test func `What is sent while the socket is closing isn't recorded`() {
+        /// Its server doesn't answer a close frame.
+        final class Closing: WebSocket {
+            private let held = Locked<(any WebSocketDelegate)?>(nil)
+            var delegate: (any WebSocketDelegate)? {
+                get { held.withLock { $0 } }
+                set { held.withLock { $0 = newValue } }
+            }
+            func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) { delegate?.webSocketDidOpen(attempt: attempt) }
+            func send(_ text: String) {}
+            func close(code: UInt16, reason: String) {}
+            func setReading(_ reading: Bool) {}
+        }
+        let recording = rig.recorder.recording(Closing())
+        recording.open(request, attempt: ConnectionAttempt(1))
+        recording.send("open")
+        recording.close(code: 1000, reason: "")
+        recording.send("closing")
+        #expect(events == [#"sent "open""#])
+    }
+
     @Test func `The delegate is held weakly, and reports without one are still recorded`() {
         var delegate: SocketRecorder? = SocketRecorder()
         weak var observed: SocketRecorder?

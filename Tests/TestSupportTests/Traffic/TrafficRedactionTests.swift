@@ -18,6 +18,7 @@ struct TrafficRedactionTests {
     static let requests = [
         RecordedRequest(url: "https://a.example/?auth_signature=hunter2&q=1"),
         RecordedRequest(url: "https://a.example/?access%5Ftoken=hunter2,hunter2;hunter2"),
+        RecordedRequest(url: "https://a.example/?p%61ssword=hunter2"),
         RecordedRequest(url: "https://user:hunter2@a.example/"),
         RecordedRequest(url: "https://a.example/", headers: ["authorization": "Basic hunter2"]),
         RecordedRequest(url: "https://a.example/", headers: ["Cookie": "a=b; sid=hunter2", "X-Api-Key": "hunter2"]),
@@ -65,7 +66,7 @@ struct TrafficRedactionTests {
         open.recorder.record(Self.requests[index])
         #expect(
             "\(open.recorder.exportHAR().count) \(String(decoding: open.recorder.exportHAR(), as: UTF8.self))".contains("hunter2")
-                || [16, 17].contains(index))
+                || [17, 18].contains(index))
     }
 
     @Test func `A frame's secrets are hidden, the app's key is kept`() throws {
@@ -191,7 +192,7 @@ struct TrafficRedactionTests {
 
     @Test func `None hides nothing`() throws {
         let rig = TrafficRig(redaction: .none)
-        rig.recorder.record(Self.requests[9])
+        rig.recorder.record(Self.requests[10])
         try rig.recorder.record(to: "traffic.json")
         #expect(try rig.text().contains("hunter2"))
         #expect(
