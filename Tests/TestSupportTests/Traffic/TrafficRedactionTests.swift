@@ -170,6 +170,23 @@ struct TrafficRedactionTests {
         #expect(rig.recorder.entries.first?.json("body") == body)
     }
 
+    @Test func `Any text can be recorded`() {
+        let parts = [
+            "token", "auth", "Cookie", "Bearer", "eyJ", "://", ":", "=", "\"", "'", "\\", "<", ">", "&", " ", "\n", "?", "@", "{",
+            "}", "x", "é",
+        ]
+        var random = SplitMix64(seed: 7)
+        for _ in 0..<5_000 {
+            let text = (0..<Int.random(in: 0...12, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }
+                .joined()
+            let rig = TrafficRig()
+            rig.recorder.record(RecordedRequest(method: "POST", url: "/?\(text)", headers: ["H": text], body: Data(text.utf8)))
+            rig.recorder.record(Self.text(text))
+            #expect(rig.recorder.entries.count == 2)
+            _ = rig.recorder.exportHAR()
+        }
+    }
+
     // MARK: Of one's own
 
     @Test func `Names and texts may be added, names be shown`() throws {
