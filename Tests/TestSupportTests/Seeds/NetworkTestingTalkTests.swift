@@ -13,6 +13,11 @@ import FoundationNetworking
 final class AppUITests: XCTestCase {
     private let directory = TemporaryDirectory()
 
+    override func tearDown() {
+        directory.remove()
+        super.tearDown()
+    }
+
     private func makeRecorder(environment: [String: String] = [:]) -> TrafficRecorder {
         TrafficRecorder(environment: environment.merging(["TRAFFIC_DIR": directory.path]) { own, _ in own })
     }

@@ -7,6 +7,11 @@ final class TemporaryDirectory: Sendable {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("traffic-\(UUID().uuidString)").path
 
     deinit {
+        remove()
+    }
+
+    /// For XCTest, which keeps its test cases to the end of the process.
+    func remove() {
         try? FileManager.default.removeItem(atPath: path)
     }
 }
