@@ -83,8 +83,8 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     /// The body as a JSON value; `nil` where it is no JSON.
     package var json: JSONValue? { try? JSONValue(parsing: text) }
 
-    /// `POST https://example.com/pusher/auth`
-    public var description: String { "\(method) \(url)" }
+    /// `POST https://example.com/pusher/auth`; secrets in the query are left out.
+    public var description: String { "\(method) \(Redaction.standard.redact(url: url))" }
 
     // MARK: Reading
 

@@ -11,6 +11,8 @@ public final class Timeline: Sendable, CustomStringConvertible {
         /// What.
         public let text: String
 
+        var redacted: Entry { Entry(time: time, kind: kind, text: Redaction.standard.redact(text)) }
+
         /// `2.5 seconds  sent  {"event":…}`
         public var description: String { "\(time)  \(kind)  \(text)" }
     }
@@ -26,7 +28,8 @@ public final class Timeline: Sendable, CustomStringConvertible {
     }
 
     /// What happened so far, in order; of a very long story, the last ten thousand entries or more.
-    public var entries: [Entry] { story.withLock { $0.entries } }
+    /// Secrets are left out.
+    public var entries: [Entry] { story.withLock { $0.entries }.map(\.redacted) }
 
     /// Writes something down.
     public func note(_ kind: String, _ text: String) {
@@ -42,7 +45,7 @@ public final class Timeline: Sendable, CustomStringConvertible {
     /// One line an entry; of a long story, the end.
     public var description: String {
         let (forgotten, entries) = story.withLock { $0 }
-        let shown = entries.suffix(40).map { "  \($0)" }
+        let shown = entries.suffix(40).map { "  \($0.redacted)" }
         let rest = forgotten + entries.count - shown.count
         return ((rest > 0 ? ["  … \(rest) earlier"] : []) + shown).joined(separator: "\n")
     }

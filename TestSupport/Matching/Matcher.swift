@@ -38,6 +38,11 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringLiteral,
         self.init(description) { subject in Outcome(reasons: reason(subject).map { [$0] } ?? []) }
     }
 
+    /// Creates a matcher of those that pass a test.
+    public init(_ description: String = "those that pass a test", where test: @escaping @Sendable (Subject) -> Bool) {
+        self.init(description) { subject in test(subject) ? nil : "it is not \(description)" }
+    }
+
     /// Creates a matcher from a text, as ``Matchable/matcher(_:)`` reads it.
     public init(stringLiteral text: String) {
         self = Subject.matcher(text)

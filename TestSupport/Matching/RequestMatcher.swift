@@ -27,9 +27,9 @@ extension Matcher where Subject == RecordedRequest {
         equal("address", url) { $0.url }
     }
 
-    /// Requests to a host, on any port.
+    /// Requests to a host, on any port; capitals don't matter.
     public static func host(_ host: String) -> RequestMatcher {
-        equal("host", host) { $0.host }
+        equal("host", host.lowercased()) { $0.host.lowercased() }
     }
 
     /// Requests for a path, as a whole and without the query; `/users/{id}` names parts of it, which
@@ -68,7 +68,7 @@ extension Matcher where Subject == RecordedRequest {
         RequestMatcher("header \(name)\(value.map { ": \($0)" } ?? "")") { request in
             guard let actual = request.header(name) else { return "header \(name) is missing" }
             guard let value, value != actual else { return nil }
-            return "header \(name) is \(shown(actual, as: name)), not \(shown(value, as: name))"
+            return "header \(name) is \(Redaction.standard.redact(actual, named: name)), not \(Redaction.standard.redact(value, named: name))"
         }
     }
 
@@ -104,7 +104,7 @@ extension Matcher where Subject == RecordedRequest {
             return Outcome(
                 reasons: fields.compactMap { name, value in
                     guard let found = actual[name] else { return "\(part) has no \(name)" }
-                    return found == value ? nil : "\(part)'s \(name) is \(shown(found, as: name)), not \(shown(value, as: name))"
+                    return found == value ? nil : "\(part)'s \(name) is \(Redaction.standard.redact(found, named: name)), not \(Redaction.standard.redact(value, named: name))"
                 })
         }
     }

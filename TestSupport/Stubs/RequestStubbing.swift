@@ -39,8 +39,7 @@ extension RequestStubbing {
         withStubResponse answer: @escaping @Sendable (RecordedRequest) -> StubResponse,
         file: String = #fileID, line: Int = #line
     ) -> Stub {
-        let matcher = RequestMatcher("requests passing a test") { test($0) ? nil : "it doesn't pass the test" }
-        return add(matcher, .closure(answer), file, line)
+        add(RequestMatcher(where: test), .closure(answer), file, line)
     }
 
     private func add(_ matcher: RequestMatcher, _ source: Stub.Source, _ file: String, _ line: Int) -> Stub {

@@ -10,7 +10,7 @@ struct Comparison {
 
     /// What differs; nothing where `got` is what `expected` asks for.
     func differences(_ expected: JSONValue, _ got: JSONValue, at path: String) -> [Field] {
-        if let matcher = Matcher.of(expected) { return differences(matcher, expected, got, at: path) }
+        if let matcher = ValueMatcher.of(expected) { return differences(matcher, expected, got, at: path) }
         if expected == .string(Redaction.marker) { return [] }
         switch (expected, got) {
         case (.object(let expected), .object(let got)):
@@ -32,17 +32,17 @@ struct Comparison {
         var fields: [Field] = []
         for (name, expected) in expected.sorted(by: { $0.key < $1.key }) {
             let path = Self.path(path, name)
-            if case .absent = Matcher.of(expected) {
+            if case .absent = ValueMatcher.of(expected) {
                 if let got = got[name] { fields.append(field(expected, got, at: path)) }
             } else if let got = got[name] {
                 fields += differences(expected, got, at: path)
             } else {
-                fields.append(Field(path: path, expected: Matcher.describe(expected), got: "nothing"))
+                fields.append(Field(path: path, expected: ValueMatcher.describe(expected), got: "nothing"))
             }
         }
         guard isExact else { return fields }
         for (name, got) in got.sorted(by: { $0.key < $1.key }) where expected[name] == nil && !optional.contains(name) {
-            fields.append(Field(path: Self.path(path, name), expected: "nothing", got: Matcher.show(got)))
+            fields.append(Field(path: Self.path(path, name), expected: "nothing", got: ValueMatcher.show(got)))
         }
         return fields
     }
@@ -52,9 +52,9 @@ struct Comparison {
         for index in 0..<max(expected.count, got.count) {
             let path = "\(path)[\(index)]"
             if index >= got.count {
-                fields.append(Field(path: path, expected: Matcher.describe(expected[index]), got: "nothing"))
+                fields.append(Field(path: path, expected: ValueMatcher.describe(expected[index]), got: "nothing"))
             } else if index >= expected.count {
-                fields.append(Field(path: path, expected: "nothing", got: Matcher.show(got[index])))
+                fields.append(Field(path: path, expected: "nothing", got: ValueMatcher.show(got[index])))
             } else {
                 fields += differences(expected[index], got[index], at: path)
             }
@@ -67,17 +67,17 @@ struct Comparison {
         let pairs = Pairing.largest(expected.count, got.count) { differences(expected[$0], got[$1], at: path).isEmpty }
         let taken = Set(pairs.values)
         let missing = expected.indices.filter { pairs[$0] == nil }.map { index in
-            Field(path: path, expected: "in any place \(Matcher.describe(expected[index]))", got: "nothing like it")
+            Field(path: path, expected: "in any place \(ValueMatcher.describe(expected[index]))", got: "nothing like it")
         }
         let unexpected = got.indices.filter { !taken.contains($0) }.map { index in
-            Field(path: "\(path)[\(index)]", expected: "nothing", got: Matcher.show(got[index]))
+            Field(path: "\(path)[\(index)]", expected: "nothing", got: ValueMatcher.show(got[index]))
         }
         return missing + unexpected
     }
 
     // MARK: Single values
 
-    private func differences(_ matcher: Matcher, _ expected: JSONValue, _ got: JSONValue, at path: String) -> [Field] {
+    private func differences(_ matcher: ValueMatcher, _ expected: JSONValue, _ got: JSONValue, at path: String) -> [Field] {
         switch matcher {
         case .any: return []
         case .absent: return [field(expected, got, at: path)]
@@ -126,12 +126,12 @@ struct Comparison {
 
     private func field(_ expected: JSONValue, _ got: JSONValue, at path: String, note: String? = nil) -> Field {
         var note = note
-        if note == nil, case .string(let text) = got, expected.stringValue == nil, Matcher.of(expected) == nil,
+        if note == nil, case .string(let text) = got, expected.stringValue == nil, ValueMatcher.of(expected) == nil,
             expected.text == text
         {
             note = "the traffic has it as a text; in quotes, the file would as well"
         }
-        return Field(path: path, expected: Matcher.describe(expected), got: Matcher.show(got), note: note)
+        return Field(path: path, expected: ValueMatcher.describe(expected), got: ValueMatcher.show(got), note: note)
     }
 
     /// `body.items[2].name`, and `body["two words"]`.

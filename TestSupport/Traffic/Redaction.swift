@@ -74,7 +74,7 @@ public struct Redaction: Sendable {
     /// A value without its secrets; with `keepsMatchers`, a file's, whose matchers go on saying what they say.
     func redact(_ value: JSONValue, named name: String? = nil, keepsMatchers: Bool = false) -> JSONValue {
         if let name, isSecret(name) {
-            return keepsMatchers && Matcher.isHarmless(value) ? value : hide(value, named: name)
+            return keepsMatchers && ValueMatcher.isHarmless(value) ? value : hide(value, named: name)
         }
         switch value {
         case .null, .bool: return value

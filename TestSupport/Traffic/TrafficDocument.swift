@@ -14,7 +14,7 @@ enum TrafficDocument {
                 let wanted = all.filter { headers.contains($0.key) }
                 members["headers"] = wanted.isEmpty ? nil : .object(wanted)
             }
-            for name in ["parameters", "body", "data"] { members[name] = members[name].map(Matcher.escape) }
+            for name in ["parameters", "body", "data"] { members[name] = members[name].map(ValueMatcher.escape) }
             return JSONValue.object(members)
         }
         return JSONValue.array(values).prettyText + "\n"
@@ -51,9 +51,9 @@ enum TrafficDocument {
     // MARK: Checking
 
     private static func check(_ value: JSONValue, at path: String, file: String) throws(TrafficError) {
-        let matcher: Matcher?
-        do throws(Matcher.Misuse) {
-            matcher = try Matcher(value)
+        let matcher: ValueMatcher?
+        do throws(ValueMatcher.Misuse) {
+            matcher = try ValueMatcher(value)
         } catch {
             throw malformed(error.problem, at: path, file: file)
         }

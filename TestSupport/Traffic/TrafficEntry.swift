@@ -72,7 +72,7 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
 
     private var frameTitle: String {
         let title = [event, channel].compactMap(\.self).joined(separator: ", ")
-        return title.isEmpty ? Matcher.show(members["data"] ?? .object(members)) : title
+        return title.isEmpty ? ValueMatcher.show(members["data"] ?? .object(members)) : title
     }
 
     var isFrame: Bool { ["frame", "event", "channel", "data"].contains { members[$0] != nil } }

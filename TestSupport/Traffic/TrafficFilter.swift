@@ -1,70 +1,52 @@
-import Foundation
-
-/// The filters that come with the library. A text is one: what has it in its URL.
+/// Which entries of the traffic are meant: the matchers of requests, for what was recorded. A text is one: what has it in its URL.
 ///
 /// ```swift
 /// try recorder.record(to: "sign-in.json", filter: .host("api.example.com") && !.path("/health") || .frames)
 /// try recorder.validate(against: "analytics.json", filter: "https://analytics.example.com")
 /// ```
-public struct TrafficFilter: RequestFilter, ExpressibleByStringLiteral {
-    private let isIncluded: @Sendable (TrafficEntry) -> Bool
+public typealias TrafficFilter = Matcher<TrafficEntry>
 
-    /// Lets through what `isIncluded` says, which may be called on any thread.
-    public init(_ isIncluded: @escaping @Sendable (TrafficEntry) -> Bool) {
-        self.isIncluded = isIncluded
+extension TrafficEntry: Matchable {
+    /// What has the text in its URL, for a frame in that of its connection.
+    public static func matcher(_ text: String) -> TrafficFilter {
+        TrafficFilter("\(text) in the URL") { $0.url.contains(text) }
     }
+}
 
+extension Matcher: RequestFilter where Subject == TrafficEntry {
     /// Lets through what another filter does, one of your own.
     public init(_ filter: some RequestFilter) {
-        self.init { filter.include(request: $0) }
-    }
-
-    /// Lets through what has this text in its URL, for a frame in that of its connection.
-    public init(stringLiteral text: String) {
-        self.init { $0.url.contains(text) }
+        self.init("\(filter)") { filter.include(request: $0) }
     }
 
     /// Whether it goes in.
-    public func include(request: TrafficEntry) -> Bool { isIncluded(request) }
-
-    // MARK: Ready ones
-
-    /// Lets everything through.
-    public static let all = TrafficFilter { _ in true }
+    public func include(request: TrafficEntry) -> Bool { matches(request) }
 
     /// HTTP requests.
-    public static let requests = TrafficFilter { $0.kind == .request }
+    public static var requests: TrafficFilter { TrafficFilter("requests") { $0.kind == .request } }
 
     /// WebSocket messages.
-    public static let frames = TrafficFilter { $0.kind != .request }
+    public static var frames: TrafficFilter { TrafficFilter("frames") { $0.kind != .request } }
 
     /// What goes to or comes from this host; capitals don't matter.
     public static func host(_ host: String) -> TrafficFilter {
-        TrafficFilter { RecordedRequest(url: $0.url).host.lowercased() == host.lowercased() }
+        .address(.host(host))
     }
 
-    /// What has exactly this path, percent-encoded.
+    /// What has exactly this path, without the query; `/users/{id}` names parts of it.
     public static func path(_ path: String) -> TrafficFilter {
-        TrafficFilter { RecordedRequest(url: $0.url).path == path }
+        .address(.path(path))
     }
 
     /// Requests with this method; capitals don't matter.
     public static func method(_ method: String) -> TrafficFilter {
-        TrafficFilter { $0.method == method.uppercased() }
+        .requests && .address(.method(method))
     }
 
-    /// What both let through.
-    public static func && (left: TrafficFilter, right: TrafficFilter) -> TrafficFilter {
-        TrafficFilter { left.include(request: $0) && right.include(request: $0) }
-    }
-
-    /// What one of them lets through.
-    public static func || (left: TrafficFilter, right: TrafficFilter) -> TrafficFilter {
-        TrafficFilter { left.include(request: $0) || right.include(request: $0) }
-    }
-
-    /// What it doesn't let through.
-    public static prefix func ! (filter: TrafficFilter) -> TrafficFilter {
-        TrafficFilter { !filter.include(request: $0) }
+    /// Entries whose method and URL a matcher of requests means.
+    private static func address(_ matcher: RequestMatcher) -> TrafficFilter {
+        TrafficFilter(matcher.description) { entry in
+            matcher.outcome(of: RecordedRequest(method: entry.method ?? "GET", url: entry.url)).isMatch
+        }
     }
 }

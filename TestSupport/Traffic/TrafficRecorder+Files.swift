@@ -10,7 +10,7 @@ extension TrafficRecorder {
     ///   - filter: What goes in.
     ///   - testFile: The test's file, which the compiler fills in.
     /// - Throws: ``TrafficError`` where the environment has `CI`, and where the file can't be written.
-    public func record(to path: String, filter: TrafficFilter = .all, testFile: String = #filePath) throws(TrafficError) {
+    public func record(to path: String, filter: TrafficFilter = .any, testFile: String = #filePath) throws(TrafficError) {
         stop()
         let file = resolve(path, testFile)
         if let ci = environment["CI"], !["", "0", "false"].contains(ci.lowercased()) {
@@ -33,7 +33,7 @@ extension TrafficRecorder {
     /// - Throws: What the validator throws, a ``TrafficMismatch`` where it is one of the library's; ``TrafficError`` where the file
     ///   is missing or can't be meant.
     public func validate(
-        against path: String, using validator: some Validator = .subset, filter: TrafficFilter = .all,
+        against path: String, using validator: some Validator = .subset, filter: TrafficFilter = .any,
         testFile: String = #filePath
     ) throws {
         stop()

@@ -74,12 +74,12 @@ private struct Differences {
 
     private static func isAbsent(_ expected: JSONValue?) -> Bool {
         guard let expected else { return true }
-        if case .absent = Matcher.of(expected) { return true }
+        if case .absent = ValueMatcher.of(expected) { return true }
         return false
     }
 
     private static func lowercased(_ headers: JSONValue) -> JSONValue {
-        guard Matcher.of(headers) == nil, case .object(let members) = headers else { return headers }
+        guard ValueMatcher.of(headers) == nil, case .object(let members) = headers else { return headers }
         return .object(Dictionary(members.map { ($0.lowercased(), $1) }, uniquingKeysWith: { $1 }))
     }
 

@@ -137,6 +137,23 @@ struct TestHarnessTests {
         #expect(text.contains("pusher_internal:subscription_succeeded"))
     }
 
+    @Test func `The report hides secrets`() throws {
+        let url = try #require(URL(string: "http://a/b?auth_signature=s3cr3t&page=1"))
+        let failure = try #require(
+            #expect(throws: TestFailure.self) {
+                try withTestHarness { harness in
+                    let pusher = harness.makePusher()
+                    pusher.connect()
+                    pusher.subscribe("private-room")
+                    harness.session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+                }
+            })
+        let text = "\(failure)"
+        #expect(text.contains("nothing answers GET http://a/b?auth_signature=<redacted>&page=1"))
+        #expect(text.contains(#""auth":"local-key:<redacted>""#))
+        #expect(!text.contains("s3cr3t"))
+    }
+
     @Test func `A harness made by hand verifies when it is asked`() throws {
         let harness = TestHarness()
         let pusher = harness.makePusher()

@@ -22,7 +22,7 @@ struct TrafficFilterTests {
     }
 
     static let cases: [(TrafficFilter, [Int])] = [
-        (.all, [0, 1, 2, 3, 4]),
+        (.any, [0, 1, 2, 3, 4]),
         ("https://api", [0, 2]),
         ("liked=true", [0]),
         ("wss://", [3, 4]),
@@ -33,6 +33,7 @@ struct TrafficFilterTests {
         (.host("example.com"), []),
         (.path("/pixel"), [1]),
         (.path("/pix"), []),
+        (.path("/tracks/{id}"), [0]),
         (.path("/app/key"), [3, 4]),
         (.method("post"), [2]),
         (.host("api.example.com") && .method("GET"), [0]),

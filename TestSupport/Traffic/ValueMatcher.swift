@@ -1,7 +1,7 @@
 import PusherChannels
 
 /// What an object of a file such as `{"$type": "number"}` asks for, where a plain value would ask for itself.
-enum Matcher {
+enum ValueMatcher {
     case regex(String)
     case any
     case type(String)
@@ -37,8 +37,8 @@ enum Matcher {
     }
 
     /// The matcher of a value in a checked file.
-    static func of(_ value: JSONValue) -> Matcher? {
-        (try? Matcher(value)) ?? nil
+    static func of(_ value: JSONValue) -> ValueMatcher? {
+        (try? ValueMatcher(value)) ?? nil
     }
 
     /// Whether a matcher shows nothing, so that it may stand where a secret is expected.
