@@ -70,6 +70,7 @@ let package = Package(
         .testTarget(
             name: "TestSupportTests",
             dependencies: ["PusherChannels", "TestSupport"],
+            exclude: ["__Traffic__"],
             swiftSettings: settings
         ),
         .testTarget(

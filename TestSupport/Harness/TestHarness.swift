@@ -95,9 +95,11 @@ public final class TestHarness: Sendable {
     ///
     /// - Parameters:
     ///   - socket: What it connects with, by default a new one.
+    ///   - recorder: Records what it sends and receives.
     ///   - configure: Changes its options.
     public func makePusher(
-        key: String = ServerApp.local.key, socket: MockWebSocket? = nil, file: String = #fileID, line: Int = #line,
+        key: String = ServerApp.local.key, socket: MockWebSocket? = nil, recorder: TrafficRecorder? = nil,
+        file: String = #fileID, line: Int = #line,
         _ configure: (inout PusherClientOptions) -> Void = { _ in }
     ) -> Pusher {
         var options = PusherClientOptions(
@@ -106,7 +108,9 @@ public final class TestHarness: Sendable {
             logger: Logger(label: "pusher-channels") { [timeline] _ in TimelineLogHandler(timeline: timeline) })
         configure(&options)
         let socket = socket ?? makeWebSocket()
-        let pusher = Pusher(key: key, options: options, environment: pusherEnvironment { socket })
+        var environment = pusherEnvironment { () -> any WebSocket in recorder?.recording(socket) ?? socket as any WebSocket }
+        if let recorder { environment.httpSession = recorder.recording(environment.httpSession) }
+        let pusher = Pusher(key: key, options: options, environment: environment)
         track(pusher.connection, "client", file: file, line: line)
         return pusher
     }

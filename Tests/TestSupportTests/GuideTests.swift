@@ -100,6 +100,17 @@ import FoundationNetworking
         }
     }
 
+    @Test func whatIsSentIsWhatWasAgreed() throws {
+        try withTestHarness { harness in
+            let recorder = TrafficRecorder()
+            let pusher = harness.makePusher(recorder: recorder)
+            let orders = pusher.subscribe("private-orders")
+            pusher.connect()
+            orders.trigger(eventName: "client-seen", data: ["by": "ann"])
+            try recorder.validate(against: "orders.json", filter: TrafficFilter { $0.kind != .received })
+        }
+    }
+
     @Test(arguments: UInt64(1)...5)
     func aHundredClientsSurviveTenRestarts(seed: UInt64) throws {
         try withTestHarness(seed: seed) { harness in
