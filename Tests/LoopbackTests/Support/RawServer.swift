@@ -141,9 +141,33 @@ final class RawConnection: Sendable {
         return Frame(opcode: head[0] & 0x0F, isFinal: head[0] & 0x80 != 0, payload: payload)
     }
 
-    /// Waits for the peer to end the connection.
-    func readToEnd() throws {
-        while !(try receive().isEmpty) {}
+    /// Waits for the peer to end the connection, and gives back what it sent.
+    @discardableResult
+    func readToEnd() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            let piece = try receive()
+            if piece.isEmpty { return bytes }
+            bytes += piece
+        }
+    }
+
+    /// Says that no more comes (FIN), and goes on reading.
+    func finish() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Sends for as long as bytes are taken, none for so many seconds being the end; how many there were.
+    func sendUntilBlocked(seconds: Int = 1) -> Int {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let bytes = [UInt8](repeating: 0x55, count: 65_536)
+        var sum = 0
+        while true {
+            let count = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            guard count > 0 else { return sum }
+            sum += count
+        }
     }
 
     private func read(_ count: Int) throws -> [UInt8] {

@@ -1,0 +1,121 @@
+import PusherChannels
+
+/// What a server sent on one connection and the client hasn't got yet: decides what happens to it, and does nothing itself.
+struct Downstream {
+    /// How the server's side ended.
+    enum End: Equatable {
+        case finished, reset
+    }
+
+    /// What to do next.
+    enum Step: Equatable {
+        /// Hand so many bytes on.
+        case pass(Int)
+        /// Nothing before that time; `nil` stands for: before something changes.
+        case wait(until: MonotonicTime?)
+        case stop(FaultPlan.Stop)
+        /// All was handed on: do as the server did.
+        case end(End)
+    }
+
+    private(set) var queue = ByteQueue()
+    /// How many bytes the client got.
+    private(set) var passed = 0
+    private var plan: FaultPlan
+    private var shaper = Shaper()
+    private var counter = FrameCounter()
+    /// Where frames end that haven't passed as a whole, the head's end as the first, and how many have.
+    private var frameEnds: ArraySlice<Int> = []
+    private var framesPassed = -1
+    /// When what came, and up to where it reaches.
+    private var arrivals: ArraySlice<(end: Int, time: MonotonicTime)> = []
+    private var end: (end: End, time: MonotonicTime)?
+
+    init(_ plan: FaultPlan = FaultPlan()) {
+        self.plan = plan
+        shape()
+    }
+
+    // MARK: Faults
+
+    mutating func add(_ fault: Fault) {
+        plan.add(fault)
+        shape()
+    }
+
+    mutating func heal() {
+        plan = FaultPlan()
+        shape()
+    }
+
+    private mutating func shape() {
+        shaper.bandwidth = plan.bandwidth
+        shaper.dribble = plan.dribble
+    }
+
+    // MARK: The server's side
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
+        let start = passed + queue.count
+        queue.append(bytes)
+        counter.read(bytes) { frameEnds.append(start + $0) }
+        arrivals.append((start + bytes.count, now))
+    }
+
+    mutating func finish(_ how: End, at now: MonotonicTime) {
+        if end == nil { end = (how, now) }
+    }
+
+    // MARK: The client's side
+
+    mutating func next(at now: MonotonicTime) -> Step {
+        var limit = queue.count
+        var due: FaultPlan.Stop?
+        for (stop, position) in plan.stops {
+            guard let left = bytesLeft(to: position) else { continue }
+            limit = min(limit, left)
+            if left == 0 { due = max(stop, due ?? stop) }
+        }
+        if let due { return .stop(due) }
+        guard !queue.isEmpty else {
+            guard let end else { return .wait(until: nil) }
+            return now < end.time + plan.latency ? .wait(until: end.time + plan.latency) : .end(end.end)
+        }
+        let arrived = arrivals.last { $0.time + plan.latency <= now }?.end ?? passed
+        guard arrived > passed else { return .wait(until: arrivals.first.map { $0.time + plan.latency }) }
+        switch shaper.allowance(of: min(limit, arrived - passed), at: now) {
+        case .pass(let bytes): return .pass(bytes)
+        case .wait(let time): return .wait(until: time)
+        }
+    }
+
+    /// The client got so many bytes.
+    mutating func pass(_ bytes: Int, at now: MonotonicTime) {
+        queue.removeFirst(bytes)
+        passed += bytes
+        shaper.passed(bytes, at: now)
+        while let first = arrivals.first, first.end <= passed { arrivals.removeFirst() }
+        while let first = frameEnds.first, first <= passed {
+            frameEnds.removeFirst()
+            framesPassed += 1
+        }
+    }
+
+    /// Forgets what waits: it will never be sent.
+    mutating func discard() {
+        queue.removeAll()
+        arrivals.removeAll()
+    }
+
+    /// How many bytes may pass before a position is reached; `nil` if it isn't known yet, being further than what has come.
+    private func bytesLeft(to position: Fault.Position) -> Int? {
+        switch position {
+        case .bytes(let bytes): return max(0, bytes - passed)
+        case .frames(let frames):
+            let ahead = max(0, frames) - framesPassed
+            guard ahead > 0 else { return 0 }
+            guard ahead <= frameEnds.count else { return nil }
+            return frameEnds[frameEnds.startIndex + ahead - 1] - passed
+        }
+    }
+}

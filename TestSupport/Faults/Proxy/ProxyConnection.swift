@@ -1,0 +1,214 @@
+import PusherChannels
+
+/// One client and the connection made to the server for it. Lives on the proxy's thread.
+struct ProxyConnection {
+    /// How many bytes were handed on.
+    struct Moved: Equatable {
+        var toClient = 0
+        var toServer = 0
+    }
+
+    /// One direction isn't read while so many bytes wait on the other side.
+    static let bufferLimit = 256 << 10
+    /// How long a client that doesn't read may hold up its own reset.
+    private static let resetPatience = Duration.seconds(2)
+    /// How many rounds of reading one connection may do before it is another's turn.
+    private static let roundsPerTurn = 8
+
+    let client: any ProxyStream
+    private(set) var server: ServerSide
+    private var downstream: Downstream
+    private(set) var moved = Moved()
+    private(set) var isOver = false
+
+    private var isConnectingStarted = false
+    private(set) var clientHasEnded = false
+    private(set) var serverHasEnded = false
+    private(set) var isClientBlocked = false
+    /// Whether FIN is to be sent to the client, and whether it was.
+    private var isFinishing = false
+    private(set) var hasFinished = false
+    /// What comes from a side goes nowhere.
+    private var dropsServersBytes = false
+    private var dropsClientsBytes = false
+    private var isStalled = false
+    /// When the reset comes that waits for the client's system to have all that was sent before.
+    private var resetDeadline: MonotonicTime?
+
+    init(client: any ProxyStream, to addresses: [SocketAddress], faults: [Fault]) {
+        self.client = client
+        server = ServerSide(addresses: addresses)
+        downstream = Downstream(FaultPlan(faults))
+    }
+
+    mutating func add(_ fault: Fault) { downstream.add(fault) }
+    mutating func heal() { downstream.heal() }
+
+    // MARK: A turn
+
+    /// Does all that can be done now. Gives back when to come again even if nothing happens; `nil` stands for never.
+    mutating func advance(at now: MonotonicTime, with buffer: UnsafeMutableRawBufferPointer) -> MonotonicTime? {
+        // What is to be reset from the start needs no server.
+        var wake = handOn(at: now)
+        for _ in 0..<Self.roundsPerTurn where !isOver {
+            connect(at: now)
+            moved.toServer += server.send(thenFinish: clientHasEnded || dropsClientsBytes)
+            wake = handOn(at: now)
+            endIfDone()
+            guard !isOver else { break }
+            let fromClient = readClient(into: buffer)
+            let fromServer = readServer(into: buffer, at: now)
+            if !fromClient, !fromServer { return wake }
+        }
+        return isOver ? nil : now
+    }
+
+    private mutating func connect(at now: MonotonicTime) {
+        let isPossible =
+            if !isConnectingStarted { server.connect() } else { !server.isConnecting || server.settleConnecting() }
+        isConnectingStarted = true
+        if !isPossible { serverEnded(.reset, at: now) }
+    }
+
+    private mutating func serverEnded(_ how: Downstream.End, at now: MonotonicTime) {
+        serverHasEnded = true
+        if how == .reset { server.close() }
+        downstream.finish(how, at: now)
+    }
+
+    /// Both sides have said all they had to say.
+    private mutating func endIfDone() {
+        let clientGotTheEnd = hasFinished || isStalled
+        guard clientHasEnded, serverHasEnded, clientGotTheEnd, server.isDone else { return }
+        close()
+    }
+
+    // MARK: To the client
+
+    private mutating func handOn(at now: MonotonicTime) -> MonotonicTime? {
+        isClientBlocked = false
+        if client.hasUnsent {
+            switch client.flush() {
+            case .bytes: break
+            case .notYet: isClientBlocked = true
+            case .broken: clientIsGone()
+            }
+        }
+        isStalled = false
+        while !isOver, resetDeadline == nil {
+            switch downstream.next(at: now) {
+            case .pass(let bytes):
+                guard pass(bytes, at: now) else { return nil }
+            case .wait(let time):
+                return time
+            case .stop(.stall):
+                isStalled = true
+                return nil
+            case .stop(.reset), .end(.reset):
+                resetDeadline = now + Self.resetPatience
+            case .stop(.halfClose):
+                dropsServersBytes = true
+                return finish()
+            case .stop(.truncate):
+                dropsServersBytes = true
+                dropsClientsBytes = true
+                return finish()
+            case .end(.finished):
+                if !isFinishing { client.sayGoodbye() }
+                return finish()
+            }
+        }
+        return resetIfPossible(at: now)
+    }
+
+    private mutating func pass(_ bytes: Int, at now: MonotonicTime) -> Bool {
+        switch client.send(downstream.queue, atMost: bytes) {
+        case .bytes(let sent):
+            downstream.pass(sent, at: now)
+            moved.toClient += sent
+            return true
+        case .notYet:
+            isClientBlocked = true
+        case .broken:
+            clientIsGone()
+        }
+        return false
+    }
+
+    /// Sends FIN once all is sent; asked again each time.
+    private mutating func finish() -> MonotonicTime? {
+        isFinishing = true
+        downstream.discard()
+        if !hasFinished, !client.hasUnsent {
+            hasFinished = true
+            Sockets.finish(client.descriptor)
+        }
+        return nil
+    }
+
+    private mutating func resetIfPossible(at now: MonotonicTime) -> MonotonicTime? {
+        guard !isOver, let resetDeadline else { return nil }
+        let isSent = !client.hasUnsent && Sockets.unacknowledged(client.descriptor) == 0
+        guard isSent || now >= resetDeadline else { return now + .milliseconds(1) }
+        reset()
+        return nil
+    }
+
+    // MARK: Reading
+
+    var wantsToReadClient: Bool {
+        !clientHasEnded && resetDeadline == nil && (dropsClientsBytes || server.queue.count < Self.bufferLimit)
+    }
+
+    var wantsToReadServer: Bool {
+        server.canReceive && !serverHasEnded && resetDeadline == nil
+            && (dropsServersBytes || downstream.queue.count < Self.bufferLimit)
+    }
+
+    private mutating func readClient(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        guard wantsToReadClient else { return false }
+        switch client.receive(into: buffer) {
+        case .bytes(let count):
+            if !dropsClientsBytes { server.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        case .nothingYet: return false
+        case .end: clientHasEnded = true
+        case .reset: clientIsGone()
+        }
+        return true
+    }
+
+    private mutating func readServer(into buffer: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
+        guard wantsToReadServer else { return false }
+        switch Sockets.receive(server.descriptor, into: buffer) {
+        case .bytes(let count):
+            if !dropsServersBytes { downstream.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now) }
+        case .nothingYet: return false
+        case .end: serverEnded(.finished, at: now)
+        case .reset: serverEnded(.reset, at: now)
+        }
+        return true
+    }
+
+    // MARK: Ending
+
+    /// The client is no longer there: so shall the server see it.
+    mutating func clientIsGone() {
+        reset()
+    }
+
+    /// Resets both sides now.
+    mutating func reset() {
+        guard !isOver else { return }
+        isOver = true
+        Sockets.reset(client.descriptor)
+        server.reset()
+    }
+
+    /// Closes both sides.
+    mutating func close() {
+        guard !isOver else { return }
+        isOver = true
+        Sockets.close(client.descriptor)
+        server.close()
+    }
+}

@@ -1,0 +1,82 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A port that is either listened on or held without listening, so that connections are refused and nobody else gets it.
+struct ProxyListener {
+    private(set) var descriptor: Int32
+    private(set) var isListening = true
+    let port: UInt16
+
+    init(port: UInt16) throws(Sockets.Failure) {
+        // Not for a free port: it could be one that another proxy only holds.
+        let descriptor = try Self.bound(to: port, options: port == 0 ? [] : [SO_REUSEADDR])
+        do throws(Sockets.Failure) {
+            try Self.listen(descriptor)
+            self.port = try Self.port(of: descriptor)
+        } catch {
+            Sockets.close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Refuses connections, those as well that wait to be accepted.
+    mutating func refuse() throws(Sockets.Failure) {
+        guard isListening else { return }
+        // The port is never free: a second socket is bound to it before the first goes away. Both options are needed, one for
+        // the socket that listens, one for its connections; they are off again as soon as nobody needs them.
+        Sockets.set(descriptor, SOL_SOCKET, SO_REUSEPORT)
+        let placeholder = try Self.bound(to: port, options: [SO_REUSEADDR, SO_REUSEPORT])
+        Sockets.close(descriptor)
+        for option in [SO_REUSEADDR, SO_REUSEPORT] { Sockets.set(placeholder, SOL_SOCKET, option, to: 0) }
+        descriptor = placeholder
+        isListening = false
+    }
+
+    /// Listens again.
+    mutating func resume() throws(Sockets.Failure) {
+        guard !isListening else { return }
+        try Self.listen(descriptor)
+        isListening = true
+    }
+
+    func close() {
+        Sockets.close(descriptor)
+    }
+
+    private static func listen(_ descriptor: Int32) throws(Sockets.Failure) {
+        // Or the connections of before, open or just closed, would bar the port.
+        Sockets.set(descriptor, SOL_SOCKET, SO_REUSEADDR)
+        guard systemListen(descriptor, 256) == 0 else { throw Sockets.Failure("listen") }
+    }
+
+    private static func bound(to port: UInt16, options: [Int32]) throws(Sockets.Failure) -> Int32 {
+        let address = SocketAddress(loopbackPort: port)
+        let descriptor = try Sockets.make(family: address.family)
+        for option in options { Sockets.set(descriptor, SOL_SOCKET, option) }
+        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0 else {
+            let failure = Sockets.Failure("bind")
+            Sockets.close(descriptor)
+            throw failure
+        }
+        return descriptor
+    }
+
+    private static func port(of descriptor: Int32) throws(Sockets.Failure) -> UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let found = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard found == 0 else { throw Sockets.Failure("getsockname") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}
+
+// The name is taken inside `ProxyListener`.
+private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }

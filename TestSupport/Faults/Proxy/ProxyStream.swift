@@ -1,0 +1,40 @@
+/// The client's end of a connection: what the client sends and gets, be it wrapped in TLS or not.
+protocol ProxyStream: AnyObject {
+    var descriptor: Int32 { get }
+
+    /// Whether something was taken by ``send(_:atMost:)`` that the system hasn't taken yet.
+    var hasUnsent: Bool { get }
+
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received
+
+    /// Sends what a queue begins with; all that it says it sent will be sent.
+    func send(_ queue: ByteQueue, atMost limit: Int) -> Sockets.Sent
+
+    /// Sends what is left to send.
+    func flush() -> Sockets.Sent
+
+    /// Says goodbye where the protocol above TCP has a way to; the FIN is not its matter.
+    func sayGoodbye()
+}
+
+/// A stream without TLS.
+final class PlainStream: ProxyStream {
+    let descriptor: Int32
+    let hasUnsent = false
+
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received {
+        Sockets.receive(descriptor, into: buffer)
+    }
+
+    func send(_ queue: ByteQueue, atMost limit: Int) -> Sockets.Sent {
+        queue.withPrefix(limit) { Sockets.send(descriptor, $0) }
+    }
+
+    func flush() -> Sockets.Sent { .bytes(0) }
+
+    func sayGoodbye() {}
+}

@@ -1,0 +1,67 @@
+import PusherChannels
+
+/// Decides how many of the bytes that wait may pass now, and when to ask again: bandwidth and dribble.
+struct Shaper {
+    enum Allowance: Equatable {
+        case pass(Int)
+        case wait(until: MonotonicTime)
+    }
+
+    struct Dribble: Equatable {
+        let bytes: Int
+        let pause: Duration
+
+        init(bytes: Int, pause: Duration) {
+            self.bytes = max(1, bytes)
+            self.pause = max(.zero, pause)
+        }
+    }
+
+    /// Bytes a second; at least one.
+    var bandwidth: Int? {
+        didSet { bandwidth = bandwidth.map { min(max(1, $0), 100_000_000_000) } }
+    }
+    var dribble: Dribble?
+
+    /// Up to when the bandwidth is used up.
+    private var paidUntil: MonotonicTime?
+    private var passedOfPiece = 0
+    private var pieceStarts: MonotonicTime?
+
+    /// What may pass of so many bytes, one at least.
+    mutating func allowance(of waiting: Int, at now: MonotonicTime) -> Allowance {
+        var bytes = waiting
+        if let dribble {
+            if let pieceStarts, now < pieceStarts { return .wait(until: pieceStarts) }
+            bytes = min(bytes, dribble.bytes - min(passedOfPiece, dribble.bytes - 1))
+        }
+        if let bandwidth {
+            // Let through a hundredth of a second's worth at a time; what an idle connection didn't use isn't saved up.
+            let portion = max(1, bandwidth / 100)
+            let start = max(paidUntil ?? now, now - cost(of: 2 * portion, bandwidth))
+            paidUntil = start
+            let earned = Int(max(.zero, now - start) / .nanoseconds(1)) * bandwidth / 1_000_000_000
+            let wanted = min(bytes, portion)
+            guard earned >= wanted else { return .wait(until: start + cost(of: wanted, bandwidth)) }
+            bytes = min(bytes, earned)
+        }
+        return .pass(bytes)
+    }
+
+    /// So many bytes have passed.
+    mutating func passed(_ bytes: Int, at now: MonotonicTime) {
+        if let bandwidth { paidUntil = (paidUntil ?? now) + cost(of: bytes, bandwidth) }
+        if let dribble {
+            passedOfPiece += bytes
+            if passedOfPiece >= dribble.bytes {
+                passedOfPiece = 0
+                pieceStarts = now + dribble.pause
+            }
+        }
+    }
+
+    /// How long so many bytes take, rounded up so that they are earned when the time has come.
+    private func cost(of bytes: Int, _ bandwidth: Int) -> Duration {
+        .nanoseconds((bytes * 1_000_000_000 + bandwidth - 1) / bandwidth)
+    }
+}

@@ -1,0 +1,50 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// An address as the system's calls take it.
+struct SocketAddress: Sendable {
+    private let bytes: [UInt8]
+    let family: Int32
+
+    /// A port of this machine's loopback interface.
+    init(loopbackPort port: UInt16) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        bytes = withUnsafeBytes(of: &address) { Array($0) }
+        family = AF_INET
+    }
+
+    private init(_ entry: addrinfo) {
+        bytes = Array(UnsafeRawBufferPointer(start: entry.ai_addr, count: Int(entry.ai_addrlen)))
+        family = entry.ai_family
+    }
+
+    /// The addresses of a host; none if it has none. May take long where a name server doesn't answer.
+    static func resolve(_ host: String, port: Int) -> [SocketAddress] {
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        #if canImport(Glibc)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+        hints.ai_socktype = SOCK_STREAM
+        #endif
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0 else { return [] }
+        defer { if let list { freeaddrinfo(list) } }
+        return sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap {
+            $0.map { SocketAddress($0.pointee) }
+        }
+    }
+
+    /// Calls `body` with the address as the system takes it.
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>?, socklen_t) -> Result) -> Result {
+        bytes.withUnsafeBytes { body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) }
+    }
+}

@@ -1,0 +1,151 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The system's calls on TCP sockets, as the proxy needs them: nothing blocks, nothing is interrupted, no child inherits one.
+enum Sockets {
+    /// Why a call failed.
+    struct Failure: Error {
+        let call: String
+        let code: Int32
+
+        init(_ call: String) {
+            self.call = call
+            code = errno
+        }
+
+        var description: String { "\(call): \(String(cString: strerror(code)))" }
+    }
+
+    /// What a read brought.
+    enum Received: Equatable {
+        case bytes(Int)
+        case nothingYet, end, reset
+    }
+
+    /// What became of a write.
+    enum Sent: Equatable {
+        case bytes(Int)
+        case notYet, broken
+    }
+
+    static func make(family: Int32) throws(Failure) -> Int32 {
+        #if canImport(Glibc)
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(family, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw Failure("socket") }
+        prepare(descriptor)
+        return descriptor
+    }
+
+    /// The next connection of a listener.
+    static func accept(_ listener: Int32) throws(Failure) -> Int32 {
+        while true {
+            let descriptor = systemAccept(listener)
+            if descriptor >= 0 {
+                prepare(descriptor)
+                return descriptor
+            }
+            if errno != EINTR, errno != ECONNABORTED { throw Failure("accept") }
+        }
+    }
+
+    private static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // Pieces of a dribble must leave as they are, and small messages at once.
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
+        #if canImport(Darwin)
+        set(descriptor, SOL_SOCKET, SO_NOSIGPIPE)
+        #endif
+    }
+
+    static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, to value: Int32 = 1) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    // MARK: Bytes
+
+    static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK: return .nothingYet
+            default: return .reset
+            }
+        }
+    }
+
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Sent {
+        while true {
+            let count = systemSend(descriptor, bytes.baseAddress, bytes.count, noSignal)
+            if count >= 0 { return .bytes(count) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK: return .notYet
+            default: return .broken
+            }
+        }
+    }
+
+    /// Sends what a queue begins with and takes it out.
+    static func send(_ descriptor: Int32, _ queue: inout ByteQueue, atMost limit: Int = .max) -> Sent {
+        let sent = queue.withPrefix(limit) { send(descriptor, $0) }
+        if case .bytes(let count) = sent { queue.removeFirst(count) }
+        return sent
+    }
+
+    // MARK: Ends
+
+    /// No more comes from our side (FIN).
+    static func finish(_ descriptor: Int32) {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Closes with RST instead of FIN, without what is not yet sent.
+    static func reset(_ descriptor: Int32) {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        close(descriptor)
+    }
+
+    static func close(_ descriptor: Int32) {
+        _ = systemClose(descriptor)
+    }
+
+    /// How many bytes the peer's system hasn't acknowledged.
+    static func unacknowledged(_ descriptor: Int32) -> Int {
+        #if os(Linux)
+        var count: Int32 = 0
+        return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+        #else
+        var count: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? Int(count) : 0
+        #endif
+    }
+}
+
+// The names of these are taken inside `Sockets`.
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+    send(descriptor, bytes, count, flags)
+}
+
+private func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+
+#if os(Linux)
+private let noSignal = Int32(MSG_NOSIGNAL)
+#else
+private let noSignal: Int32 = 0
+#endif

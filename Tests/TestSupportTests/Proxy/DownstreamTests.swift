@@ -1,0 +1,105 @@
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+@Suite struct DownstreamTests {
+    private let head = Array("HTTP/1.1 101 Switching Protocols\r\n\r\n".utf8)
+    private let frame: [UInt8] = [0x81, 3, 65, 66, 67]
+
+    private func downstream(_ faults: [Fault], _ bytes: [UInt8]) -> Downstream {
+        var downstream = Downstream(FaultPlan(faults))
+        bytes.withUnsafeBytes { downstream.append($0, at: .zero) }
+        return downstream
+    }
+
+    /// Passes what may pass at a time; how many bytes that was, and what stands in the way of more.
+    private func pass(_ downstream: inout Downstream, at now: MonotonicTime = .zero) -> (Int, Downstream.Step) {
+        var count = 0
+        while true {
+            let step = downstream.next(at: now)
+            guard case .pass(let bytes) = step else { return (count, step) }
+            downstream.pass(bytes, at: now)
+            count += bytes
+        }
+    }
+
+    private func expect(
+        _ faults: [Fault], _ bytes: [UInt8], pass count: Int, then step: Downstream.Step,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        var downstream = downstream(faults, bytes)
+        let passed = pass(&downstream)
+        #expect(passed.0 == count, sourceLocation: sourceLocation)
+        #expect(passed.1 == step, sourceLocation: sourceLocation)
+    }
+
+    @Test func bytesAreCounted() {
+        let all = head + frame
+        for count in [0, 1, head.count, all.count - 1, all.count] {
+            expect([.reset(after: .bytes(count))], all, pass: count, then: .stop(.reset))
+        }
+        expect([.reset(after: .bytes(all.count + 1))], all, pass: all.count, then: .wait(until: nil))
+        expect([.reset(after: .bytes(-5))], all, pass: 0, then: .stop(.reset))
+    }
+
+    @Test func framesAreCounted() {
+        let all = head + frame + frame + frame.dropLast()
+        expect([.stall(after: .frames(0))], all, pass: head.count, then: .stop(.stall))
+        expect([.stall(after: .frames(-1))], all, pass: head.count, then: .stop(.stall))
+        expect([.stall(after: .frames(1))], all, pass: head.count + 5, then: .stop(.stall))
+        expect([.stall(after: .frames(2))], all, pass: head.count + 10, then: .stop(.stall))
+        expect([.stall(after: .frames(3))], all, pass: all.count, then: .wait(until: nil))
+        expect([.stall(after: .frames(0))], [0x81, 0], pass: 2, then: .wait(until: nil))
+    }
+
+    @Test func theNearestStopActsAndTheWorstOfSeveral() {
+        let all = head + frame
+        let reset = Fault.reset(after: .bytes(7))
+        expect([.stall(after: .bytes(9)), reset, .truncate(after: .bytes(8))], all, pass: 7, then: .stop(.reset))
+        expect([.stall(after: .bytes(7)), reset, .truncate(after: .bytes(7))], all, pass: 7, then: .stop(.reset))
+        expect([.stall, .halfClose, .truncate(after: .start)], all, pass: 0, then: .stop(.truncate))
+    }
+
+    @Test func aPositionThatWasPassedActsAtOnce() {
+        var downstream = downstream([], head + frame + frame)
+        #expect(pass(&downstream) == (head.count + 10, .wait(until: nil)))
+        downstream.add(.halfClose(after: .frames(1)))
+        #expect(downstream.next(at: .zero) == .stop(.halfClose))
+        downstream.heal()
+        downstream.add(.reset(after: .bytes(3)))
+        #expect(downstream.next(at: .zero) == .stop(.reset))
+        downstream.heal()
+        #expect(downstream.next(at: .zero) == .wait(until: nil))
+    }
+
+    @Test func theEndComesAfterAllElse() {
+        var finished = downstream([], head)
+        finished.finish(.finished, at: .zero)
+        finished.finish(.reset, at: .zero)
+        #expect(pass(&finished) == (head.count, .end(.finished)))
+        var stalled = downstream([.stall(after: .bytes(3))], head)
+        stalled.finish(.reset, at: .zero)
+        #expect(pass(&stalled) == (3, .stop(.stall)))
+        stalled.heal()
+        #expect(pass(&stalled) == (head.count - 3, .end(.reset)))
+    }
+
+    @Test func latencyDelaysBytesAndEnd() {
+        var downstream = downstream([.latency(.seconds(2))], head)
+        frame.withUnsafeBytes { downstream.append($0, at: .seconds(1)) }
+        downstream.finish(.finished, at: .seconds(4))
+        #expect(pass(&downstream) == (0, .wait(until: .seconds(2))))
+        #expect(pass(&downstream, at: .seconds(2)) == (head.count, .wait(until: .seconds(3))))
+        #expect(pass(&downstream, at: .seconds(3)) == (5, .wait(until: .seconds(6))))
+        #expect(pass(&downstream, at: .seconds(6)) == (0, .end(.finished)))
+        downstream.add(.latency(.zero))
+        #expect(downstream.next(at: .seconds(4)) == .end(.finished))
+    }
+
+    @Test func shapesAndStopsGoTogether() {
+        var downstream = downstream([.dribble(bytes: 4, every: .seconds(1)), .truncate(after: .bytes(6))], head)
+        #expect(pass(&downstream) == (4, .wait(until: .seconds(1))))
+        #expect(pass(&downstream, at: .seconds(1)) == (2, .stop(.truncate)))
+    }
+}

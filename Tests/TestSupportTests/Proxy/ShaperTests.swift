@@ -1,0 +1,78 @@
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+@Suite struct ShaperTests {
+    /// Lets bytes through as fast as may be; when each portion passed, and how many bytes it was.
+    private func pass(_ bytes: Int, through shaper: inout Shaper, from start: MonotonicTime = .zero) -> [(MonotonicTime, Int)] {
+        var (now, left) = (start, bytes)
+        var portions: [(MonotonicTime, Int)] = []
+        while left > 0 {
+            switch shaper.allowance(of: left, at: now) {
+            case .pass(let count):
+                #expect((1...left).contains(count))
+                shaper.passed(count, at: now)
+                portions.append((now, count))
+                left -= count
+            case .wait(let time):
+                guard time > now else {
+                    Issue.record("it waits for what has passed already")
+                    return portions
+                }
+                now = time
+            }
+        }
+        return portions
+    }
+
+    @Test func withoutFaultsEverythingPassesAtOnce() {
+        var shaper = Shaper()
+        #expect(shaper.allowance(of: 1_000_000, at: .zero) == .pass(1_000_000))
+    }
+
+    @Test(arguments: [1, 7, 1000, 1_000_000])
+    func bandwidthTakesItsTime(bandwidth: Int) {
+        var shaper = Shaper()
+        shaper.bandwidth = bandwidth
+        let portions = pass(3 * bandwidth, through: &shaper)
+        // As long as it must, and no millisecond longer.
+        let end = portions.last?.0 ?? .zero
+        #expect(end >= .seconds(3))
+        #expect(end < .milliseconds(3001))
+        #expect(portions.count <= 300)
+    }
+
+    @Test func whatWasNotUsedIsNotSavedUp() {
+        var shaper = Shaper()
+        shaper.bandwidth = 1000
+        _ = pass(1000, through: &shaper)
+        let portions = pass(1000, through: &shaper, from: .seconds(60))
+        #expect((portions.last?.0 ?? .zero) >= .seconds(60) + .milliseconds(980))
+    }
+
+    @Test(arguments: [0, -1, Int.min, Int.max])
+    func noNumberMakesItStopOrTrap(number: Int) {
+        var shaper = Shaper()
+        shaper.bandwidth = number
+        shaper.dribble = Shaper.Dribble(bytes: number, pause: .seconds(-1))
+        #expect(pass(2, through: &shaper).map(\.1).reduce(0, +) == 2)
+    }
+
+    @Test func aDribbleComesInPieces() {
+        var shaper = Shaper()
+        shaper.dribble = Shaper.Dribble(bytes: 3, pause: .seconds(2))
+        let portions = pass(8, through: &shaper)
+        #expect(portions.map(\.0) == [.seconds(0), .seconds(2), .seconds(4)])
+        #expect(portions.map(\.1) == [3, 3, 2])
+    }
+
+    @Test func aPieceMayComeInParts() {
+        var shaper = Shaper()
+        shaper.dribble = Shaper.Dribble(bytes: 5, pause: .seconds(1))
+        shaper.passed(3, at: .zero)
+        #expect(shaper.allowance(of: 10, at: .zero) == .pass(2))
+        shaper.passed(2, at: .zero)
+        #expect(shaper.allowance(of: 10, at: .zero) == .wait(until: .seconds(1)))
+    }
+}
