@@ -32,6 +32,12 @@ let package = Package(
             pkgConfig: "libsodium",
             providers: [.apt(["libsodium-dev"])]
         ),
+        // For the tests' TLS servers; the SDK doesn't use it.
+        .systemLibrary(
+            name: "COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]
+        ),
         .target(
             name: "PusherChannels",
             dependencies: [
@@ -48,6 +54,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
+                .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             path: "TestSupport",
             swiftSettings: settings

@@ -27,6 +27,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).")
     var profile = "hosted"
 
+    @Flag(help: "Speak TLS, with a certificate of a throw-away authority. Prints where the authority's is, to be trusted.")
+    var tls = false
+
     func validate() throws {
         guard imitated != nil else { throw ValidationError("There is no profile \(profile); see --help.") }
         if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
@@ -39,7 +42,11 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
         let app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
-        let server = try await LocalServer.start(port: port, apps: [app], profile: imitated ?? .hosted, settings: settings)
+        let server = try await LocalServer.start(
+            port: port, apps: [app], profile: imitated ?? .hosted, settings: settings, tls: tls ? .throwaway : nil)
+        if let authority = server.certificateAuthority {
+            output("certificate authority in \(try authority.file().path)")
+        }
         output("listening on \(server.url)")
         await interruption()
         note("stopping")

@@ -62,10 +62,12 @@ public final class LocalServer: RequestStubbing {
     public let host = "127.0.0.1"
     /// The port it listens on.
     public let port: Int
-    /// The server's address for plain requests, `http://127.0.0.1:49152`.
+    /// The server's address for requests, `http://127.0.0.1:49152`; `https` with TLS.
     public let url: URL
-    /// The server's address for sockets, `ws://127.0.0.1:49152`; clients add `/app/{key}`.
+    /// The server's address for sockets, `ws://127.0.0.1:49152`, with TLS `wss`; clients add `/app/{key}`.
     public let webSocketURL: URL
+    /// Who vouches for the server's certificate; `nil` without TLS.
+    public let certificateAuthority: CertificateAuthority?
     /// The paths that the test adds.
     public let router: Router
 
@@ -74,17 +76,25 @@ public final class LocalServer: RequestStubbing {
     private let running: Task<Void, Never>
     private let stopping = Locked<Task<Void, Never>?>(nil)
 
-    private init?(port: Int, router: Router, core: LocalServerCore, http: HTTPServer, running: Task<Void, Never>) {
-        guard let url = URL(string: "http://\(host):\(port)"), let webSocketURL = URL(string: "ws://\(host):\(port)") else {
-            return nil
-        }
-        self.port = port
+    /// What speaks TLS in front of the server.
+    private let tlsProxy: NetworkFaultProxy?
+
+    private init?(
+        port: Int, router: Router, core: LocalServerCore, http: HTTPServer, running: Task<Void, Never>,
+        tlsProxy: NetworkFaultProxy?
+    ) {
+        guard let url = tlsProxy?.url ?? URL(string: "http://\(host):\(port)"),
+            let webSocketURL = tlsProxy?.webSocketURL ?? URL(string: "ws://\(host):\(port)")
+        else { return nil }
+        self.port = tlsProxy?.port ?? port
         self.url = url
         self.webSocketURL = webSocketURL
+        certificateAuthority = tlsProxy?.certificateAuthority
         self.router = router
         self.core = core
         self.http = http
         self.running = running
+        self.tlsProxy = tlsProxy
     }
 
     deinit {
@@ -98,15 +108,16 @@ public final class LocalServer: RequestStubbing {
     ///   - apps: The apps that clients may connect to.
     ///   - profile: Which server it imitates.
     ///   - seed: What socket ids are drawn from.
-    /// - Throws: ``CannotListen``, at once, such as for a port that is taken.
+    ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
+    /// - Throws: ``CannotListen``, at once, such as for a port that is taken, or for TLS where there is none.
     public static func start(
         port: Int = 0, apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, seed: UInt64 = 1,
-        settings: Settings = Settings()
+        settings: Settings = Settings(), tls: ServerTLS? = nil
     ) async throws(CannotListen) -> LocalServer {
         let machine = ServerMachine(apps: apps, profile: profile, seed: seed)
         let core = LocalServerCore(machine: machine, settings: settings)
         let router = Router()
-        let http = try makeHTTPServer(port: port, handler: LocalServerHandler(core: core, router: router))
+        let http = try makeHTTPServer(port: tls == nil ? port : 0, handler: LocalServerHandler(core: core, router: router))
         let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
         let running = Task {
             do {
@@ -125,13 +136,23 @@ public final class LocalServer: RequestStubbing {
         }
         defer { listening.cancel() }
         let failure = await outcomes.first { _ in true } ?? nil
-        if failure == nil, case .ip4(_, let bound)? = await http.listeningAddress,
-            let server = LocalServer(port: Int(bound), router: router, core: core, http: http, running: running)
-        {
-            return server
+        var reason = failure.map(Self.reason) ?? "it stopped at once"
+        if failure == nil, case .ip4(_, let bound)? = await http.listeningAddress {
+            do throws(NetworkFaultProxy.CannotStart) {
+                let proxy = try tls.map { tls throws(NetworkFaultProxy.CannotStart) in
+                    try NetworkFaultProxy.start(to: "127.0.0.1", port: Int(bound), listeningPort: port, tls: tls)
+                }
+                if let server = LocalServer(
+                    port: Int(bound), router: router, core: core, http: http, running: running, tlsProxy: proxy)
+                {
+                    return server
+                }
+            } catch {
+                reason = error.reason
+            }
         }
         running.cancel()
-        throw CannotListen(port: port, reason: failure.map(Self.reason) ?? "it stopped at once")
+        throw CannotListen(port: port, reason: reason)
     }
 
     private static func makeHTTPServer(port: Int, handler: LocalServerHandler) throws(CannotListen) -> HTTPServer {
@@ -207,10 +228,11 @@ public final class LocalServer: RequestStubbing {
         let task = stopping.withLock { stopping in
             let task =
                 stopping
-                ?? Task { [core, http, running] in
+                ?? Task { [core, http, running, tlsProxy] in
                     await core.stop()
                     await http.stop()
                     await running.value
+                    tlsProxy?.stop()
                 }
             stopping = task
             return task

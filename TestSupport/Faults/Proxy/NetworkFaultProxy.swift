@@ -28,17 +28,24 @@ public final class NetworkFaultProxy: Sendable {
     public let host = "127.0.0.1"
     /// The port it listens on.
     public let port: Int
-    /// The proxy's address for plain requests, `http://127.0.0.1:49152`.
+    /// The proxy's address for requests, `http://127.0.0.1:49152`; `https` with TLS.
     public let url: URL
-    /// The proxy's address for sockets, `ws://127.0.0.1:49152`.
+    /// The proxy's address for sockets, `ws://127.0.0.1:49152`; `wss` with TLS.
     public let webSocketURL: URL
+    /// Who vouches for the proxy's certificate; `nil` without TLS.
+    public let certificateAuthority: CertificateAuthority?
 
     private let thread: ProxyThread
 
-    private init(port: Int, url: URL, webSocketURL: URL, thread: ProxyThread) {
+    private init?(port: Int, certificate: ServerCertificate?, thread: ProxyThread) {
+        let secure = certificate == nil ? "" : "s"
+        guard let url = URL(string: "http\(secure)://\(host):\(port)"),
+            let webSocketURL = URL(string: "ws\(secure)://\(host):\(port)")
+        else { return nil }
         self.port = port
         self.url = url
         self.webSocketURL = webSocketURL
+        certificateAuthority = certificate?.authority
         self.thread = thread
     }
 
@@ -55,9 +62,12 @@ public final class NetworkFaultProxy: Sendable {
     ///   - port: The server's port.
     ///   - listeningPort: The proxy's own port; 0 takes a free one.
     ///   - faults: What is injected before the first connection.
-    /// - Throws: ``CannotStart``, at once: an unknown host, a port that is taken, a fault that no proxy can do.
+    ///   - tls: Has the proxy speak TLS with its clients, and pass on what that carries; positions then count the latter.
+    ///     What ends a connection does so without TLS's goodbye, and at the start without its handshake.
+    /// - Throws: ``CannotStart``, at once: an unknown host, a port that is taken, a fault that no proxy can do, or TLS where
+    ///   there is none.
     public static func start(
-        to host: String, port: Int, listeningPort: Int = 0, faults: [Fault] = []
+        to host: String, port: Int, listeningPort: Int = 0, faults: [Fault] = [], tls: ServerTLS? = nil
     ) throws(CannotStart) -> NetworkFaultProxy {
         let target = "\(host):\(port)"
         func refusal(_ reason: String) -> CannotStart { CannotStart(target: target, reason: reason) }
@@ -69,23 +79,33 @@ public final class NetworkFaultProxy: Sendable {
         }
         let addresses = SocketAddress.resolve(host, port: port)
         guard !addresses.isEmpty else { throw refusal("no address found for \(host)") }
+        let certificate: ServerCertificate?
+        let wrap: ProxyCore.Wrap
+        do throws(TLSTrouble) {
+            (certificate, wrap) = try streams(tls)
+        } catch {
+            throw refusal("\(error)")
+        }
         do throws(Sockets.Failure) {
             let listener = try ProxyListener(port: listeningPort)
-            let number = Int(listener.port)
-            guard let url = URL(string: "http://127.0.0.1:\(number)"), let webSocketURL = URL(string: "ws://127.0.0.1:\(number)")
-            else { throw Sockets.Failure("URL") }
-            let core = ProxyCore(listener: listener, addresses: addresses, faults: faults) { PlainStream(descriptor: $0) }
-            do throws(Sockets.Failure) {
-                let thread = try ProxyThread(core)
-                try thread.run()
-                return NetworkFaultProxy(port: number, url: url, webSocketURL: webSocketURL, thread: thread)
-            } catch {
-                listener.close()
-                throw error
+            let core = ProxyCore(listener: listener, addresses: addresses, faults: faults, wrap: wrap)
+            // From here on the thread closes the listener, if need be when the proxy is let go.
+            let thread = try ProxyThread(core)
+            guard let proxy = NetworkFaultProxy(port: Int(listener.port), certificate: certificate, thread: thread) else {
+                throw Sockets.Failure("URL")
             }
+            try thread.run()
+            return proxy
         } catch {
             throw refusal("can't listen on 127.0.0.1:\(listeningPort): \(error.description)")
         }
+    }
+
+    private static func streams(_ tls: ServerTLS?) throws(TLSTrouble) -> (ServerCertificate?, ProxyCore.Wrap) {
+        guard let tls else { return (nil, { PlainStream(descriptor: $0) }) }
+        let certificate = try tls.certificate()
+        let context = try TLSContext(certificate)
+        return (certificate, { context.stream(over: $0) })
     }
 
     // MARK: Faults

@@ -98,7 +98,7 @@ struct ProxyConnection {
         while !isOver, resetDeadline == nil {
             switch downstream.next(at: now) {
             case .pass(let bytes):
-                guard pass(bytes, at: now) else { return nil }
+                guard client.isReady, pass(bytes, at: now) else { return nil }
             case .wait(let time):
                 return time
             case .stop(.stall):
@@ -167,11 +167,15 @@ struct ProxyConnection {
 
     private mutating func readClient(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard wantsToReadClient else { return false }
+        let wasReady = client.isReady
         switch client.receive(into: buffer) {
         case .bytes(let count):
             if !dropsClientsBytes { server.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
-        case .nothingYet: return false
-        case .end: clientHasEnded = true
+        case .nothingYet: return client.isReady != wasReady
+        case .end:
+            clientHasEnded = true
+            // Nothing can be sent to it without its part of the handshake.
+            if !client.isReady { clientIsGone() }
         case .reset: clientIsGone()
         }
         return true

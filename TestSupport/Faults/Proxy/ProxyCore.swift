@@ -79,6 +79,11 @@ struct ProxyCore {
         listener.close()
     }
 
+    /// Closes the port of a proxy that never ran.
+    func discard() {
+        listener.close()
+    }
+
     // MARK: Turns
 
     /// Does all that can be done now.
@@ -147,7 +152,7 @@ extension ProxyConnection {
     fileprivate var clientPoll: pollfd {
         var events: Int16 = 0
         if wantsToReadClient { events |= pollIn }
-        if isClientBlocked { events |= pollOut }
+        if isClientBlocked || client.hasUnsent { events |= pollOut }
         return pollfd(fd: events == 0 && hasFinished ? -1 : client.descriptor, events: events, revents: 0)
     }
 

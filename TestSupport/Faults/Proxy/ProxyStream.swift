@@ -5,6 +5,9 @@ protocol ProxyStream: AnyObject {
     /// Whether something was taken by ``send(_:atMost:)`` that the system hasn't taken yet.
     var hasUnsent: Bool { get }
 
+    /// Whether bytes can be sent: a handshake comes first.
+    var isReady: Bool { get }
+
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received
 
     /// Sends what a queue begins with; all that it says it sent will be sent.
@@ -21,6 +24,7 @@ protocol ProxyStream: AnyObject {
 final class PlainStream: ProxyStream {
     let descriptor: Int32
     let hasUnsent = false
+    let isReady = true
 
     init(descriptor: Int32) {
         self.descriptor = descriptor

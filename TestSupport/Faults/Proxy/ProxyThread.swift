@@ -32,7 +32,11 @@ final class ProxyThread: Sendable {
 
     init(_ core: ProxyCore) throws(Sockets.Failure) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw Sockets.Failure("pipe") }
+        guard pipe(&ends) == 0 else {
+            let failure = Sockets.Failure("pipe")
+            core.discard()
+            throw failure
+        }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -42,11 +46,17 @@ final class ProxyThread: Sendable {
     }
 
     deinit {
+        // Only where it never ran.
+        start.withLock { $0.take() }?.discard()
         Sockets.close(wakeReading)
         Sockets.close(wakeWriting)
     }
 
-    var counts: ProxyCounts { latestCounts.withLock { $0 } }
+    /// As of now, not of the last turn: whoever has just read a byte finds it counted.
+    var counts: ProxyCounts {
+        perform { _ in }
+        return latestCounts.withLock { $0 }
+    }
 
     func run() throws(Sockets.Failure) {
         let reference = Unmanaged.passRetained(self).toOpaque()

@@ -23,17 +23,19 @@ final class Command: Sendable {
     private let ending = Note<End>()
 
     /// Runs `pusher-channels`, which is built beside the tests.
-    convenience init(_ arguments: [String]) throws {
+    convenience init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let directory = URL(fileURLWithPath: tests).deletingLastPathComponent()
-        try self.init(program: directory.appendingPathComponent("pusher-channels").path, arguments)
+        try self.init(
+            program: directory.appendingPathComponent("pusher-channels").path, arguments, environment: environment)
     }
 
     convenience init(_ arguments: String...) throws {
         try self.init(arguments)
     }
 
-    init(program: String, _ arguments: [String]) throws {
+    /// - Parameter environment: Variables beside, or in the place of, those of this process.
+    init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         let (output, errors) = (try PipeEnds(), try PipeEnds())
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -44,8 +46,11 @@ final class Command: Sendable {
         try closeTheRest(&actions)
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var variables = merged.map { strdup("\($0)=\($1)") } + [nil]
+        defer { variables.forEach { free($0) } }
         var id: pid_t = 0
-        let result = posix_spawn(&id, program, &actions, nil, &words, environ)
+        let result = posix_spawn(&id, program, &actions, nil, &words, &variables)
         close(output.writing)
         close(errors.writing)
         let child = id

@@ -1,0 +1,51 @@
+// What Swift can't import from OpenSSL's headers: function-like macros.
+#ifndef COPENSSL_H
+#define COPENSSL_H
+
+#include <openssl/bio.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+static inline EVP_PKEY *copenssl_make_p256_key(void) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, NULL);
+    if (context != NULL && EVP_PKEY_keygen_init(context) == 1
+        && EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1) {
+        EVP_PKEY_keygen(context, &key);
+    }
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+static inline int copenssl_add_extension(X509 *certificate, X509 *issuer, int kind, const char *value) {
+    X509V3_CTX context;
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, kind, (char *)value);
+    if (extension == NULL) return 0;
+    int result = X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+    return result;
+}
+
+// Bytes in memory that run dry rather than end.
+static inline BIO *copenssl_make_memory(void) {
+    BIO *memory = BIO_new(BIO_s_mem());
+    if (memory != NULL) BIO_set_mem_eof_return(memory, -1);
+    return memory;
+}
+
+static inline long copenssl_memory_bytes(BIO *memory, char **bytes) { return BIO_get_mem_data(memory, bytes); }
+
+static inline void copenssl_require_tls12(SSL_CTX *context) { SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION); }
+
+static inline long copenssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+    return SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+#endif
