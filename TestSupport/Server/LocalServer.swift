@@ -198,6 +198,24 @@ public final class LocalServer: RequestStubbing {
         core.ask { $0.subscribers(of: channel) }
     }
 
+    // MARK: What it does wrong
+
+    /// Has the server do something wrong, from now on until ``heal()``.
+    ///
+    /// A refused upgrade and a wrong key concern connections to come. A frame is sent to all that are open at once, and to each
+    /// later one after the server's greeting. For faults of the network there is ``NetworkFaultProxy``.
+    ///
+    /// - Throws: ``UnsupportedFault`` for a fault that doesn't exist at ``Fault/Seam/localServer``.
+    public func inject(_ fault: Fault) throws(UnsupportedFault) {
+        try fault.check(at: .localServer)
+        core.inject(fault)
+    }
+
+    /// Takes all faults back.
+    public func heal() {
+        core.heal()
+    }
+
     // MARK: What it does
 
     /// Publishes an event as the HTTP API does, in every app unless a key is given.

@@ -24,6 +24,7 @@ final class LocalServerCore: Sendable {
         var events: ArraySlice<LocalServer.Event> = []
         var isReporting = false
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
+        var faults = LocalServerFaults()
     }
 
     let stubs = StubList()
@@ -53,6 +54,7 @@ final class LocalServerCore: Sendable {
             let id = ID(state.lastNumber)
             state.sessions[id] = Session(output: output)
             change(&state) { machine, now, effects in machine.handle(.opened(id, path: path), at: now, into: &effects) }
+            for frame in state.faults.frames { output.yield(frame) }
             // It came while the server was being stopped.
             if state.isStopping { shutDown(&state) }
             return id
@@ -89,6 +91,23 @@ final class LocalServerCore: Sendable {
         session?.closeTimer?.cancel()
         session?.output.finish()
         for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: Faults
+
+    var faults: LocalServerFaults { state.withLock { $0.faults } }
+
+    func inject(_ fault: Fault) {
+        state.withLock { state in
+            state.faults.add(fault)
+            for session in state.sessions.values where !session.isClosing {
+                for frame in LocalServerFaults.frames(of: fault) { session.output.yield(frame) }
+            }
+        }
+    }
+
+    func heal() {
+        state.withLock { $0.faults = LocalServerFaults() }
     }
 
     // MARK: The machine

@@ -14,8 +14,10 @@ struct LocalServerHandler: HTTPHandler {
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         if request.headers[.upgrade]?.lowercased() == "websocket" {
             guard !core.isStopping else { return HTTPResponse(statusCode: .serviceUnavailable) }
+            let faults = core.faults
+            if let status = faults.upgradeStatus { return HTTPResponse(StubResponse(status: status)) }
             let session = LocalServerSession(core: core, path: request.target.rawValue)
-            return try await WebSocketHTTPHandler(handler: session).handleRequest(request)
+            return faults.spoil(try await WebSocketHTTPHandler(handler: session).handleRequest(request))
         }
         let received = RecordedRequest(request, body: try await request.bodyData)
         core.journal.append(received)

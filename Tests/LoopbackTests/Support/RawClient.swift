@@ -28,9 +28,8 @@ final class RawClient: Sendable {
             }
         }
         guard result == 0 else {
-            let code = errno
-            close(descriptor)
-            throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+            // Closed by `deinit`, which runs as soon as everything is initialised.
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
     }
 

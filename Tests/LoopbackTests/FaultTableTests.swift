@@ -1,0 +1,35 @@
+#if canImport(CLibwebsockets)
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What a test finds out over a double in memory holds on real sockets.
+@Suite struct FaultTableTests {
+    @Test func theTableHasAllThatExistsAtBoth() {
+        let inTable = Set(FaultTable.rows.map(\.fault))
+        let atBoth = inTable.filter {
+            $0.seams.contains(.mockWebSocket) && !$0.seams.isDisjoint(with: [.localServer, .networkFaultProxy])
+        }
+        #expect(inTable == atBoth)
+        #expect(inTable.count == FaultTable.rows.count)
+        #expect(Fault.MalformedFrame.allCases.allSatisfy { inTable.contains(.malformedFrame($0)) })
+    }
+
+    @Test(arguments: FaultTable.rows.indices)
+    func onASocket(row: Int) async throws {
+        let (fault, expected) = FaultTable.rows[row]
+        let server = try await LocalServer.start()
+        let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
+        if fault.seams.contains(.localServer) { try server.inject(fault) } else { try proxy.inject(fault) }
+        try await withWatchdog(seconds: 30) {
+            let outcome = await FaultTable.outcome(of: LibwebsocketsSocket(), port: proxy.port, expecting: expected) {
+                // The server has answered what never comes.
+                while server.connections.isEmpty, !Task.isCancelled { await Task.yield() }
+            }
+            #expect(outcome == expected, "\(fault)")
+        }
+        proxy.stop()
+        await server.stop()
+    }
+}
+#endif

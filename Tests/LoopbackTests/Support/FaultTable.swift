@@ -1,0 +1,105 @@
+#if canImport(CLibwebsockets)
+import PusherChannels
+import TestSupport
+
+/// What a client's socket reports of one attempt against a server that answers pings.
+struct SocketOutcome: Equatable, Sendable, CustomStringConvertible {
+    /// Whether the upgrade succeeded.
+    var isOpened = false
+    /// How many messages came.
+    var messages = 0
+    /// How it ended; `nil` if it was the client that closed, having got all there was to get.
+    var end: End?
+
+    enum End: Equatable, Sendable {
+        case closed(code: UInt16)
+        case failed(WebSocketFailure.Kind)
+
+        init(_ closure: WebSocketClosure) {
+            self =
+                switch closure {
+                case .closed(let code, _): .closed(code: code)
+                case .failed(let failure): .failed(failure.kind)
+                }
+        }
+    }
+
+    var description: String {
+        "\(isOpened ? "opened" : "never opened"), \(messages) messages, \(end.map { "\($0)" } ?? "open to the end")"
+    }
+}
+
+/// The faults that exist in memory and on a socket, and what comes of each: the same at both.
+enum FaultTable {
+    /// The greeting and the answers to the pings: what a client gets where nothing is wrong.
+    static let pings = 4
+    static let whole = 1 + pings
+
+    static let rows: [(fault: Fault, outcome: SocketOutcome)] =
+        [
+            (.refused, SocketOutcome(end: .failed(.connectionRefused))),
+            (.upgradeRefused(status: 401), SocketOutcome(end: .failed(.upgradeRefused(status: 401)))),
+            (.upgradeRefused(status: 503), SocketOutcome(end: .failed(.upgradeRefused(status: 503)))),
+            (.wrongAcceptKey, SocketOutcome(end: .failed(.protocolViolation))),
+            (.reset, SocketOutcome(end: .failed(.connectionLost))),
+            (.halfClose, SocketOutcome(end: .failed(.connectionLost))),
+            (.stall, SocketOutcome()),
+        ]
+        + [0, 1, 3].flatMap { frames -> [(Fault, SocketOutcome)] in
+            [
+                (.reset(after: .frames(frames)), lost(after: frames)),
+                (.halfClose(after: .frames(frames)), lost(after: frames)),
+                (.stall(after: .frames(frames)), SocketOutcome(isOpened: true, messages: frames)),
+            ]
+        }
+        + Fault.MalformedFrame.allCases.map { frame in
+            (.malformedFrame(frame), frame == .masked ? delivered : lost(after: 1))
+        }
+        + [(.badUTF8, delivered)]
+
+    /// libwebsockets 4.1 takes no offence at masked frames, and at bytes that are no UTF-8 only when asked to look for them,
+    /// which costs time for each byte: the client reads these messages, and complains of what it can't make sense of.
+    private static let delivered = SocketOutcome(isOpened: true, messages: whole + 1)
+
+    private static func lost(after messages: Int) -> SocketOutcome {
+        SocketOutcome(isOpened: true, messages: messages, end: .failed(.connectionLost))
+    }
+
+    /// Opens a socket, sends pings, and gives back what came of it.
+    ///
+    /// - Parameters:
+    ///   - expected: Where it has no end, what is waited for before the client closes.
+    ///   - settle: Called before a client that never was opened closes.
+    static func outcome(
+        of socket: any WebSocket, port: Int, expecting expected: SocketOutcome, settle: () async -> Void = {}
+    ) async -> SocketOutcome {
+        let events = SocketEvents()
+        socket.delegate = events
+        socket.open(
+            WebSocketRequest(secure: false, host: "127.0.0.1", port: port, path: "/app/local-key?protocol=7"),
+            attempt: ConnectionAttempt(1))
+        var outcome = SocketOutcome()
+        var isClosing = false
+        while !Task.isCancelled {
+            if !isClosing, expected.end == nil, outcome == expected {
+                isClosing = true
+                if !outcome.isOpened { await settle() }
+                socket.close(code: 1000, reason: "")
+            }
+            switch await events.next() {
+            case .opened:
+                outcome.isOpened = true
+                for _ in 0..<pings { socket.send(#"{"event":"pusher:ping","data":{}}"#) }
+            case .text, .binary:
+                outcome.messages += 1
+            case .controlFrame, nil:
+                break
+            case .closed(let closure, _):
+                if !isClosing { outcome.end = SocketOutcome.End(closure) }
+                return outcome
+            }
+        }
+        return outcome
+    }
+}
+#endif
