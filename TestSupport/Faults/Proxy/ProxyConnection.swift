@@ -12,6 +12,9 @@ struct ProxyConnection {
     static let bufferLimit = 256 << 10
     /// How long a client that doesn't read may hold up its own reset.
     private static let resetPatience = Duration.seconds(2)
+    /// How long a reset waits for a client to say something. One that comes with the connection itself looks like a refusal to
+    /// clients that take a while to notice that they are connected, and like what it is to others.
+    private static let silencePatience = Duration.milliseconds(500)
     /// How many rounds of reading one connection may do before it is another's turn.
     private static let roundsPerTurn = 8
 
@@ -34,9 +37,11 @@ struct ProxyConnection {
     private var isStalled = false
     /// When the reset comes that waits for the client's system to have all that was sent before.
     private var resetDeadline: MonotonicTime?
+    private let start: MonotonicTime
 
-    init(client: any ProxyStream, to addresses: [SocketAddress], faults: [Fault]) {
+    init(client: any ProxyStream, to addresses: [SocketAddress], faults: [Fault], at now: MonotonicTime) {
         self.client = client
+        start = now
         server = ServerSide(addresses: addresses)
         downstream = Downstream(FaultPlan(faults))
     }
@@ -48,7 +53,6 @@ struct ProxyConnection {
 
     /// Does all that can be done now. Gives back when to come again even if nothing happens; `nil` stands for never.
     mutating func advance(at now: MonotonicTime, with buffer: UnsafeMutableRawBufferPointer) -> MonotonicTime? {
-        // What is to be reset from the start needs no server.
         var wake = handOn(at: now)
         for _ in 0..<Self.roundsPerTurn where !isOver {
             connect(at: now)
@@ -64,6 +68,8 @@ struct ProxyConnection {
     }
 
     private mutating func connect(at now: MonotonicTime) {
+        // What is reset from the start needs no server.
+        guard resetDeadline == nil else { return }
         let isPossible =
             if !isConnectingStarted { server.connect() } else { !server.isConnecting || server.settleConnecting() }
         isConnectingStarted = true
@@ -148,6 +154,7 @@ struct ProxyConnection {
 
     private mutating func resetIfPossible(at now: MonotonicTime) -> MonotonicTime? {
         guard !isOver, let resetDeadline else { return nil }
+        if isWaitingForClient, now < start + Self.silencePatience { return start + Self.silencePatience }
         let isSent = !client.hasUnsent && Sockets.unacknowledged(client.descriptor) == 0
         guard isSent || now >= resetDeadline else { return now + .milliseconds(1) }
         reset()
@@ -155,6 +162,11 @@ struct ProxyConnection {
     }
 
     // MARK: Reading
+
+    /// Whether the reset is still to wait for the client to say something. That is only looked at: a handshake mustn't begin.
+    var isWaitingForClient: Bool {
+        resetDeadline != nil && !client.hasReceived && !clientHasEnded && !Sockets.hasBytes(client.descriptor)
+    }
 
     var wantsToReadClient: Bool {
         !clientHasEnded && resetDeadline == nil && (dropsClientsBytes || server.queue.count < Self.bufferLimit)

@@ -107,7 +107,7 @@ struct ProxyCore {
                 let client = wrap(try Sockets.accept(listener.descriptor))
                 accepted += 1
                 let faults = faults + (faultsOfOne[accepted] ?? [])
-                connections.append((accepted, ProxyConnection(client: client, to: addresses, faults: faults), nil))
+                connections.append((accepted, ProxyConnection(client: client, to: addresses, faults: faults, at: now), nil))
             }
         } catch {
             if error.code != EAGAIN, error.code != EWOULDBLOCK { acceptsAgain = now + .milliseconds(10) }
@@ -151,7 +151,7 @@ extension ProxyConnection {
     /// What to wait for at the client's end. Nothing at all once both sides have sent FIN: that is all there is to know.
     fileprivate var clientPoll: pollfd {
         var events: Int16 = 0
-        if wantsToReadClient { events |= pollIn }
+        if wantsToReadClient || isWaitingForClient { events |= pollIn }
         if isClientBlocked || client.hasUnsent { events |= pollOut }
         return pollfd(fd: events == 0 && hasFinished ? -1 : client.descriptor, events: events, revents: 0)
     }

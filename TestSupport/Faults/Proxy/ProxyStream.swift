@@ -5,6 +5,9 @@ protocol ProxyStream: AnyObject {
     /// Whether something was taken by ``send(_:atMost:)`` that the system hasn't taken yet.
     var hasUnsent: Bool { get }
 
+    /// Whether anything came from the client, be it a part of a handshake.
+    var hasReceived: Bool { get }
+
     /// Whether bytes can be sent: a handshake comes first.
     var isReady: Bool { get }
 
@@ -25,13 +28,16 @@ final class PlainStream: ProxyStream {
     let descriptor: Int32
     let hasUnsent = false
     let isReady = true
+    private(set) var hasReceived = false
 
     init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received {
-        Sockets.receive(descriptor, into: buffer)
+        let received = Sockets.receive(descriptor, into: buffer)
+        if case .bytes = received { hasReceived = true }
+        return received
     }
 
     func send(_ queue: ByteQueue, atMost limit: Int) -> Sockets.Sent {

@@ -86,6 +86,12 @@ enum Sockets {
         }
     }
 
+    /// Whether something waits to be received, if only the end.
+    static func hasBytes(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN && errno != EINTR
+    }
+
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Sent {
         while true {
             let count = systemSend(descriptor, bytes.baseAddress, bytes.count, noSignal)

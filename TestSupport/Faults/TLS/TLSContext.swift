@@ -49,6 +49,7 @@ final class TLSStream: ProxyStream {
     private let incoming: OpaquePointer?
     private let outgoing: OpaquePointer?
     private var unsent = ByteQueue()
+    private(set) var hasReceived = false
     /// A TLS record at most, and one read of the network.
     private static let recordSize = 16_384
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: recordSize, alignment: 16)
@@ -95,7 +96,9 @@ final class TLSStream: ProxyStream {
                 return .reset
             }
             switch Sockets.receive(descriptor, into: scratch) {
-            case .bytes(let count): BIO_write(incoming, scratch.baseAddress, Int32(count))
+            case .bytes(let count):
+                hasReceived = true
+                BIO_write(incoming, scratch.baseAddress, Int32(count))
             case let other: return other
             }
         }
