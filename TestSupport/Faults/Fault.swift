@@ -12,7 +12,7 @@ public enum Fault: Hashable, Sendable {
     public enum Position: Hashable, Sendable {
         /// After so many bytes, those of the upgrade or the response head among them.
         case bytes(Int)
-        /// After so many WebSocket frames; the answer to the upgrade is none.
+        /// After so many WebSocket frames; the answer to the upgrade is none, so that 0 is the place right after it.
         case frames(Int)
 
         /// Before anything is sent.

@@ -35,6 +35,8 @@ struct ProxyConnection {
     private var dropsServersBytes = false
     private var dropsClientsBytes = false
     private var isStalled = false
+    /// It takes nothing any more, but what it sent before it went may still be there to be read.
+    private var isClientDeaf = false
     /// When the reset comes that waits for the client's system to have all that was sent before.
     private var resetDeadline: MonotonicTime?
     private let start: MonotonicTime
@@ -97,11 +99,12 @@ struct ProxyConnection {
             switch client.flush() {
             case .bytes: break
             case .notYet: isClientBlocked = true
-            case .broken: clientIsGone()
+            case .broken: clientIsDeaf()
             }
         }
+        if isFinishing { _ = finish() }
         isStalled = false
-        while !isOver, resetDeadline == nil {
+        while !isOver, !isClientDeaf, resetDeadline == nil {
             switch downstream.next(at: now) {
             case .pass(let bytes):
                 guard client.isReady, pass(bytes, at: now) else { return nil }
@@ -136,9 +139,14 @@ struct ProxyConnection {
         case .notYet:
             isClientBlocked = true
         case .broken:
-            clientIsGone()
+            clientIsDeaf()
         }
         return false
+    }
+
+    private mutating func clientIsDeaf() {
+        isClientDeaf = true
+        dropsServersBytes = true
     }
 
     /// Sends FIN once all is sent; asked again each time.
@@ -186,8 +194,8 @@ struct ProxyConnection {
         case .nothingYet: return client.isReady != wasReady
         case .end:
             clientHasEnded = true
-            // Nothing can be sent to it without its part of the handshake.
-            if !client.isReady { clientIsGone() }
+            // Nothing can be sent to it, be it for want of its part of the handshake.
+            if !client.isReady || isClientDeaf { clientIsGone() }
         case .reset: clientIsGone()
         }
         return true
