@@ -32,7 +32,7 @@ struct ProxyListener {
         // the socket that listens, one for its connections; they are off again as soon as nobody needs them.
         Sockets.set(descriptor, SOL_SOCKET, SO_REUSEPORT)
         let placeholder = try Self.bound(to: port, options: [SO_REUSEADDR, SO_REUSEPORT])
-        Sockets.close(descriptor)
+        close()
         for option in [SO_REUSEADDR, SO_REUSEPORT] { Sockets.set(placeholder, SOL_SOCKET, option, to: 0) }
         descriptor = placeholder
         isListening = false
@@ -45,7 +45,9 @@ struct ProxyListener {
         isListening = true
     }
 
+    /// Ends listening even while a child that is just being spawned has a copy of the descriptor.
     func close() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
         Sockets.close(descriptor)
     }
 
