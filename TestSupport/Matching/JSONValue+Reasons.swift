@@ -34,7 +34,9 @@ extension JSONValue {
         default:
             guard !isSame(as: actual) else { return [] }
             let name = path.split(separator: ".").last.map(String.init) ?? path
-            return ["\(path) is \(Redaction.standard.redact(actual.text, named: name)), not \(Redaction.standard.redact(text, named: name))"]
+            return [
+                "\(path) is \(Redaction.standard.redact(actual.text, named: name)), not \(Redaction.standard.redact(text, named: name))"
+            ]
         }
     }
 

@@ -68,7 +68,8 @@ extension Matcher where Subject == RecordedRequest {
         RequestMatcher("header \(name)\(value.map { ": \($0)" } ?? "")") { request in
             guard let actual = request.header(name) else { return "header \(name) is missing" }
             guard let value, value != actual else { return nil }
-            return "header \(name) is \(Redaction.standard.redact(actual, named: name)), not \(Redaction.standard.redact(value, named: name))"
+            return
+                "header \(name) is \(Redaction.standard.redact(actual, named: name)), not \(Redaction.standard.redact(value, named: name))"
         }
     }
 
@@ -104,7 +105,9 @@ extension Matcher where Subject == RecordedRequest {
             return Outcome(
                 reasons: fields.compactMap { name, value in
                     guard let found = actual[name] else { return "\(part) has no \(name)" }
-                    return found == value ? nil : "\(part)'s \(name) is \(Redaction.standard.redact(found, named: name)), not \(Redaction.standard.redact(value, named: name))"
+                    return found == value
+                        ? nil
+                        : "\(part)'s \(name) is \(Redaction.standard.redact(found, named: name)), not \(Redaction.standard.redact(value, named: name))"
                 })
         }
     }

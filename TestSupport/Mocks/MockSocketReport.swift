@@ -3,7 +3,7 @@ import PusherChannels
 /// A call that a socket's delegate will get.
 enum MockSocketReport {
     case opened(ConnectionAttempt)
-    case message(String, ConnectionAttempt)
+    case message([UInt8], ConnectionAttempt)
     case controlFrame(ConnectionAttempt)
     case closed(WebSocketClosure, ConnectionAttempt)
 
@@ -33,7 +33,7 @@ enum MockSocketReport {
     var text: String {
         switch self {
         case .opened(let attempt): "\(attempt)"
-        case .message(let text, _): text
+        case .message(let text, _): String(decoding: text, as: UTF8.self)
         case .controlFrame: "control frame"
         case .closed(let closure, _): "\(closure)"
         }

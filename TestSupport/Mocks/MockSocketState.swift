@@ -149,7 +149,7 @@ struct MockSocketState: Sendable {
     /// - Parameter id: The connection that it came on, if a server sent it: an earlier one's messages are lost.
     mutating func receive(_ text: String, on id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase == .open, let attempt, id == nil || id == connection else { return false }
-        return frame(.message(text, attempt))
+        return frame(.message(Array(text.utf8), attempt))
     }
 
     mutating func receiveControlFrame() -> Bool {
@@ -223,7 +223,9 @@ struct MockSocketState: Sendable {
         switch phase {
         case .idle: break
         case .connecting: if let failure = faults.failureToOpen { end(.failed(failure)) }
-        case .open: if let failure = faults.failure { end(.failed(failure)) }
+        case .open:
+            while let attempt, let text = faults.nextSpoiltText() { append(.message(text, attempt)) }
+            if let failure = faults.failure { end(.failed(failure)) }
         }
     }
 

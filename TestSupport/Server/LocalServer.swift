@@ -182,7 +182,7 @@ public final class LocalServer: RequestStubbing {
     /// Where the server is, for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of
     /// its first app `PUSHER_APP_ID`, `PUSHER_APP_KEY` and `PUSHER_APP_SECRET`.
     public var environment: [String: String] {
-        var environment = ["PUSHER_HOST": host, "PUSHER_PORT": "\(port)", "PUSHER_TLS": "0"]
+        var environment = ["PUSHER_HOST": host, "PUSHER_PORT": "\(port)", "PUSHER_TLS": tlsProxy == nil ? "0" : "1"]
         let app = core.ask { $0.apps.first }
         environment["PUSHER_APP_ID"] = app?.id
         environment["PUSHER_APP_KEY"] = app?.key

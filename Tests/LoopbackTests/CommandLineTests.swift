@@ -87,6 +87,16 @@ import Testing
         }
     }
 
+    @Test func triggerFindsTheServerByItsEnvironment() async throws {
+        try await withWatchdog(seconds: 30) {
+            let server = try await LocalServer.start(apps: [ServerApp(id: "7", key: "k", secret: "s")])
+            let trigger = try Command(["trigger", "news", "headline", "{}"], environment: server.environment)
+            #expect(await trigger.end() == .exit(0))
+            #expect(server.requests.map(\.path) == ["/apps/7/events"])
+            await server.stop()
+        }
+    }
+
     @Test func triggerSaysThatNobodyAnswers() async throws {
         try await withWatchdog(seconds: 30) {
             let refusing = try RawServer.refusingPort()

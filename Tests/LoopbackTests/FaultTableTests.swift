@@ -16,6 +16,16 @@ import Testing
     }
 
     @Test(arguments: FaultTable.rows.indices)
+    func inMemory(row: Int) async throws {
+        let (fault, expected) = FaultTable.rows[row]
+        let socket = MockWebSocket(server: .machine(ServerMachine()))
+        try socket.inject(fault)
+        try await withWatchdog(seconds: 30) {
+            #expect(await FaultTable.outcome(of: socket, port: 1, expecting: expected) == expected, "\(fault)")
+        }
+    }
+
+    @Test(arguments: FaultTable.rows.indices)
     func onASocket(row: Int) async throws {
         let (fault, expected) = FaultTable.rows[row]
         let server = try await LocalServer.start()

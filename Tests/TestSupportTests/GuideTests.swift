@@ -69,6 +69,34 @@ import FoundationNetworking
         }
     }
 
+    @Test func aPageIsServed() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router["GET /users/{id}"] = JSONResponse { ["name": "user \($0.pathParameters["id"] ?? "")"] }
+            let (data, _) = try await URLSession.shared.data(from: server.url.appendingPathComponent("users/7"))
+            #expect(String(decoding: data, as: UTF8.self) == #"{"name":"user 7"}"#)
+            #expect(try await server.nextRequest("GET /users/{id}").path == "/users/7")
+        }
+    }
+
+    @Test func aConnectionIsResetInTheMiddleOfAFrame() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
+            defer { proxy.stop() }
+            try proxy.inject(.reset(after: .bytes(200)), onConnection: 1)
+            let pusher = Pusher(
+                key: ServerApp.local.key,
+                options: PusherClientOptions(host: .host(proxy.host), port: proxy.port, useTLS: false))
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.subscribe("news")
+            pusher.connect()
+            try await recorder.next { $0 == .subscribed(channel: "news") }
+            #expect(proxy.connectionCount == 2)
+            pusher.disconnect()
+        }
+    }
+
     #if !canImport(Darwin)
     @Test func pricesArriveInOrder() async throws {
         try await withTestHarness { harness in

@@ -98,10 +98,19 @@ public struct MessageBatch: ~Copyable {
     /// Calls `body` with a batch of one text message; for test doubles and custom sockets that hold strings.
     public static func withText<Result>(_ text: String, _ body: (borrowing MessageBatch) -> Result) -> Result {
         var text = text
-        return text.withUTF8 { utf8 in
-            withUnsafePointer(to: (Kind.text, UnsafeRawBufferPointer(utf8))) { message in
-                body(MessageBatch(UnsafeBufferPointer(start: message, count: 1)))
-            }
+        return text.withUTF8 { utf8 in withText(UnsafeRawBufferPointer(utf8), body) }
+    }
+
+    /// The same of bytes, which may be no UTF-8.
+    package static func withText<Result>(_ bytes: [UInt8], _ body: (borrowing MessageBatch) -> Result) -> Result {
+        bytes.withUnsafeBytes { withText($0, body) }
+    }
+
+    private static func withText<Result>(
+        _ bytes: UnsafeRawBufferPointer, _ body: (borrowing MessageBatch) -> Result
+    ) -> Result {
+        withUnsafePointer(to: (Kind.text, bytes)) { message in
+            body(MessageBatch(UnsafeBufferPointer(start: message, count: 1)))
         }
     }
 }

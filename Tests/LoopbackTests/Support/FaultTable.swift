@@ -55,7 +55,9 @@ enum FaultTable {
         + Fault.MalformedFrame.allCases.map { frame in
             (.malformedFrame(frame), frame == .masked ? delivered : lost(after: 1))
         }
-        + [(.badUTF8, delivered)]
+        + [
+            (.badUTF8, delivered), (.latency(.milliseconds(5)), SocketOutcome(isOpened: true, messages: whole)),
+        ]
 
     /// libwebsockets 4.1 takes no offence at masked frames, and at bytes that are no UTF-8 only when asked to look for them,
     /// which costs time for each byte: the client reads these messages, and complains of what it can't make sense of.

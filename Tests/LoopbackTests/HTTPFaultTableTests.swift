@@ -1,0 +1,58 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a mock session makes of a fault is what `URLSession` makes of it on a socket.
+@Suite struct HTTPFaultTableTests {
+    static let rows: [(fault: Fault, outcome: String)] = [
+        (.refused, "\(URLError.Code.cannotConnectToHost)"), (.reset, "\(URLError.Code.networkConnectionLost)"),
+        (.stall, "\(URLError.Code.timedOut)"), (.latency(.milliseconds(5)), "200"),
+    ]
+
+    /// The error or the status that a request comes to.
+    private func outcome(_ session: some HTTPSession, _ url: URL, afterwards: () -> Void = {}) async -> String {
+        var request = URLRequest(url: url)
+        // What the stall takes on a socket.
+        request.timeoutInterval = 1
+        return await withCheckedContinuation { continuation in
+            session.dataTask(with: request) { _, response, error in
+                let status = (response as? HTTPURLResponse).map { "\($0.statusCode)" }
+                continuation.resume(returning: (error as? URLError).map { "\($0.code)" } ?? status ?? "nothing")
+            }.resume()
+            afterwards()
+        }
+    }
+
+    @Test func theTableHasAllThatExistsAtBoth() {
+        #expect(Self.rows.allSatisfy { $0.fault.seams.isSuperset(of: [.mockSession, .networkFaultProxy]) })
+    }
+
+    @Test(arguments: rows.indices)
+    func inMemory(row: Int) async throws {
+        let (fault, expected) = Self.rows[row]
+        let time = TestScheduler()
+        let session = MockSession(delivery: .immediate, scheduler: time)
+        var response = StubResponse.ok
+        response.fault = fault
+        session.stub(.any, response)
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        #expect(await outcome(session, url) { time.advance(by: .seconds(1)) } == expected)
+    }
+
+    @Test(arguments: rows.indices)
+    func onASocket(row: Int) async throws {
+        let (fault, expected) = Self.rows[row]
+        let server = try await LocalServer.start()
+        server.stub("/", .ok).optional()
+        let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
+        try proxy.inject(fault)
+        #expect(await outcome(URLSession(configuration: .ephemeral), proxy.url) == expected)
+        proxy.stop()
+        await server.stop()
+    }
+}
