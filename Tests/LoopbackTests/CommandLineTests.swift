@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// The commands as a user runs them: processes, signals, exit statuses and what is printed.
