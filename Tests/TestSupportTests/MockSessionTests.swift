@@ -169,7 +169,7 @@ struct MockSessionTests {
         #expect(results.isEmpty)
         scheduler.advance(by: .zero)
         #expect(results.map(\.error) == ["URLError \(URLError.Code.cancelled.rawValue)"])
-        #expect(scheduler.pendingTimers.map(\.label) == ["answer to GET http://a/1"])
+        #expect(scheduler.pendingTimers.map(\.label) == ["answer to GET /1"])
         scheduler.advance(by: .seconds(1))
         #expect(results.last?.text == "late")
         #expect(scheduler.pendingTimers.isEmpty)

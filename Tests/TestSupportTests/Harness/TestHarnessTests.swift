@@ -150,6 +150,7 @@ struct TestHarnessTests {
             })
         let text = "\(failure)"
         #expect(text.contains("nothing answers GET http://a/b?auth_signature=<redacted>&page=1"))
+        #expect(text.contains("request  GET http://a/b?auth_signature=<redacted>&page=1"))
         #expect(text.contains(#""auth":"local-key:<redacted>""#))
         #expect(!text.contains("s3cr3t"))
     }
