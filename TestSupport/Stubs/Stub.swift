@@ -93,21 +93,22 @@ public final class Stub: Sendable, CustomStringConvertible {
         return reasons + (condition?.reasonAgainst.map { [$0] } ?? []) + (isSpent ? ["it has answered often enough"] : [])
     }
 
-    /// Takes a request that it answers; `nil` where it is not meant.
-    func take(_ request: RecordedRequest) -> (RecordedRequest, StubResponse)? {
-        let outcome = matcher.outcome(of: request)
-        guard outcome.isMatch else { return nil }
-        var request = request
-        request.pathParameters = outcome.pathParameters
-        let taken: Int? = state.withLock { state in
+    /// Takes a request that it means, unless it has answered often enough or its scenario is in another state.
+    ///
+    /// - Returns: The number of the request, from 1; `nil` where it isn't taken.
+    func take(_ request: RecordedRequest) -> Int? {
+        state.withLock { state in
             guard !state.isSpent, state.condition?.take() ?? true else { return nil }
             state.requests.append(request)
             return state.requests.count
         }
-        guard let taken else { return nil }
+    }
+
+    /// The answer to a request that was taken.
+    func answer(_ request: RecordedRequest, number: Int) -> StubResponse {
         switch source {
-        case .sequence(let responses): return (request, responses[min(taken, responses.count) - 1])
-        case .closure(let answer): return (request, answer(request))
+        case .sequence(let responses): responses[min(number, responses.count) - 1]
+        case .closure(let answer): answer(request)
         }
     }
 

@@ -27,11 +27,24 @@ public final class StubList: Sendable {
     }
 
     /// The answer of the last added stub that has one.
+    ///
+    /// Users' code, matchers and answers, runs without the lock. Who answers is decided with it: of two stubs in two states of a
+    /// scenario, a request must not miss both because another one changed the state in between.
     func answer(_ request: RecordedRequest) -> StubResponse? {
-        for stub in all.reversed() {
-            if let (_, response) = stub.take(request) { return response }
+        let candidates = all.reversed().compactMap { stub -> (stub: Stub, request: RecordedRequest)? in
+            let outcome = stub.matcher.outcome(of: request)
+            guard outcome.isMatch else { return nil }
+            var request = request
+            request.pathParameters = outcome.pathParameters
+            return (stub, request)
         }
-        return nil
+        let taken = stubs.withLock { _ -> (stub: Stub, request: RecordedRequest, number: Int)? in
+            for (stub, request) in candidates {
+                if let number = stub.take(request) { return (stub, request, number) }
+            }
+            return nil
+        }
+        return taken.map { $0.stub.answer($0.request, number: $0.number) }
     }
 
     /// Writes down that nothing answers a request, with the stubs that nearly did.
