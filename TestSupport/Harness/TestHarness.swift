@@ -23,6 +23,7 @@ public final class TestHarness: Sendable {
         /// What each socket has to report.
         var sockets: [@Sendable () -> [Finding]] = []
         var servers: [LocalServer] = []
+        var proxies: [NetworkFaultProxy] = []
         var tracked: [Tracked] = []
         var recorded: [Finding] = []
         var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
@@ -118,7 +119,7 @@ public final class TestHarness: Sendable {
     /// Makes a socket: of ``server``, or with something else at its other end.
     public func makeWebSocket(server other: MockWebSocket.Server? = nil) -> MockWebSocket {
         let socket = MockWebSocket(server: other ?? .inMemory(server), scheduler: scheduler, timeline: timeline)
-        state.withLock { $0.sockets.append(socket.findings) }
+        state.withLock { $0.sockets.append(socket.lastingFindings) }
         return socket
     }
 
@@ -140,16 +141,30 @@ public final class TestHarness: Sendable {
     ///
     /// - Throws: ``LocalServer/CannotListen``.
     public func startServer(
-        apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, settings: LocalServer.Settings = .init()
+        apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, settings: LocalServer.Settings = .init(),
+        tls: ServerTLS? = nil
     ) async throws(LocalServer.CannotListen) -> LocalServer {
-        let server = try await LocalServer.start(apps: apps, profile: profile, seed: seed, settings: settings)
+        let server = try await LocalServer.start(apps: apps, profile: profile, seed: seed, settings: settings, tls: tls)
         state.withLock { $0.servers.append(server) }
         return server
     }
 
-    /// Stops the servers that the harness started.
+    /// Starts a proxy in front of a server that breaks connections; it is stopped with the harness's servers.
+    ///
+    /// - Throws: ``NetworkFaultProxy/CannotStart``.
+    public func startProxy(
+        to server: LocalServer, faults: [Fault] = []
+    ) throws(NetworkFaultProxy.CannotStart) -> NetworkFaultProxy {
+        let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port, faults: faults)
+        state.withLock { $0.proxies.append(proxy) }
+        return proxy
+    }
+
+    /// Stops the servers and proxies that the harness started.
     public func stopServers() async {
-        for server in state.withLock({ $0.servers }) { await server.stop() }
+        let (proxies, servers) = state.withLock { ($0.proxies, $0.servers) }
+        for proxy in proxies { proxy.stop() }
+        for server in servers { await server.stop() }
     }
 
     // MARK: Watching

@@ -10,7 +10,7 @@ public protocol Matchable: Sendable {
 /// session.stub("POST /pusher/auth" && .form(["channel_name": "private-room"]), .json(["auth": "key:signature"]))
 /// socket.play(.expect("pusher:subscribe" && .channel("news")))
 /// ```
-public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// How a subject compares.
     struct Outcome {
         /// Why it is not meant; empty where it is.

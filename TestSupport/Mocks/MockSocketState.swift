@@ -29,6 +29,14 @@ struct MockSocketState: Sendable {
     private(set) var connection: ServerMachine.ConnectionID?
     private var inputs: ArraySlice<ServerMachine.Input> = []
     private var reports: ArraySlice<DueReport> = []
+    private struct StalledUpgrade {
+        let byServer: Bool
+    }
+
+    /// An upgrade that a stall keeps from being answered.
+    private var stalledUpgrade: StalledUpgrade?
+    /// What a stall holds up.
+    private var stalled: [MockSocketReport] = []
     private var scripts = SocketScripts()
     private var faults = SocketFaults()
     /// What goes on with what is late, and when.
@@ -130,7 +138,12 @@ struct MockSocketState: Sendable {
 
     @discardableResult
     mutating func accept(byServer: Bool = true) -> Bool {
-        guard phase == .connecting, !faults.isStalledFromStart, let attempt, let request = requests.last else { return false }
+        guard phase == .connecting, let attempt, let request = requests.last else { return false }
+        guard !faults.isStalledFromStart else {
+            stalledUpgrade = StalledUpgrade(byServer: byServer)
+            return false
+        }
+        stalledUpgrade = nil
         phase = .open
         append(.opened(attempt))
         if byServer, let id = server?.nextConnection() {
@@ -159,7 +172,10 @@ struct MockSocketState: Sendable {
 
     /// A frame comes to the client, unless a fault keeps it.
     private mutating func frame(_ report: MockSocketReport) -> Bool {
-        guard !faults.isStalled else { return true }
+        guard !faults.isStalled else {
+            stalled.append(report)
+            return true
+        }
         faults.frameComes()
         append(report)
         applyFaults()
@@ -172,9 +188,12 @@ struct MockSocketState: Sendable {
         guard phase != .idle, let attempt, id == nil || id == connection else { return false }
         if id != nil, faults.isStalled {
             connection = nil
+            stalled.append(.closed(closure, attempt))
             return false
         }
         phase = .idle
+        stalled = []
+        stalledUpgrade = nil
         append(.closed(closure, attempt))
         if let connection { inputs.append(.closed(connection)) }
         connection = nil
@@ -204,8 +223,13 @@ struct MockSocketState: Sendable {
         case .close(let code, let reason): end(.closed(code: code, reason: reason))
         case .drop: end(.failed(WebSocketFailure(.connectionLost, "dropped by the script")))
         case .fault(let fault):
-            faults.addToPresent(fault)
-            applyFaults()
+            do throws(UnsupportedFault) {
+                try fault.check(at: .mockWebSocket)
+                faults.addToPresent(fault)
+                applyFaults()
+            } catch {
+                scripts.add(Finding(.unsupportedFault, "\(error)"))
+            }
         case .expect, .wait: break
         }
     }
@@ -217,6 +241,12 @@ struct MockSocketState: Sendable {
 
     mutating func heal() {
         faults.removeAll()
+        let late = stalled
+        stalled = []
+        for report in late {
+            if case .closed(let closure, _) = report { end(closure) } else { _ = frame(report) }
+        }
+        if let stalledUpgrade { accept(byServer: stalledUpgrade.byServer) }
     }
 
     private mutating func applyFaults() {

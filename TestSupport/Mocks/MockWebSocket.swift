@@ -138,7 +138,7 @@ public final class MockWebSocket: WebSocket {
         perform { $0.inject(fault, onConnection: connection) }
     }
 
-    /// Takes all faults back; what was held up by a stall is lost.
+    /// Takes all faults back; what a stall held up comes now.
     public func heal() {
         perform { $0.heal() }
     }
@@ -262,8 +262,12 @@ public final class MockWebSocket: WebSocket {
         }
     }
 
-    /// What a test should hear of at its end, also when the socket has gone by then.
-    var findings: @Sendable () -> [Finding] {
+    /// What a test should hear of at its end: steps of scripts that were not come to or came out of order, faults that a socket
+    /// can't do, a connection that is still open. A ``TestHarness`` asks for it.
+    public var findings: [Finding] { lastingFindings() }
+
+    /// The same, also when the socket has gone.
+    var lastingFindings: @Sendable () -> [Finding] {
         { [state] in state.withLock { $0.findings } }
     }
 }

@@ -42,9 +42,9 @@ struct SocketFaults: Sendable {
     /// Whether the upgrade is never answered.
     var isStalledFromStart: Bool { active.contains(.stall) }
 
-    /// How much later everything comes.
+    /// How much later everything comes; of several, the last counts.
     var latency: Duration {
-        active.reduce(.zero) { if case .latency(let delay) = $1 { $0 + delay } else { $0 } }
+        active.reduce(.zero) { if case .latency(let delay) = $1 { delay } else { $0 } }
     }
 
     /// How the connection fails before it is open.
@@ -88,7 +88,7 @@ struct SocketFaults: Sendable {
     private func isReached(_ position: Fault.Position) -> Bool {
         switch position {
         case .frames(let count): frames >= count
-        case .bytes: true
+        case .bytes(let count): count == 0
         }
     }
 }

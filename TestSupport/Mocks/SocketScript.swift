@@ -3,6 +3,9 @@ struct SocketScript: Sendable {
     private let steps: [SocketStep]
     private let name: String
     private var index = 0
+    /// What the client sent and no step has looked at.
+    private var unread: ArraySlice<SentFrame> = []
+    private var found: [Finding] = []
     /// Whether it was said that the connection is made.
     private var hasAccepted = false
 
@@ -20,8 +23,14 @@ struct SocketScript: Sendable {
             hasAccepted = true
             return .accept
         }
+        if case .expect(let matcher)? = step {
+            guard let frame = unread.popFirst() else { return nil }
+            let reasons = matcher.reasonsAgainst(frame)
+            if reasons.isEmpty { index += 1 } else { found.append(outOfStep(matcher, frame, reasons)) }
+            return next()
+        }
         switch step {
-        case .expect?, nil: return nil
+        case nil: return nil
         case .accept?, .serve?: hasAccepted = true
         default: break
         }
@@ -29,20 +38,19 @@ struct SocketScript: Sendable {
         return step
     }
 
-    /// Hears what the client sent; tells what is wrong with it.
-    mutating func received(_ frame: SentFrame) -> Finding? {
-        guard index < steps.count, case .expect(let matcher) = steps[index] else { return nil }
-        let reasons = matcher.reasonsAgainst(frame)
-        guard reasons.isEmpty else {
-            let text = "\(place) expects \(matcher), but came \(frame.summary): \(reasons.joined(separator: ", "))"
-            return Finding(.outOfStep, text)
-        }
-        index += 1
-        return nil
+    /// Hears what the client sent; a step that expects something looks at it when it is come to.
+    mutating func received(_ frame: SentFrame) {
+        unread.append(frame)
     }
 
+    private func outOfStep(_ matcher: FrameMatcher, _ frame: SentFrame, _ reasons: [String]) -> Finding {
+        Finding(.outOfStep, "\(place) expects \(matcher), but came \(frame.summary): \(reasons.joined(separator: ", "))")
+    }
+
+    var findings: [Finding] { found + [unplayed].compactMap(\.self) }
+
     /// What was not come to.
-    var unplayed: Finding? {
+    private var unplayed: Finding? {
         guard index < steps.count else { return nil }
         return Finding(.unplayedStep, "\(place) was not come to: \(steps[index])")
     }

@@ -15,7 +15,7 @@ struct SocketScripts: Sendable {
 
     /// Begins the next script with a connection; `false` where none is left.
     mutating func begin() -> Bool {
-        if let unplayed = present?.unplayed { found.append(unplayed) }
+        found += present?.findings ?? []
         present = waiting.popFirst()
         pausedUntil = nil
         return present != nil
@@ -36,9 +36,13 @@ struct SocketScripts: Sendable {
     }
 
     mutating func received(_ frame: SentFrame) {
-        if let finding = present?.received(frame) { found.append(finding) }
+        present?.received(frame)
+    }
+
+    mutating func add(_ finding: Finding) {
+        found.append(finding)
     }
 
     /// What a test should hear of at its end.
-    var findings: [Finding] { found + [present?.unplayed].compactMap(\.self) + waiting.compactMap(\.unplayed) }
+    var findings: [Finding] { found + (present?.findings ?? []) + waiting.flatMap(\.findings) }
 }

@@ -66,7 +66,7 @@ struct SocketScriptTests {
         rig.socket.send(#"{"event":"pusher:ping"}"#)
         #expect(rig.take() == ["pusher:pong"])
         rig.socket.close(code: 1000, reason: "")
-        #expect(rig.socket.findings().isEmpty)
+        #expect(rig.socket.findings.isEmpty)
     }
 
     @Test func `A script waits for what it expects, whatever the order of the keys`() {
@@ -80,7 +80,7 @@ struct SocketScriptTests {
         #expect(rig.take() == ["x"])
         rig.socket.send(#"{"event":"pusher:unsubscribe","data":{"channel":"a"}}"#)
         #expect(rig.take() == ["control", "raw", "failed connectionLost"])
-        #expect(rig.socket.findings().isEmpty)
+        #expect(rig.socket.findings.isEmpty)
     }
 
     @Test func `Another message is reported with the reason, and waited on`() {
@@ -90,16 +90,71 @@ struct SocketScriptTests {
         rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"b"}}"#)
         rig.socket.send("{}")
         #expect(
-            rig.socket.findings().dropLast().map(\.description) == [
+            rig.socket.findings.dropLast().map(\.description) == [
                 "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came pusher:subscribe b: "
                     + "channel is b, not a",
                 "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came {}: "
                     + "event is missing, not pusher:subscribe, channel is missing, not a",
                 "unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a",
             ])
-        #expect(rig.socket.findings().last == Finding(.openSocket, "h:1 is open"))
+        #expect(rig.socket.findings.last == Finding(.openSocket, "h:1 is open"))
         rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)
-        #expect(rig.socket.findings().map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
+        #expect(rig.socket.findings.map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
+    }
+
+    @Test func `What the client sends early is looked at when its step is come to`() {
+        let rig = Rig()
+        rig.socket.play(
+            .establish(), .expect("pusher:subscribe a"), .event("x"), .wait(.seconds(1)), .expect("pusher:subscribe b"),
+            .event("y"))
+        rig.open()
+        for channel in ["a", "b"] { rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"\#(channel)"}}"#) }
+        #expect(rig.take() == ["opened", "pusher:connection_established", "x"])
+        rig.time.advance(by: .seconds(1))
+        #expect(rig.take() == ["y"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.socket.findings.isEmpty)
+    }
+
+    @Test func `A client that subscribes twice within one report loses nothing`() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            func confirmed(_ channel: String) -> SocketStep {
+                .event("pusher_internal:subscription_succeeded", channel: channel, data: "{}")
+            }
+            socket.play(
+                .establish(), .expect("pusher:subscribe a"), confirmed("a"), .expect("pusher:subscribe b"), confirmed("b"))
+            let pusher = harness.makePusher(socket: socket)
+            let channels = ["a", "b"].map { pusher.subscribe($0) }
+            pusher.connect()
+            #expect(channels.allSatisfy { $0.subscribed })
+        }
+    }
+
+    @Test func `A script's fault that a socket can't do is reported, and does nothing`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .fault(.reset(after: .bytes(200))), .event("x"))
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established", "x"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(
+            rig.socket.findings.map(\.description) == [
+                "unsupported fault: mockWebSocket can't do reset(after: bytes(200)); it exists at: networkFaultProxy"
+            ])
+    }
+
+    @Test func `What a stall held up comes when it is healed`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.stall)
+        rig.open()
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        try rig.socket.inject(.stall)
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        #expect(rig.take() == ["pusher:pong"])
     }
 
     @Test func `Scripts that were not played are reported, also those cut short`() {
@@ -111,7 +166,7 @@ struct SocketScriptTests {
         rig.socket.close(code: 1000, reason: "")
         rig.open()
         #expect(
-            rig.socket.findings().map(\.text) == [
+            rig.socket.findings.map(\.text) == [
                 "step 1 of 2 of script 1 was not come to: expect a", "step 1 of 1 of script 3 was not come to: establish",
             ])
     }

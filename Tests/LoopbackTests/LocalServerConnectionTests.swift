@@ -1,0 +1,47 @@
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// What a server does with the connections of plain requests.
+@Suite struct LocalServerConnectionTests {
+    private func request(_ path: String, _ fields: String = "") -> [UInt8] {
+        Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n".utf8)
+    }
+
+    @Test func severalRequestsGoOverOneConnection() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.stub("/first", StubResponse(text: "one"))
+            server.stub("/second", StubResponse(text: "two"))
+            let client = try RawClient(port: server.port)
+            var answers: [String] = []
+            for path in ["/first", "/second"] {
+                client.send(request(path))
+                try await server.nextRequest("GET \(path)")
+                var text = ""
+                while !text.hasSuffix("one"), !text.hasSuffix("two") {
+                    let (bytes, end) = try await client.reads(1)
+                    text += String(decoding: bytes, as: UTF8.self)
+                    guard end == .open, !bytes.isEmpty else { break }
+                }
+                answers.append(text)
+            }
+            #expect(answers.map { $0.hasPrefix("HTTP/1.1 200") } == [true, true], "\(answers)")
+            #expect(answers.map { $0.suffix(3) } == ["one", "two"])
+        }
+    }
+
+    @Test func aClientMayAskForTheEnd() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.stub("/last", StubResponse(text: "bye"))
+            let client = try RawClient(port: server.port)
+            client.send(request("/last", "Connection: close\r\n"))
+            let (bytes, end) = try await client.reads()
+            #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("bye"))
+            #expect(end == .finished)
+        }
+    }
+}
+#endif
