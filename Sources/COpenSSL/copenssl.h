@@ -40,12 +40,6 @@ static inline BIO *copenssl_make_memory(void) {
     return memory;
 }
 
-static inline long copenssl_memory_bytes(BIO *memory, char **bytes) { return BIO_get_mem_data(memory, bytes); }
-
 static inline void copenssl_require_tls12(SSL_CTX *context) { SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION); }
-
-static inline long copenssl_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
-    return SSL_CTX_add1_chain_cert(context, certificate);
-}
 
 #endif

@@ -16,11 +16,11 @@ import PusherChannels
 /// ```
 ///
 /// What is left over is an error at the test's end: ``withTestHarness(seed:profile:allowing:file:line:_:)`` throws it, and so does
-/// ``verify()`` for frameworks that set up and tear down. Harnesses share nothing, so tests may run side by side. All members may
+/// ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share nothing, so tests may run side by side. All members may
 /// be called from any thread.
 public final class TestHarness: Sendable {
     private struct State {
-        /// What each socket has to report.
+        /// What each socket that is not of the server has to report.
         var sockets: [@Sendable () -> [Finding]] = []
         var servers: [LocalServer] = []
         var proxies: [NetworkFaultProxy] = []
@@ -63,7 +63,8 @@ public final class TestHarness: Sendable {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
         let wallClock: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: scheduler.now / .seconds(1)) }
-        let server = InMemoryServer(ServerMachine(profile: profile, seed: seed), scheduler: scheduler, wallClock: wallClock)
+        let server = InMemoryServer(
+            ServerMachine(profile: profile, seed: seed), scheduler: scheduler, wallClock: wallClock, timeline: timeline)
         let session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
         let environment = TestEnvironment(seed: seed, scheduler: scheduler, session: session)
         // Clients that share a seed would all come back at the same moment.
@@ -75,11 +76,17 @@ public final class TestHarness: Sendable {
         self.timeline = timeline
         self.allowed = allowed
         location = sourceLocation(file, line)
+        ForgottenHarnesses.watch(self)
     }
 
     deinit {
-        let state = state.withLock { $0 }
-        guard !state.isVerified, let failure = failure(alive: false) else { return }
+        sayIfForgotten()
+    }
+
+    /// Says what nobody asked for.
+    func sayIfForgotten() {
+        guard !state.withLock({ $0.isVerified }), let failure = failure(alive: false) else { return }
+        state.withLock { $0.isVerified = true }
         writeToStandardError("\(failure)\n(nobody called verify())")
     }
 
@@ -118,7 +125,8 @@ public final class TestHarness: Sendable {
 
     /// Makes a socket: of ``server``, or with something else at its other end.
     public func makeWebSocket(server other: MockWebSocket.Server? = nil) -> MockWebSocket {
-        let socket = MockWebSocket(server: other ?? .inMemory(server), scheduler: scheduler, timeline: timeline)
+        guard let other else { return server.makeWebSocket() }
+        let socket = MockWebSocket(server: other, scheduler: scheduler, timeline: timeline)
         state.withLock { $0.sockets.append(socket.lastingFindings) }
         return socket
     }
@@ -144,6 +152,11 @@ public final class TestHarness: Sendable {
         apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, settings: LocalServer.Settings = .init(),
         tls: ServerTLS? = nil
     ) async throws(LocalServer.CannotListen) -> LocalServer {
+        var settings = settings
+        settings.onEvent = { [timeline, onEvent = settings.onEvent] event in
+            timeline.note("server", "\(event)")
+            onEvent(event)
+        }
         let server = try await LocalServer.start(apps: apps, profile: profile, seed: seed, settings: settings, tls: tls)
         state.withLock { $0.servers.append(server) }
         return server
@@ -213,16 +226,13 @@ public final class TestHarness: Sendable {
         let leaks = alive ? state.tracked.filter { $0.isAlive() } : []
         return [
             state.recorded, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.stubList.findings), state.sockets.flatMap { $0() },
+            state.servers.flatMap(\.findings), server.findings, state.sockets.flatMap { $0() },
             timers.map { Finding(.pendingTimer, "\($0)") }, leaks.map { Finding(.leak, $0.name) },
         ].flatMap(\.self)
     }
 
     /// The tracked objects that still live.
     var hasLeaks: Bool { state.withLock { $0.tracked.contains { $0.isAlive() } } }
-
-    /// Whether something real runs, which ends in real time.
-    var hasServers: Bool { state.withLock { !$0.servers.isEmpty } }
 }
 
 func writeToStandardError(_ text: String) {

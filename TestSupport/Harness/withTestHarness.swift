@@ -46,26 +46,30 @@ public func withTestHarness<Result>(
         throw harness.ended(with: error)
     }
     await harness.stopServers()
-    await harness.waitForRealEnds()
+    await harness.waitForLastOwners()
     try harness.verify(alive: true)
     return result
 }
 
 extension TestHarness {
-    /// The test's own error comes first; what was found beside it stands on standard error.
+    /// The test's own error comes first; what was found beside it, and what happened, stands on standard error.
     fileprivate func ended(with error: any Error) -> any Error {
         let failure = failure(alive: false)
         try? verify()
-        if let failure { writeToStandardError("\(error)\nbesides, \(failure)") }
+        let story = timeline.description
+        if let failure {
+            writeToStandardError("\(error)\nbesides, \(failure)")
+        } else if !story.isEmpty {
+            writeToStandardError("\(error)\nwhat happened:\n\(story)")
+        }
         return error
     }
 
-    /// Real sockets are closed by another thread: what lives a moment longer for that is no leak.
-    fileprivate func waitForRealEnds() async {
-        guard hasServers else { return }
+    /// What another thread lets go of a moment later is no leak.
+    fileprivate func waitForLastOwners() async {
         let clock = LiveScheduler()
         let limit = clock.now + .seconds(2)
-        while hasLeaks, clock.now < limit {
+        while hasLeaks, clock.now < limit, !Task.isCancelled {
             let (passing, signal) = AsyncStream<Never>.makeStream()
             let timer = clock.schedule(at: clock.now + .milliseconds(5), label: "end of a test") { signal.finish() }
             for await _ in passing {}

@@ -33,10 +33,13 @@ extension JSONValue {
             }
         default:
             guard !isSame(as: actual) else { return [] }
-            let name = path.split(separator: ".").last.map(String.init) ?? path
-            return [
-                "\(path) is \(Redaction.standard.redact(actual.text, named: name)), not \(Redaction.standard.redact(text, named: name))"
-            ]
+            // Whatever lies inside of something secret is.
+            let names = path.split { ".[]".contains($0) }.map(String.init)
+            let name = names.first(where: Redaction.standard.isSecret) ?? path
+            let (found, wanted) = (
+                Redaction.standard.redact(actual.text, named: name), Redaction.standard.redact(text, named: name)
+            )
+            return ["\(path) is \(found), not \(wanted)"]
         }
     }
 

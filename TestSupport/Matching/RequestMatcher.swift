@@ -24,7 +24,11 @@ extension Matcher where Subject == RecordedRequest {
 
     /// Requests for a whole address, compared as it is.
     public static func url(_ url: String) -> RequestMatcher {
-        equal("address", url) { $0.url }
+        RequestMatcher("address \(Redaction.standard.redact(url: url))") { request in
+            guard request.url != url else { return nil }
+            let (actual, expected) = (Redaction.standard.redact(url: request.url), Redaction.standard.redact(url: url))
+            return "address is \(actual.isEmpty ? "missing" : actual), not \(expected)"
+        }
     }
 
     /// Requests to a host, on any port; capitals don't matter.

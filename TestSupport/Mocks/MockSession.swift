@@ -141,8 +141,9 @@ public final class MockSession: HTTPSession, RequestStubbing {
         return answer
     }
 
-    /// What a test should hear of at its end.
-    var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }
+    /// What a test should hear of at its end: requests that nothing answered, stubs that were not asked, faults that a session
+    /// can't do. A ``TestHarness`` asks for it.
+    public var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }
 }
 
 extension Matcher where Subject == RecordedRequest {

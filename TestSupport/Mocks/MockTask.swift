@@ -19,6 +19,8 @@ public final class MockTask: HTTPTask {
         var outcome: Outcome
         var delay: Duration = .zero
         var gate: Gate?
+        /// How long the caller waits for it.
+        var timeout: Duration?
     }
 
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -26,7 +28,7 @@ public final class MockTask: HTTPTask {
     private struct State {
         var completion: Completion?
         var isResumed = false
-        var pending: (any ScheduledAction)?
+        var pending: [any ScheduledAction] = []
     }
 
     private let label: String
@@ -66,6 +68,13 @@ public final class MockTask: HTTPTask {
         }
         guard isFirst else { return }
         let answer = answer()
+        if let timeout = answer.timeout, answer.gate != nil || answer.delay >= timeout {
+            keep(
+                scheduler.schedule(at: scheduler.now + timeout, label: "time-out of \(label)") { [weak self] in
+                    guard let self else { return }
+                    keep(deliver(Outcome(error: URLError(.timedOut))))
+                })
+        }
         guard let gate = answer.gate else { return wait(for: answer) }
         gate.pass { [self] in wait(for: answer) }
     }
@@ -90,7 +99,7 @@ public final class MockTask: HTTPTask {
     private func keep(_ pending: (any ScheduledAction)?) {
         let isOver = state.withLock { state in
             guard state.completion != nil else { return true }
-            state.pending = pending
+            if let pending { state.pending.append(pending) }
             return false
         }
         // Cancelled while the timer was being made.
@@ -101,11 +110,11 @@ public final class MockTask: HTTPTask {
         let (completion, pending) = state.withLock { state in
             defer {
                 state.completion = nil
-                state.pending = nil
+                state.pending = []
             }
             return (state.completion, state.pending)
         }
-        pending?.cancel()
+        for action in pending { action.cancel() }
         return completion
     }
 }

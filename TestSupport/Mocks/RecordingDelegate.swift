@@ -47,14 +47,11 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         }
     }
 
-    private let state = Locked<(happenings: [Happening], log: [String])>(([], []))
-    private let stream: AsyncStream<Happening>
-    private let continuation: AsyncStream<Happening>.Continuation
+    private let journal = Journal<Happening>()
+    private let lines = Locked<[String]>([])
 
     /// Creates a recorder that has heard nothing.
-    public init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
+    public init() {}
 
     /// Creates a client's delegate that also hears all its events.
     public convenience init(of pusher: Pusher) {
@@ -66,10 +63,10 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     // MARK: What was heard
 
     /// Everything so far, in order.
-    public var happenings: [Happening] { state.withLock { $0.happenings } }
+    public var happenings: [Happening] { journal.all }
 
     /// The lines for a developer.
-    public var log: [String] { state.withLock { $0.log } }
+    public var log: [String] { lines.withLock { $0 } }
 
     /// The states the connection went through.
     public var states: [ConnectionState] {
@@ -84,13 +81,15 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// What went wrong.
     public var errors: [PusherError] { happenings.compactMap(\.failure) }
 
-    /// The next happening that is wanted; those before it are passed over, and not looked at again.
+    /// The next happening that is wanted, now or when it comes; those before it are passed over, and not looked at again.
     ///
-    /// One task at a time may wait. Throws `CancellationError` when that task is cancelled.
+    /// - Parameter patience: How long to wait, in real time: a watchdog, not a measure.
+    /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
-    public func next(where isWanted: @Sendable (Happening) -> Bool = { _ in true }) async throws -> Happening {
-        for await happening in stream where isWanted(happening) { return happening }
-        throw CancellationError()
+    public func next(
+        within patience: Duration = .seconds(30), where isWanted: @escaping @Sendable (Happening) -> Bool = { _ in true }
+    ) async throws -> Happening {
+        try await journal.next("such happening", within: patience, passingOver: true, where: isWanted)
     }
 
     // MARK: PusherDelegate
@@ -102,7 +101,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
 
     /// Writes it down.
     public func debugLog(message: String) {
-        state.withLock { $0.log.append(message) }
+        lines.withLock { $0.append(message) }
     }
 
     /// Writes it down.
@@ -147,7 +146,6 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     }
 
     private func record(_ happening: Happening) {
-        state.withLock { $0.happenings.append(happening) }
-        continuation.yield(happening)
+        journal.append(happening)
     }
 }

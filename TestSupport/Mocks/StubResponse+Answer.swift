@@ -9,7 +9,8 @@ extension StubResponse {
     /// The response as a session in memory completes a request with it.
     func answer(to request: URLRequest) -> MockTask.Answer {
         var answer = MockTask.Answer(outcome: outcome ?? response(to: request), delay: delay, gate: gate)
-        if let fault { fault.change(&answer, timeout: request.timeoutInterval) }
+        answer.timeout = .seconds(request.timeoutInterval)
+        fault?.change(&answer)
         return answer
     }
 
@@ -22,15 +23,13 @@ extension StubResponse {
 
 extension Fault {
     /// What this fault makes of an answer in memory: what `URLSession` makes of it on a network.
-    fileprivate func change(_ answer: inout MockTask.Answer, timeout: TimeInterval) {
+    fileprivate func change(_ answer: inout MockTask.Answer) {
         switch self {
         case .error(let code): answer.outcome = .init(error: URLError(code))
         case .refused: answer.outcome = .init(error: URLError(.cannotConnectToHost))
         case .reset(.bytes(0)): answer.outcome = .init(error: URLError(.networkConnectionLost))
         case .latency(let delay): answer.delay += delay
-        case .stall(.bytes(0)):
-            answer.outcome = .init(error: URLError(.timedOut))
-            answer.delay += .seconds(timeout)
+        case .stall(.bytes(0)): answer.gate = Gate()
         default: answer.outcome = .init(error: UnsupportedFault(fault: self, seam: .mockSession))
         }
     }

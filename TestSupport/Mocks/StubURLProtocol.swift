@@ -111,7 +111,8 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
 /// `@unchecked Sendable`: Foundation takes these calls from any thread; they come once, from whoever completes the request.
 private struct URLProtocolCaller: @unchecked Sendable {
     let urlProtocol: URLProtocol
-    private let isStopped = Locked(false)
+    /// Whether the request has ended, one way or the other.
+    private let isOver = Locked(false)
 
     init(urlProtocol: URLProtocol) {
         self.urlProtocol = urlProtocol
@@ -119,11 +120,15 @@ private struct URLProtocolCaller: @unchecked Sendable {
 
     /// Nothing may be told from now on: Foundation has given the request up.
     func stop() {
-        isStopped.withLock { $0 = true }
+        isOver.withLock { $0 = true }
     }
 
     func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
-        guard !isStopped.withLock({ $0 }) else { return }
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        guard isFirst else { return }
         let client = urlProtocol.client
         if let error {
             client?.urlProtocol(urlProtocol, didFailWithError: error)

@@ -3,7 +3,7 @@ import PusherChannels
 
 /// A Channels server in memory: any number of clients, no sockets, and time only where a scheduler is given.
 ///
-/// Clients reach it by ``makeWebSocket()`` and ask its authorisation endpoints and its HTTP API by ``MockSession/init(server:delivery:)``.
+/// Clients reach it by ``makeWebSocket()`` and ask its authorisation endpoints and its HTTP API by ``MockSession/init(server:delivery:scheduler:)``.
 /// Everything happens within the call that causes it. All members may be called from any thread.
 public final class InMemoryServer: Sendable {
     typealias ID = ServerMachine.ConnectionID
@@ -20,11 +20,14 @@ public final class InMemoryServer: Sendable {
         var notices: [ServerMachine.Notice] = []
         var effects: ArraySlice<ServerMachine.Effect> = []
         var isRunningEffects = false
+        /// What each socket that was made here has to report.
+        var socketFindings: [@Sendable () -> [Finding]] = []
     }
 
     private let state: Locked<State>
     private let scheduler: (any Scheduler)?
     private let wallClock: @Sendable () -> Date
+    private let timeline: Timeline?
 
     /// Creates a server without connections.
     ///
@@ -32,19 +35,31 @@ public final class InMemoryServer: Sendable {
     ///   - machine: The server's logic: its apps, who may connect, which server it imitates.
     ///   - scheduler: The clock behind its time-outs; without one, no time passes.
     ///   - wallClock: What the HTTP API's signatures are checked by.
-    public init(
+    public convenience init(
         _ machine: ServerMachine = ServerMachine(), scheduler: (any Scheduler)? = nil,
         wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.init(machine, scheduler: scheduler, wallClock: wallClock, timeline: nil)
+    }
+
+    init(
+        _ machine: ServerMachine, scheduler: (any Scheduler)?, wallClock: @escaping @Sendable () -> Date, timeline: Timeline?
     ) {
         state = Locked(State(machine: machine))
         self.scheduler = scheduler
         self.wallClock = wallClock
+        self.timeline = timeline
     }
 
-    /// Makes a socket whose other end is this server.
+    /// Makes a socket whose other end is this server, in its time.
     public func makeWebSocket() -> MockWebSocket {
-        MockWebSocket(server: .inMemory(self))
+        let socket = MockWebSocket(server: .inMemory(self), scheduler: scheduler ?? LiveScheduler(), timeline: timeline)
+        state.withLock { $0.socketFindings.append(socket.lastingFindings) }
+        return socket
     }
+
+    /// What a test should hear of at its end: what the sockets that were made here have to report.
+    public var findings: [Finding] { state.withLock { $0.socketFindings }.flatMap { $0() } }
 
     // MARK: What it has seen
 

@@ -115,7 +115,7 @@ public final class LocalServer: RequestStubbing {
         settings: Settings = Settings(), tls: ServerTLS? = nil
     ) async throws(CannotListen) -> LocalServer {
         let machine = ServerMachine(apps: apps, profile: profile, seed: seed)
-        let core = LocalServerCore(machine: machine, settings: settings)
+        let core = LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil)
         let router = Router()
         let http = try makeHTTPServer(port: tls == nil ? port : 0, handler: LocalServerHandler(core: core, router: router))
         let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
@@ -179,11 +179,17 @@ public final class LocalServer: RequestStubbing {
     /// The plain requests it received, in order; upgrades to WebSockets are not among them.
     public var journal: RequestJournal { core.journal }
 
+    /// What a test should hear of at its end: requests that nothing answered, stubs that were not asked, faults that a server
+    /// can't do. A ``TestHarness`` asks for it.
+    public var findings: [Finding] { core.findings }
+
     /// Where the server is, for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of
-    /// its first app `PUSHER_APP_ID`, `PUSHER_APP_KEY` and `PUSHER_APP_SECRET`.
+    /// its first app `PUSHER_APP_ID`, `PUSHER_APP_KEY` and `PUSHER_APP_SECRET`; with TLS, also
+    /// `SSL_CERT_FILE`, by which OpenSSL's users trust the server's certificate.
     public var environment: [String: String] {
         var environment = ["PUSHER_HOST": host, "PUSHER_PORT": "\(port)", "PUSHER_TLS": tlsProxy == nil ? "0" : "1"]
         let app = core.ask { $0.apps.first }
+        environment["SSL_CERT_FILE"] = (try? certificateAuthority?.file())?.path
         environment["PUSHER_APP_ID"] = app?.id
         environment["PUSHER_APP_KEY"] = app?.key
         environment["PUSHER_APP_SECRET"] = app?.secret

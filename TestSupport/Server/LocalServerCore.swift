@@ -21,6 +21,7 @@ final class LocalServerCore: Sendable {
         var lastNumber = 0
         var isStopping = false
         var timer = MachineTimer()
+        var findings: [Finding] = []
         var events: ArraySlice<LocalServer.Event> = []
         var isReporting = false
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
@@ -31,15 +32,19 @@ final class LocalServerCore: Sendable {
     let journal = RequestJournal()
     private let state: Locked<State>
     private let settings: LocalServer.Settings
+    /// Whether TLS is spoken in front of the server.
+    let isSecure: Bool
 
-    init(machine: ServerMachine, settings: LocalServer.Settings) {
+    init(machine: ServerMachine, settings: LocalServer.Settings, isSecure: Bool) {
         state = Locked(State(machine: machine))
         self.settings = settings
+        self.isSecure = isSecure
     }
 
     // MARK: Asking
 
     var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
+    var findings: [Finding] { stubs.findings + state.withLock { $0.findings } }
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     func ask<Result>(_ question: (ServerMachine) -> Result) -> Result {
@@ -53,7 +58,9 @@ final class LocalServerCore: Sendable {
             state.lastNumber += 1
             let id = ID(state.lastNumber)
             state.sessions[id] = Session(output: output)
-            change(&state) { machine, now, effects in machine.handle(.opened(id, path: path), at: now, into: &effects) }
+            change(&state) { machine, now, effects in
+                machine.handle(.opened(id, path: path, isSecure: isSecure), at: now, into: &effects)
+            }
             for frame in state.faults.frames { output.yield(frame) }
             // It came while the server was being stopped.
             if state.isStopping { shutDown(&state) }
@@ -121,7 +128,11 @@ final class LocalServerCore: Sendable {
     ///
     /// - Throws: ``UnsupportedFault`` for one with a fault, `CancellationError` when the server is stopped meanwhile.
     func wait(for response: StubResponse) async throws -> StubResponse {
-        if let fault = response.fault { throw UnsupportedFault(fault: fault, seam: .localServer) }
+        if let fault = response.fault {
+            let error = UnsupportedFault(fault: fault, seam: .localServer)
+            state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
+            throw error
+        }
         await response.gate?.pass()
         try Task.checkCancellation()
         guard response.delay > .zero else { return response }

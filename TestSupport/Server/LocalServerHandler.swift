@@ -19,7 +19,7 @@ struct LocalServerHandler: HTTPHandler {
             let session = LocalServerSession(core: core, path: request.target.rawValue)
             return faults.spoil(try await WebSocketHTTPHandler(handler: session).handleRequest(request))
         }
-        let received = RecordedRequest(request, body: try await request.bodyData)
+        let received = RecordedRequest(request, isSecure: core.isSecure, body: try await request.bodyData)
         core.journal.append(received)
         let response = await answer(received)
         core.report(.request(received, status: response.status))
@@ -45,11 +45,11 @@ struct LocalServerHandler: HTTPHandler {
 }
 
 extension RecordedRequest {
-    init(_ request: HTTPRequest, body: Data) {
+    init(_ request: HTTPRequest, isSecure: Bool, body: Data) {
         let headers = request.headers.map { ($0.key.rawValue, $0.value) }
         self.init(
             method: request.method.rawValue,
-            url: (request.headers[.host].map { "http://\($0)" } ?? "") + request.target.rawValue,
+            url: (request.headers[.host].map { "\(isSecure ? "https" : "http")://\($0)" } ?? "") + request.target.rawValue,
             headers: Dictionary(headers, uniquingKeysWith: { "\($0), \($1)" }), body: body)
     }
 }

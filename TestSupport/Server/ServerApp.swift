@@ -26,7 +26,8 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var deniedChannels: Set<String>
     /// Users that the authorisation endpoint refuses with 403.
     public var deniedUsers: Set<String> = []
-    /// Decides what the authorisation endpoint signs beyond ``deniedChannels``; `false` means 403.
+    /// Decides what the authorisation endpoint signs beyond ``deniedChannels``; `false` means 403. It is asked while the server is
+    /// busy, and must not ask that in turn.
     public var authorizes: @Sendable (AuthorizationRequest) -> Bool
 
     /// Whether the app is served at all; 4003 if not.

@@ -114,13 +114,13 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     /// What a test should hear of at its end.
     var finding: Finding? {
-        let (count, demand) = state.withLock { ($0.requests.count, $0.demand) }
+        let (count, limit, demand) = state.withLock { ($0.requests.count, $0.limit ?? .max, $0.demand) }
         switch (demand, source) {
         case (.never, _) where count > 0:
             return Finding(.unexpectedCall, "\(self) must not be asked, and was \(count) times")
         case (.used, _) where count == 0:
             return Finding(.unusedStub, "\(self)")
-        case (.used, .sequence(let responses)) where count < responses.count:
+        case (.used, .sequence(let responses)) where count < min(responses.count, limit):
             return Finding(.unplayedStep, "\(self) gave \(count) of \(responses.count) answers")
         default:
             return nil

@@ -4,6 +4,8 @@ import PusherChannels
 public final class StubList: Sendable {
     private let stubs = Locked<[Stub]>([])
     private let unmatched = Locked<[UnmatchedRequest]>([])
+    /// What stubs that were taken back had to report of what happened before.
+    private let left = Locked<[Finding]>([])
 
     init() {}
 
@@ -15,15 +17,26 @@ public final class StubList: Sendable {
     }
 
     func remove(_ stub: Stub) {
-        stubs.withLock { $0.removeAll { $0 === stub } }
+        take { stubs in stubs.removeAll { $0 === stub } }
     }
 
     func removeLast() {
-        stubs.withLock { _ = $0.popLast() }
+        take { _ = $0.popLast() }
     }
 
     func removeAll() {
-        stubs.withLock { $0.removeAll() }
+        take { $0.removeAll() }
+    }
+
+    /// Takes stubs back; that one was asked against its will remains.
+    private func take(_ removal: (inout [Stub]) -> Void) {
+        let removed = stubs.withLock { stubs in
+            let before = stubs
+            removal(&stubs)
+            return before.filter { stub in !stubs.contains { $0 === stub } }
+        }
+        let findings = removed.compactMap(\.finding).filter { $0.kind == .unexpectedCall }
+        left.withLock { $0 += findings }
     }
 
     /// The answer of the last added stub that has one.
@@ -58,6 +71,6 @@ public final class StubList: Sendable {
     }
 
     var findings: [Finding] {
-        unmatchedRequests.map { Finding(.unmatchedRequest, "\($0)") } + all.compactMap(\.finding)
+        unmatchedRequests.map { Finding(.unmatchedRequest, "\($0)") } + left.withLock { $0 } + all.compactMap(\.finding)
     }
 }

@@ -23,6 +23,11 @@ extension TrafficRecorder {
         try write(Data(TrafficDocument.text(of: included, headers: headers).utf8), to: file)
     }
 
+    /// The same with a filter of one's own.
+    public func record(to path: String, filter: some RequestFilter, testFile: String = #filePath) throws(TrafficError) {
+        try record(to: path, filter: TrafficFilter(filter), testFile: testFile)
+    }
+
     /// Stops, and compares what was recorded with a file.
     ///
     /// - Parameters:
@@ -45,6 +50,14 @@ extension TrafficRecorder {
             mismatch.file = file
             throw mismatch
         }
+    }
+
+    /// The same with a filter of one's own.
+    public func validate(
+        against path: String, using validator: some Validator = .subset, filter: some RequestFilter,
+        testFile: String = #filePath
+    ) throws {
+        try validate(against: path, using: validator, filter: TrafficFilter(filter), testFile: testFile)
     }
 
     /// Writes ``exportHAR()`` to a file, found as in ``record(to:filter:testFile:)``; on CI, too.

@@ -139,9 +139,11 @@ import Testing
     }
 
     @Test func aClientListensToAServerWithTLS() async throws {
-        let server = try await LocalServer.start(tls: .throwaway)
+        var app = ServerApp.local
+        app.requiresTLS = true
+        let server = try await LocalServer.start(apps: [app], tls: .throwaway)
         try await withWatchdog(seconds: 30) {
-            let listen = try listen("news", port: server.port, trusting: try server.certificateAuthority?.file().path)
+            let listen = try Command(["listen", "news", "--count", "1"], environment: server.environment)
             try await listen.errors.next(containing: "subscribed to news")
             #expect(server.publish(channel: "news", event: "headline", data: "{}") == 1)
             #expect(await listen.output.next() == "news headline {}")

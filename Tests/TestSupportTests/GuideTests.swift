@@ -82,8 +82,7 @@ import FoundationNetworking
     @Test func aConnectionIsResetInTheMiddleOfAFrame() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
-            let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
-            defer { proxy.stop() }
+            let proxy = try harness.startProxy(to: server)
             try proxy.inject(.reset(after: .bytes(200)), onConnection: 1)
             let pusher = Pusher(
                 key: ServerApp.local.key,

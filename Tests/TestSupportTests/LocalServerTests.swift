@@ -189,11 +189,13 @@ struct LocalServerAnsweringTests {
     }
 
     @Test func `A fault that a server can't do is said in the answer`() async throws {
-        try await withTestHarness { harness in
+        try await withTestHarness(allowing: [.unsupportedFault]) { harness in
             let server = try await harness.startServer()
             server.stub("/a", .fault(.refused))
             let answer = try await fetch("/a", from: server)
             #expect(answer.hasPrefix("500 localServer can't do refused; it exists at: mockSession, mockWebSocket"))
+            #expect(server.findings.map(\.kind) == [.unsupportedFault])
+            #expect(server.findings.map(\.kind) == [.unsupportedFault])
         }
     }
 }

@@ -36,7 +36,8 @@ struct ServerSide {
     /// Starts to connect, to the next address if this one didn't work; whether there was one.
     mutating func connect() -> Bool {
         while let address = addresses.popFirst() {
-            guard let descriptor = try? Sockets.make(family: address.family) else { return false }
+            // Such as for an address of a family that this machine doesn't have.
+            guard let descriptor = try? Sockets.make(family: address.family) else { continue }
             let result = address.withPointer { systemConnect(descriptor, $0, $1) }
             if result == 0 || errno == EINPROGRESS || errno == EINTR {
                 self.descriptor = descriptor

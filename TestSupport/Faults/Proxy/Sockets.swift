@@ -6,7 +6,8 @@ import Glibc
 import Musl
 #endif
 
-/// The system's calls on TCP sockets, as the proxy needs them: nothing blocks, nothing is interrupted, no child inherits one.
+/// The system's calls on TCP sockets, as the proxy needs them: nothing blocks, nothing is interrupted. No child inherits one,
+/// unless it is started in the moment between a connection's acceptance and its mark.
 enum Sockets {
     /// Why a call failed.
     struct Failure: Error {
@@ -35,7 +36,7 @@ enum Sockets {
 
     static func make(family: Int32) throws(Failure) -> Int32 {
         #if canImport(Glibc)
-        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
         let descriptor = socket(family, SOCK_STREAM, 0)
         #endif
@@ -148,7 +149,9 @@ private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count
     send(descriptor, bytes, count, flags)
 }
 
-private func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+private func systemAccept(_ listener: Int32) -> Int32 {
+    accept(listener, nil, nil)
+}
 
 #if os(Linux)
 private let noSignal = Int32(MSG_NOSIGNAL)

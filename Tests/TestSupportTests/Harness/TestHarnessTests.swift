@@ -91,16 +91,14 @@ struct TestHarnessTests {
     @Test func `An error from another thread fails the test`() throws {
         struct Trouble: Error {}
         let found = try findings { harness in
-            let thread = Thread { harness.record(Trouble()) }
-            let done = DispatchSemaphore(value: 0)
-            let second = Thread {
-                harness.record("a callback came twice")
-                done.signal()
+            for record in [{ harness.record(Trouble()) }, { harness.record("a callback came twice") }] as [@Sendable () -> Void] {
+                let done = DispatchSemaphore(value: 0)
+                Thread {
+                    record()
+                    done.signal()
+                }.start()
+                done.wait()
             }
-            thread.start()
-            while harness.timeline.entries.isEmpty {}
-            second.start()
-            done.wait()
         }
         #expect(found == ["error: Trouble()", "error: a callback came twice"])
     }
@@ -164,20 +162,6 @@ struct TestHarnessTests {
         try harness.verify()
     }
 
-    @Test func `Servers are stopped with the test, and their stubs count`() async throws {
-        let server = Locked<LocalServer?>(nil)
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness { harness in
-                let started = try await harness.startServer()
-                started.stub("GET /unused", .ok)
-                server.withLock { $0 = started }
-            }
-        }
-        #expect(failure?.findings.map(\.kind) == [.unusedStub])
-        let port = try #require(server.withLock { $0?.port })
-        try await LocalServer.start(port: port).stop()
-    }
-
     @Test func `Harnesses with the same seed tell the same story`() throws {
         func story(seed: UInt64) throws -> String {
             try withTestHarness(seed: seed) { harness in
@@ -193,5 +177,23 @@ struct TestHarnessTests {
         }
         #expect(try story(seed: 7) == story(seed: 7))
         #expect(try story(seed: 7) != story(seed: 8))
+    }
+}
+
+/// What a harness does with real servers.
+struct TestHarnessServerTests {
+    @Test func `Servers are stopped with the test, and their stubs count`() async throws {
+        let server = Locked<LocalServer?>(nil)
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                let started = try await harness.startServer()
+                started.stub("GET /unused", .ok)
+                server.withLock { $0 = started }
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.unusedStub])
+        #expect(server.withLock { $0?.connections.isEmpty } == true)
+        let url = try #require(server.withLock { $0?.url })
+        await #expect(throws: (any Error).self) { try await URLSession.shared.data(from: url) }
     }
 }

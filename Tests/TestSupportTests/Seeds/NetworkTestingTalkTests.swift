@@ -98,7 +98,7 @@ final class AppUITests: XCTestCase {
         XCTAssertThrowsError(try recorder.validate(against: "CMDUConf.json"))
         try recorder.validate(against: "CMDUConf.json", filter: "https://analytics.example.com")
         try recorder.validate(against: "CMDUConf.json", filter: .path("/events"))
-        try recorder.validate(against: "CMDUConf.json", filter: TrafficFilter(AnalyticsFilter()))
+        try recorder.validate(against: "CMDUConf.json", filter: AnalyticsFilter())
     }
 
     private func write(_ text: String) throws {

@@ -43,9 +43,27 @@ struct RequestJournalTests {
     @Test func `Nothing in time is an error that says what came instead`() async throws {
         try send("/1")
         let error = await #expect(throws: NothingCame.self) {
-            try await session.nextRequest("GET /2", within: .milliseconds(1))
+            try await session.nextRequest("GET /2", within: .zero)
         }
-        #expect(error?.description.hasPrefix("no GET /2 within 0.001 seconds; came: GET http://a/1") == true)
+        #expect(error?.description.hasPrefix("no GET /2 within 0.0 seconds; came: GET http://a/1") == true)
+    }
+
+    @Test func `What is wanted may be asked of the session itself`() async throws {
+        try send("/1")
+        let second = Task {
+            try await session.nextRequest(RequestMatcher { [session] _ in session.requests.count == 2 })
+        }
+        try send("/2")
+        #expect(try await second.value.path == "/1")
+    }
+
+    @Test func `Of many who wait for anything, each gets one`() async throws {
+        let paths = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<50 { group.addTask { try await session.nextRequest().path } }
+            for number in 0..<50 { try send("/\(number)") }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(paths.count == 50)
     }
 
     @Test func `Waiting ends with the task`() async {

@@ -138,6 +138,48 @@ struct StubTests {
         #expect(result.withLock { $0 } == "\(URLError.Code.timedOut.rawValue)")
     }
 
+    @Test(arguments: [StubResponse.ok.delayed(by: .seconds(90)), .ok.held(by: Gate())])
+    func `What comes too late is a time-out`(response: StubResponse) {
+        session.stub("/a", response)
+        let result = send("GET", "/a")
+        time.advance(by: .seconds(60))
+        #expect(result.withLock { $0 } == "\(URLError.Code.timedOut.rawValue)")
+        time.advance(by: .seconds(60))
+        #expect(result.withLock { $0 } == "\(URLError.Code.timedOut.rawValue)")
+        #expect(time.pendingTimers.isEmpty)
+    }
+
+    @Test func `A stub that was asked against its will is reported after it was taken back, too`() {
+        session.stub("/a", .ok).never()
+        _ = answer("GET", "/a")
+        session.removeAllStubs()
+        #expect(session.findings.map(\.kind) == [.unexpectedCall])
+    }
+
+    @Test func `A sequence with a limit has to be gone through to the limit`() {
+        session.stub("/a", .http(1), .http(2), .http(3)).times(2)
+        _ = answer("GET", "/a")
+        #expect(session.findings.map(\.kind) == [.unplayedStep])
+        _ = answer("GET", "/a")
+        #expect(session.findings.isEmpty)
+    }
+
+    @Test func `A redirect is an answer like any other`() {
+        session.stub("/a", .redirect(to: "https://example.com/b"))
+        #expect(answer("GET", "/a") == "302 ")
+    }
+
+    @Test func `Secrets of a whole address, and of what lies in something secret, are not told`() {
+        let request = RecordedRequest(
+            method: "POST", url: "https://a/x?auth_signature=s3cr3t",
+            body: Data(#"{"tokens":["s3cr3t"],"password":{"value":"s3cr3t"}}"#.utf8))
+        let reasons =
+            RequestMatcher.url("https://a/x").reasonsAgainst(request)
+            + RequestMatcher.json(#"{"tokens":["x"],"password":{"value":"x"}}"#).reasonsAgainst(request)
+        #expect(reasons.count == 3)
+        #expect(!reasons.joined().contains("s3cr3t"), "\(reasons)")
+    }
+
     @Test func `Latency comes on top`() {
         var response = StubResponse(text: "late").delayed(by: .seconds(1))
         response.fault = .latency(.seconds(2))

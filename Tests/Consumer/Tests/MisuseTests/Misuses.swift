@@ -72,6 +72,21 @@ enum Misuse {
         ask("/orders", harness)
     }
 
+    static func unexpectedCall(_ harness: TestHarness) {
+        harness.session.stub("GET /orders", .ok).never()
+        ask("/orders", harness)
+    }
+
+    static func unsupportedFault(_ harness: TestHarness) {
+        harness.session.stub("GET /orders", .fault(.badUTF8))
+        ask("/orders", harness)
+    }
+
+    static func unimplemented(_ harness: TestHarness) {
+        harness.environment.calendar.unimplemented()
+        _ = harness.environment.calendar()
+    }
+
     static func nothing(_ harness: TestHarness) {
         let pusher = harness.makePusher()
         let channel = pusher.subscribe(Fixtures.channel)

@@ -15,6 +15,9 @@ import Testing
         }
     }
     @Test func unplayedStep() throws { try withTestHarness { Misuse.unplayedStep($0) } }
+    @Test func unexpectedCall() throws { try withTestHarness { Misuse.unexpectedCall($0) } }
+    @Test func unsupportedFault() throws { try withTestHarness { Misuse.unsupportedFault($0) } }
+    @Test func unimplemented() throws { try withTestHarness { Misuse.unimplemented($0) } }
     @Test func nothing() throws { try withTestHarness { Misuse.nothing($0) } }
     @Test func forgottenHarness() { Misuse.forgetTheHarness() }
 }

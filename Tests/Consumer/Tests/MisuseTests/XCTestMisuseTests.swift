@@ -15,6 +15,16 @@ final class XCTestMisuseTests: XCTestCase {
     func testPendingTimer() { Misuse.pendingTimer(harness) }
     func testErrorOnABackgroundThread() { Misuse.errorOnABackgroundThread(harness) }
     func testUnplayedStep() { Misuse.unplayedStep(harness) }
+    func testUnexpectedCall() { Misuse.unexpectedCall(harness) }
+    func testUnsupportedFault() { Misuse.unsupportedFault(harness) }
+    func testUnimplemented() { Misuse.unimplemented(harness) }
     func testNothing() { Misuse.nothing(harness) }
     func testForgottenHarness() { Misuse.forgetTheHarness() }
+}
+
+/// Its harness is kept as long as the process, and nobody asks it.
+final class XCTestForgottenTests: XCTestCase {
+    private let harness = TestHarness()
+
+    func testForgottenProperty() { Misuse.unusedStub(harness) }
 }

@@ -1,0 +1,30 @@
+import Foundation
+import PusherChannels
+
+/// The harnesses that live when the process ends: XCTest keeps test cases, and with them their harnesses, to the end.
+///
+/// The one thing that harnesses share: none can see another's, and it is only looked at when all tests have ended.
+enum ForgottenHarnesses {
+    private struct Entry: Sendable {
+        weak var harness: TestHarness?
+    }
+
+    private static let entries = Locked<[Entry]>([])
+
+    /// Looks at a harness again at the end of the process.
+    static func watch(_ harness: TestHarness) {
+        _ = atEnd
+        entries.withLock { entries in
+            // Those that have gone have spoken for themselves.
+            if entries.count.isMultiple(of: 256) { entries.removeAll { $0.harness == nil } }
+            entries.append(Entry(harness: harness))
+        }
+    }
+
+    private static let atEnd: Void = {
+        atexit {
+            for entry in ForgottenHarnesses.entries.withLock({ $0 }) { entry.harness?.sayIfForgotten() }
+        }
+        return ()
+    }()
+}
