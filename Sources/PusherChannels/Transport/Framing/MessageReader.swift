@@ -1,0 +1,143 @@
+/// Reads what a server sends: frames (RFC 6455, 5) in, messages and control frames out.
+///
+/// Fed with whatever a read brought: frames, messages and their headers may be split anywhere. A message that lies in one
+/// frame and one piece is not copied: its bytes are those that were fed. After a close frame or a violation nothing is read.
+struct MessageReader: ~Copyable {
+    /// What was read. Messages are valid until ``release()``, a control frame's payload until the next call.
+    enum Event {
+        /// A whole message; text is UTF-8.
+        case message(MessageBatch.Kind, UnsafeRawBufferPointer)
+        /// A ping, to be answered with its payload (5.5.2).
+        case ping(UnsafeRawBufferPointer)
+        /// A pong (5.5.3).
+        case pong(UnsafeRawBufferPointer)
+        /// The last event: the peer's close frame (5.5.1). 1005 stands for one without a code; the reason is UTF-8.
+        case close(code: UInt16, reason: UnsafeRawBufferPointer)
+    }
+
+    private let maximumSize: Int
+    private var headers = FrameHeaderReader()
+    /// The frame in hand.
+    private var frame: FrameHeader?
+    /// Bytes of its payload that didn't come yet.
+    private var missing = 0
+    /// The message in hand.
+    private var kind: MessageBatch.Kind?
+    private var message = ByteAssembly()
+    private var validator = UTF8Validator()
+    private var control = ByteAssembly()
+    private var isOver = false
+
+    /// Creates a reader that refuses messages of more bytes than `maximumSize`.
+    init(maximumSize: Int) {
+        self.maximumSize = maximumSize
+    }
+
+    /// Reads to the next event; `nil` if the bytes ended before it, or if there is nothing to expect any more.
+    mutating func next(in cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
+        guard !isOver else { return nil }
+        do throws(ProtocolViolation) {
+            return try read(&cursor)
+        } catch {
+            isOver = true
+            throw error
+        }
+    }
+
+    /// Takes back the memory of the messages read so far.
+    mutating func release() {
+        message.release()
+    }
+
+    private mutating func read(_ cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
+        while true {
+            let current: FrameHeader
+            if let frame {
+                current = frame
+            } else {
+                guard let header = try headers.read(&cursor) else { return nil }
+                try begin(header)
+                if header.isWholeMessage, let kind, cursor.remaining >= missing {
+                    return .message(kind, try takeWhole(kind, &cursor))
+                }
+                frame = header
+                current = header
+            }
+            if current.opcode.isControl {
+                return try readControl(current.opcode, &cursor)
+            }
+            if let event = try readPiece(of: current, &cursor) { return event }
+            guard missing == 0 else { return nil }
+        }
+    }
+
+    /// Checks a header against the message in hand (5.4), and the size before any of the payload is kept.
+    private mutating func begin(_ header: FrameHeader) throws(ProtocolViolation) {
+        if !header.opcode.isControl {
+            switch (header.opcode, kind) {
+            case (.continuation, nil): throw .continuationWithoutStart
+            case (.continuation, _): break
+            case (_, .some): throw .messageInsideMessage
+            case (let opcode, nil):
+                kind = opcode == .text ? .text : .binary
+                validator = UTF8Validator()
+            }
+            guard header.length <= UInt64(clamping: maximumSize - message.count) else {
+                throw .messageTooLarge(limit: maximumSize)
+            }
+        }
+        missing = Int(clamping: header.length)
+    }
+
+    // MARK: Messages
+
+    /// A message in one frame and one piece: where nearly all of them end up.
+    private mutating func takeWhole(
+        _ kind: MessageBatch.Kind, _ cursor: inout ByteCursor
+    ) throws(ProtocolViolation) -> UnsafeRawBufferPointer {
+        let bytes = cursor.take(upTo: missing)
+        self.kind = nil
+        guard kind == .binary || UTF8Validator.isText(bytes) else { throw .invalidText }
+        return bytes
+    }
+
+    /// Adds to the message in hand; text is checked at once, not when the message is there (8.1 allows both).
+    private mutating func readPiece(of frame: FrameHeader, _ cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
+        let piece = cursor.take(upTo: missing)
+        missing -= piece.count
+        if kind == .text, !validator.accept(piece) { throw .invalidText }
+        message.append(piece)
+        guard missing == 0 else { return nil }
+        self.frame = nil
+        guard frame.isFinal, let kind else { return nil }
+        if kind == .text, !validator.isComplete { throw .invalidText }
+        self.kind = nil
+        return .message(kind, message.finish())
+    }
+
+    // MARK: Control frames
+
+    /// Reads a control frame, which may stand between the frames of a message (5.4) and has its own memory therefore.
+    private mutating func readControl(
+        _ opcode: FrameOpcode, _ cursor: inout ByteCursor
+    ) throws(ProtocolViolation) -> Event? {
+        control.release()
+        let piece = cursor.take(upTo: missing)
+        missing -= piece.count
+        let isWhole = missing == 0 && control.count == 0
+        if !isWhole { control.append(piece) }
+        guard missing == 0 else { return nil }
+        frame = nil
+        let payload = isWhole ? piece : control.finish()
+        switch opcode {
+        case .ping:
+            return .ping(payload)
+        case .pong:
+            return .pong(payload)
+        default:
+            isOver = true
+            let (code, reason) = try ClosePayload.read(payload)
+            return .close(code: code, reason: reason)
+        }
+    }
+}

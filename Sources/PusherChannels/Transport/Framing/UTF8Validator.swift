@@ -1,0 +1,94 @@
+/// Checks that bytes are UTF-8 (RFC 3629) as they come, wherever they are split.
+struct UTF8Validator {
+    /// Continuation bytes that the character in hand still needs.
+    private var missing = 0
+    /// What the next of them may be: after some first bytes less than 80…BF, or a character would be too long for itself, half
+    /// of a surrogate pair, or beyond Unicode.
+    private var allowed: ClosedRange<UInt8> = anyContinuation
+
+    private static let anyContinuation: ClosedRange<UInt8> = 0x80...0xBF
+
+    /// Whether the bytes so far end with a whole character.
+    var isComplete: Bool { missing == 0 }
+
+    /// Whether all of the bytes are text.
+    static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var validator = UTF8Validator()
+        return validator.accept(bytes) && validator.isComplete
+    }
+
+    /// Takes the next bytes; false if no text goes on like this.
+    mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var position = 0
+        while true {
+            if missing == 0 {
+                position = endOfASCII(in: bytes, from: position)
+                position = endOfCommonCharacters(in: bytes, from: position)
+            }
+            guard position < bytes.count else { return true }
+            guard missing == 0 ? begin(bytes[position]) : goOn(bytes[position]) else { return false }
+            position += 1
+        }
+    }
+
+    private mutating func begin(_ byte: UInt8) -> Bool {
+        switch byte {
+        case ..<0x80: (missing, allowed) = (0, Self.anyContinuation)
+        case 0xC2...0xDF: (missing, allowed) = (1, Self.anyContinuation)
+        case 0xE0: (missing, allowed) = (2, 0xA0...0xBF)
+        case 0xED: (missing, allowed) = (2, 0x80...0x9F)
+        case 0xE1...0xEF: (missing, allowed) = (2, Self.anyContinuation)
+        case 0xF0: (missing, allowed) = (3, 0x90...0xBF)
+        case 0xF1...0xF3: (missing, allowed) = (3, Self.anyContinuation)
+        case 0xF4: (missing, allowed) = (3, 0x80...0x8F)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func goOn(_ byte: UInt8) -> Bool {
+        guard allowed.contains(byte) else { return false }
+        allowed = Self.anyContinuation
+        missing -= 1
+        return true
+    }
+}
+
+/// Where the first byte beyond ASCII stands, or the end: nearly all that is sent is ASCII, so in large steps.
+private func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    let highs: UInt64 = 0x8080_8080_8080_8080
+    var position = start
+    while position + 32 <= bytes.count {
+        let found =
+            bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            | bytes.loadUnaligned(fromByteOffset: position + 8, as: UInt64.self)
+            | bytes.loadUnaligned(fromByteOffset: position + 16, as: UInt64.self)
+            | bytes.loadUnaligned(fromByteOffset: position + 24, as: UInt64.self)
+        guard found & highs == 0 else { break }
+        position += 32
+    }
+    while position + 8 <= bytes.count {
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+        guard word & highs == 0 else { return position + (word & highs).trailingZeroBitCount / 8 }
+        position += 8
+    }
+    while position < bytes.count, bytes[position] < 0x80 { position += 1 }
+    return position
+}
+
+/// Where characters of two or three bytes end, as most scripts have them; what is rare or wrong is left to the caller.
+private func endOfCommonCharacters(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    var position = start
+    while position + 3 <= bytes.count {
+        let (first, second, third) = (bytes[position], bytes[position + 1], bytes[position + 2])
+        guard second & 0xC0 == 0x80 else { break }
+        if first & 0xE0 == 0xC0, first >= 0xC2 {
+            position += 2
+        } else if first & 0xF0 == 0xE0, first != 0xE0, first != 0xED, third & 0xC0 == 0x80 {
+            position += 3
+        } else {
+            break
+        }
+    }
+    return position
+}

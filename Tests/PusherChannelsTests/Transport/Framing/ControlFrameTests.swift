@@ -1,0 +1,68 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Control frames: RFC 6455, 5.5 and 7.4.
+@Suite struct ControlFrameTests {
+    @Test(arguments: [8, 9, 10] as [UInt8])
+    func section5_5_controlFrameHasAtMost125Bytes(opcode: UInt8) {
+        var payload = [UInt8](repeating: 0x61, count: 125)
+        payload.replaceSubrange(0..<2, with: [0x03, 0xE8])
+        #expect(Heard.reading(ServerFrame(opcode: opcode, payload: payload).bytes).count == 1)
+        let longer = ServerFrame(opcode: opcode, payload: payload + [0x61]).bytes
+        #expect(Heard.reading(longer) == [.violation(.controlFrameTooLong)])
+        #expect(Heard.reading([0x80 | opcode, 127, 0, 0, 0, 0, 0, 1, 0, 0]) == [.violation(.controlFrameTooLong)])
+    }
+
+    @Test(arguments: [8, 9, 10] as [UInt8])
+    func section5_5_controlFrameIsNotFragmented(opcode: UInt8) {
+        let frame = ServerFrame(opcode: opcode, payload: [], isFinal: false)
+        #expect(Heard.reading(frame.bytes) == [.violation(.fragmentedControlFrame)])
+    }
+
+    @Test func section5_5_2_everyPingOfAReadIsReported() {
+        let pings = (0..<20).map { "\($0)" }
+        #expect(Heard.reading(pings.flatMap(ServerFrame.ping)) == pings.map { .ping($0) })
+    }
+
+    @Test func section5_5_2_splitPingsKeepTheirPayloads() {
+        let bytes = ServerFrame.ping("first") + ServerFrame.ping("second") + ServerFrame.ping("third")
+        let pieces = [Array(bytes[..<4]), Array(bytes[4..<11]), Array(bytes[11..<17]), Array(bytes[17...])]
+        #expect(Heard.reading(pieces) == [.ping("first"), .ping("second"), .ping("third")])
+    }
+
+    @Test func section5_5_1_closeFrameMayBeEmpty() {
+        #expect(Heard.reading([0x88, 0]) == [.close(1005, "")])
+    }
+
+    @Test func section5_5_1_closeFrameHasACodeAndAReason() {
+        #expect(Heard.reading(ServerFrame.close(4004, "gone – good bye")) == [.close(4004, "gone – good bye")])
+    }
+
+    @Test func section5_5_1_halfACodeIsRefused() {
+        #expect(Heard.reading([0x88, 1, 3]) == [.violation(.halfCloseCode)])
+    }
+
+    @Test func section5_5_1_reasonIsUTF8() {
+        let bytes = ServerFrame(opcode: 8, payload: [0x03, 0xE8, 0x61, 0xC3]).bytes
+        #expect(Heard.reading(bytes) == [.violation(.invalidCloseReason)])
+        #expect(ProtocolViolation.invalidCloseReason.code == 1007)
+    }
+
+    @Test func section5_5_1_nothingIsReadAfterAClose() {
+        let close = ServerFrame.close(1000)
+        let pieces = [ServerFrame.text("a") + close + ServerFrame.text("b"), close, [0xFF], ServerFrame.ping("")]
+        #expect(Heard.reading(pieces) == [.text("a"), .close(1000, "")])
+    }
+
+    @Test func section7_4_codesAreThoseThatMayBeSent() {
+        let allowed = (UInt16.min...6000).filter { Heard.reading(ServerFrame.close($0)) == [.close($0, "")] }
+        #expect(allowed == Array(1000...1003) + Array(1007...1014) + Array(3000...4999))
+    }
+
+    @Test(arguments: [0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65535] as [UInt16])
+    func section7_4_otherCodesAreRefused(code: UInt16) {
+        #expect(Heard.reading(ServerFrame.close(code)) == [.violation(.invalidCloseCode(code))])
+        #expect(ProtocolViolation.invalidCloseCode(code).code == 1002)
+    }
+}

@@ -1,0 +1,81 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Whatever a server sends, the reader ends in events or in one violation.
+@Suite struct FramingFuzzTests {
+    private static let streams: [[UInt8]] = [
+        ServerFrame.text("Hello") + ServerFrame.ping("p") + ServerFrame.text("é"),
+        ServerFrame.text("a", isFinal: false) + ServerFrame.pong("") + ServerFrame.more("b", isFinal: true),
+        ServerFrame.binary([0xFF, 0x00]) + ServerFrame.close(1000, "bye"),
+        [0x81, 126, 0, 126] + [UInt8](repeating: 0x61, count: 20),
+        [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2, 3],
+    ]
+
+    private struct Outcome {
+        var events = 0
+        var violations = 0
+        var eventsAfterTheEnd = 0
+    }
+
+    private func add(_ piece: UnsafeRawBufferPointer, to reader: inout MessageReader, _ outcome: inout Outcome) {
+        var cursor = ByteCursor(piece)
+        while true {
+            do throws(ProtocolViolation) {
+                guard let event = try reader.next(in: &cursor) else { break }
+                outcome.events += 1
+                if outcome.violations > 0 { outcome.eventsAfterTheEnd += 1 }
+                if case .message(_, let bytes) = event, bytes.count > 200 { outcome.eventsAfterTheEnd += 1 }
+            } catch {
+                outcome.violations += 1
+            }
+        }
+        reader.release()
+    }
+
+    /// Nothing is heard after a violation, there is at most one, no message exceeds the limit, and nothing traps.
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func mutatedStreamsEndInEventsOrOneViolation(seed: UInt64) {
+        var generator = SplitMix64(seed: seed)
+        var total = Outcome()
+        for round in 0..<50_000 {
+            var bytes = Self.streams[round % Self.streams.count]
+            // All of a round's choices come from one number: drawing them is most of what this test does.
+            var choice = generator.next()
+            for _ in 0...Int(choice & 1) {
+                let place = Int(choice >> 1 & 0xFF) % bytes.count
+                switch choice >> 9 & 3 {
+                case 0: bytes[place] ^= 1 << UInt8(choice >> 11 & 7)
+                case 1: bytes.remove(at: place)
+                default: bytes[place] = UInt8(choice >> 14 & 0xFF)
+                }
+                choice = choice >> 22 | choice << 42
+            }
+            var outcome = Outcome()
+            var reader = MessageReader(maximumSize: 200)
+            let split = Int(choice >> 3 & 0xFF) % (bytes.count + 1)
+            bytes.withUnsafeBytes { bytes in
+                add(UnsafeRawBufferPointer(rebasing: bytes[..<split]), to: &reader, &outcome)
+                add(UnsafeRawBufferPointer(rebasing: bytes[split...]), to: &reader, &outcome)
+            }
+            if outcome.violations > 1 || outcome.eventsAfterTheEnd > 0 { Issue.record("\(bytes) split at \(split)") }
+            total.events += outcome.events
+            total.violations += outcome.violations
+        }
+        // The streams are neither all refused nor all understood.
+        #expect(total.events > 20_000)
+        #expect(total.violations > 5_000 && total.violations < 50_000)
+    }
+
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func noiseEndsInEventsOrOneViolation(seed: UInt64) {
+        var generator = SplitMix64(seed: seed)
+        for _ in 0..<2000 {
+            let bytes = (0..<64).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            var outcome = Outcome()
+            var reader = MessageReader(maximumSize: 200)
+            for _ in 0..<4 { bytes.withUnsafeBytes { add($0, to: &reader, &outcome) } }
+            #expect(outcome.violations <= 1 && outcome.eventsAfterTheEnd == 0)
+        }
+    }
+}

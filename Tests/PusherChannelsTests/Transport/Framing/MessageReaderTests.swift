@@ -1,0 +1,159 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Frame by frame, by the sections of RFC 6455.
+@Suite struct MessageReaderTests {
+    // MARK: 5.7 Examples
+
+    @Test func section5_7_unmaskedText() {
+        #expect(Heard.reading([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.text("Hello")])
+    }
+
+    @Test func section5_7_fragmentedText() {
+        #expect(Heard.reading([0x01, 0x03, 0x48, 0x65, 0x6C, 0x80, 0x02, 0x6C, 0x6F]) == [.text("Hello")])
+    }
+
+    @Test func section5_7_pingAndPong() {
+        #expect(Heard.reading([0x89, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.ping("Hello")])
+        #expect(Heard.reading([0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.pong("Hello")])
+    }
+
+    @Test func section5_7_binary() {
+        let payload = (0..<256).map { UInt8($0) }
+        #expect(Heard.reading([0x82, 0x7E, 0x01, 0x00] + payload) == [.binary(payload)])
+        let large = [UInt8](repeating: 7, count: 65536)
+        #expect(Heard.reading([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + large) == [.binary(large)])
+    }
+
+    @Test func section5_7_maskedTextIsForServersOnly() {
+        let bytes: [UInt8] = [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]
+        #expect(Heard.reading(bytes) == [.violation(.maskedFrame)])
+    }
+
+    // MARK: 5.1, 5.2 Headers
+
+    @Test(arguments: [0x0, 0x1, 0x2, 0x8, 0x9, 0xA] as [UInt8])
+    func section5_1_maskedFrameIsRefused(opcode: UInt8) {
+        let frame = ServerFrame(opcode: opcode, payload: [], isMasked: true)
+        #expect(Heard.reading(frame.bytes) == [.violation(.maskedFrame)])
+    }
+
+    @Test(arguments: [1, 2, 4, 7] as [UInt8])
+    func section5_2_reservedBitsAreRefused(bits: UInt8) {
+        for opcode in [0x0, 0x1, 0x2, 0x8, 0x9, 0xA] as [UInt8] {
+            let frame = ServerFrame(opcode: opcode, payload: [], reserved: bits)
+            #expect(Heard.reading(frame.bytes) == [.violation(.reservedBits)])
+        }
+    }
+
+    @Test(arguments: [0x3, 0x4, 0x5, 0x6, 0x7, 0xB, 0xC, 0xD, 0xE, 0xF] as [UInt8])
+    func section5_2_unknownOpcodeIsRefused(opcode: UInt8) {
+        let bytes = ServerFrame.text("before") + ServerFrame(opcode: opcode, payload: [1]).bytes + ServerFrame.text("after")
+        #expect(Heard.reading(bytes) == [.text("before"), .violation(.unknownOpcode(opcode))])
+    }
+
+    @Test(arguments: [0, 1, 125, 126, 127, 255, 256, 65535, 65536, 65537])
+    func section5_2_payloadHasTheLengthOfItsHeader(size: Int) {
+        let payload = [UInt8](repeating: 0x61, count: size)
+        let bytes = ServerFrame.binary(payload) + ServerFrame.text("next")
+        #expect(Heard.reading(bytes) == [.binary(payload), .text("next")])
+    }
+
+    @Test func section5_2_lengthIsInItsShortestForm() {
+        let zeros: [UInt8] = [0, 0, 0, 0, 0, 0]
+        #expect(Heard.reading([0x81, 126, 0, 0]) == [.violation(.lengthNotMinimal)])
+        #expect(Heard.reading([0x81, 126, 0, 125]) == [.violation(.lengthNotMinimal)])
+        #expect(Heard.reading([0x81, 126, 0, 126]) == [])
+        #expect(Heard.reading([0x81, 127] + zeros + [0, 126]) == [.violation(.lengthNotMinimal)])
+        #expect(Heard.reading([0x81, 127] + zeros + [0xFF, 0xFF]) == [.violation(.lengthNotMinimal)])
+        #expect(Heard.reading([0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]) == [])
+    }
+
+    @Test func section5_2_lengthHas63Bits() {
+        let ones = [UInt8](repeating: 0xFF, count: 7)
+        #expect(Heard.reading([0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0]) == [.violation(.lengthOutOfRange)])
+        #expect(Heard.reading([0x82, 127, 0xFF] + ones) == [.violation(.lengthOutOfRange)])
+        let largest: [UInt8] = [0x82, 127, 0x7F] + ones
+        #expect(Heard.reading(largest) == [.violation(.messageTooLarge(limit: 1 << 20))])
+        #expect(Heard.reading(largest, maximumSize: .max) == [])
+    }
+
+    // MARK: 5.4 Fragmentation
+
+    @Test func section5_4_fragmentsAreOneMessage() {
+        let bytes =
+            ServerFrame.text("a", isFinal: false) + ServerFrame.more("", isFinal: false) + ServerFrame.more("b", isFinal: false)
+            + ServerFrame.more("c", isFinal: true)
+        #expect(Heard.reading(bytes) == [.text("abc")])
+    }
+
+    @Test func section5_4_fragmentsMayAllBeEmpty() {
+        let bytes =
+            ServerFrame.text("", isFinal: false) + ServerFrame.more("", isFinal: false) + ServerFrame.more("", isFinal: true)
+        #expect(Heard.reading(bytes + bytes) == [.text(""), .text("")])
+    }
+
+    @Test func section5_4_kindIsThatOfTheFirstFragment() {
+        let bytes = ServerFrame.binary([0xFF], isFinal: false) + ServerFrame.more("a", isFinal: true) + ServerFrame.text("b")
+        #expect(Heard.reading(bytes) == [.binary([0xFF, 0x61]), .text("b")])
+    }
+
+    @Test func section5_4_controlFramesMayStandBetweenFragments() {
+        let bytes =
+            ServerFrame.text("a", isFinal: false) + ServerFrame.ping("1") + ServerFrame.pong("2")
+            + ServerFrame.more("b", isFinal: false) + ServerFrame.ping("") + ServerFrame.more("c", isFinal: true)
+        #expect(Heard.reading(bytes) == [.ping("1"), .pong("2"), .ping(""), .text("abc")])
+    }
+
+    @Test func section5_4_closeMayStandBetweenFragments() {
+        let bytes = ServerFrame.text("a", isFinal: false) + ServerFrame.close(1001) + ServerFrame.more("b", isFinal: true)
+        #expect(Heard.reading(bytes) == [.close(1001, "")])
+    }
+
+    @Test(arguments: [true, false])
+    func section5_4_continuationWithoutAStartIsRefused(isFinal: Bool) {
+        let more = ServerFrame.more("a", isFinal: isFinal)
+        #expect(Heard.reading(more) == [.violation(.continuationWithoutStart)])
+        let late = ServerFrame.text("a", isFinal: false) + ServerFrame.more("b", isFinal: true) + more
+        #expect(Heard.reading(late) == [.text("ab"), .violation(.continuationWithoutStart)])
+    }
+
+    @Test(arguments: [true, false])
+    func section5_4_newMessageInsideAFragmentedOneIsRefused(isFinal: Bool) {
+        for frame in [ServerFrame.text("b", isFinal: isFinal), ServerFrame.binary([], isFinal: isFinal)] {
+            let bytes = ServerFrame.text("a", isFinal: false) + frame
+            #expect(Heard.reading(bytes) == [.violation(.messageInsideMessage)])
+        }
+    }
+
+    @Test func section5_4_manyMessagesOfFragmentsInOneReadKeepTheirBytes() {
+        let texts = (0..<40).map { String(repeating: "\($0 % 10)", count: $0 * 97) }
+        let bytes = texts.flatMap { ServerFrame.text($0, isFinal: false) + ServerFrame.more("!", isFinal: true) }
+        #expect(Heard.reading(bytes) == texts.map { .text($0 + "!") })
+    }
+
+    // MARK: Size
+
+    @Test func section7_4_1_messageMayHaveTheMaximumSize() {
+        let payload = [UInt8](repeating: 0x61, count: 300)
+        #expect(Heard.reading(ServerFrame.binary(payload), maximumSize: 300) == [.binary(payload)])
+        let fragments =
+            ServerFrame.binary(Array(payload[..<299]), isFinal: false) + ServerFrame.more("", isFinal: false)
+            + ServerFrame.more("a", isFinal: true)
+        #expect(Heard.reading(fragments, maximumSize: 300) == [.binary(payload)])
+    }
+
+    @Test func section7_4_1_largerMessageIsRefusedByItsHeader() {
+        #expect(Heard.reading([0x81, 126, 1, 45], maximumSize: 300) == [.violation(.messageTooLarge(limit: 300))])
+        let fragments = ServerFrame.binary([UInt8](repeating: 1, count: 200), isFinal: false) + [0x80, 101]
+        #expect(Heard.reading(fragments, maximumSize: 300) == [.violation(.messageTooLarge(limit: 300))])
+        #expect(ProtocolViolation.messageTooLarge(limit: 300).code == 1009)
+    }
+
+    @Test func nothingIsReadAfterAViolation() {
+        let bad = ServerFrame(opcode: 3, payload: []).bytes
+        let pieces = [ServerFrame.text("a") + bad + ServerFrame.text("b"), ServerFrame.text("c"), bad]
+        #expect(Heard.reading(pieces) == [.text("a"), .violation(.unknownOpcode(3))])
+    }
+}
