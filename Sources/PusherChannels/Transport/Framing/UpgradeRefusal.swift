@@ -1,0 +1,41 @@
+/// Why an answer to the upgrade opens no WebSocket (RFC 6455, 4.1).
+enum UpgradeRefusal: Error, Equatable, Sendable {
+    /// Another status than 101.
+    case status(Int)
+    /// `Upgrade` doesn't name websocket.
+    case noUpgrade
+    /// `Connection` doesn't name upgrade.
+    case noConnectionUpgrade
+    /// `Sec-WebSocket-Accept` is missing or of another key: the answer of something that is no WebSocket server, or of a cache.
+    case wrongAccept
+    /// A field that announces a body.
+    case body(String)
+    /// An extension; none was asked for.
+    case unwantedExtension(String)
+    /// A subprotocol that was not asked for.
+    case unwantedSubprotocol(String)
+
+    /// What the owner of the socket hears of the server at `endpoint`.
+    func failure(endpoint: String) -> WebSocketFailure {
+        switch self {
+        case .status(let status):
+            let hint = (300..<400).contains(status) ? " (redirects are not followed)" : ""
+            return WebSocketFailure(
+                .upgradeRefused(status: status), "\(endpoint) answered the WebSocket upgrade with HTTP \(status)\(hint)")
+        default:
+            return WebSocketFailure(.protocolViolation, "\(endpoint) doesn't answer like a WebSocket server: \(problem)")
+        }
+    }
+
+    private var problem: String {
+        switch self {
+        case .status(let status): "HTTP \(status)"
+        case .noUpgrade: "no \"Upgrade: websocket\" in its answer"
+        case .noConnectionUpgrade: "no \"Connection: Upgrade\" in its answer (a proxy may have dropped it)"
+        case .wrongAccept: "its Sec-WebSocket-Accept doesn't belong to this request"
+        case .body(let field): "\(field) in its answer"
+        case .unwantedExtension(let name): "it uses the extension \(name), which wasn't asked for"
+        case .unwantedSubprotocol(let name): "it chose the subprotocol \(name), which wasn't asked for"
+        }
+    }
+}

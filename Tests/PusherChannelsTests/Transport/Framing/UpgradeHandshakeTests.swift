@@ -1,0 +1,113 @@
+import Testing
+
+@testable import PusherChannels
+
+/// The upgrade: RFC 6455, 1.3 and 4.1.
+@Suite struct UpgradeHandshakeTests {
+    /// "the sample nonce", the RFC's example.
+    private static let nonce: (UInt64, UInt64) = (0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365)
+    private static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+
+    private func result(
+        status: Int = 101, _ changes: [(String, String?)] = [], adding added: [(String, String)] = [],
+        asking subprotocols: String? = nil
+    ) -> Result<String?, UpgradeRefusal> {
+        var fields = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", Self.accept)]
+        for (name, value) in changes {
+            fields.removeAll { $0.0 == name }
+            if let value { fields.append((name, value)) }
+        }
+        let answer = UpgradeAnswer(status: status, fields: (fields + added).map { (name: $0.0, value: $0.1) })
+        let handshake = UpgradeHandshake(nonce: Self.nonce, subprotocols: subprotocols)
+        do throws(UpgradeRefusal) {
+            return .success(try handshake.check(answer))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: What is asked
+
+    @Test func section1_3_keyAndAcceptAreThoseOfTheExample() {
+        let handshake = UpgradeHandshake(nonce: Self.nonce)
+        #expect(handshake.key == "dGhlIHNhbXBsZSBub25jZQ==")
+        #expect(handshake.accept == Self.accept)
+    }
+
+    @Test func section4_1_keyIsOf16Bytes() {
+        #expect(UpgradeHandshake(nonce: (0x0102_0304_0506_0708, 0x090A_0B0C_0D0E_0F10)).key == "AQIDBAUGBwgJCgsMDQ4PEA==")
+        #expect(UpgradeHandshake(nonce: (0, 0)).key == "AAAAAAAAAAAAAAAAAAAAAA==")
+    }
+
+    @Test func section4_1_requestHasTheFieldsOfAnUpgrade() {
+        let fields = UpgradeHandshake(nonce: Self.nonce).fields.map { "\($0.name): \($0.value)" }
+        #expect(
+            fields == [
+                "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            ])
+        let asking = UpgradeHandshake(nonce: Self.nonce, subprotocols: "a,, b ").fields
+        #expect(asking.last?.name == "Sec-WebSocket-Protocol")
+        #expect(asking.last?.value == "a, b")
+    }
+
+    // MARK: What is answered
+
+    @Test func section4_1_answerOfTheExampleIsTaken() {
+        #expect(result() == .success(nil))
+    }
+
+    @Test(arguments: [
+        [("Upgrade", "WebSocket")], [("Upgrade", "h2c, websocket")], [("Upgrade", "\twebsocket \r\n")],
+        [("Connection", "upgrade")], [("Connection", "keep-alive, UPGRADE")], [("Connection", " ,Upgrade,")],
+        [("Sec-WebSocket-Accept", " \(accept)\t")],
+        [("Sec-WebSocket-Extensions", "")],
+    ])
+    func section4_1_caseListsAndSpaceMakeNoDifference(changes: [(String, String)]) {
+        #expect(result(changes.map { ($0.0, Optional($0.1)) }) == .success(nil))
+    }
+
+    @Test func section4_1_fieldsMayBeRepeatedAndInAnyCase() {
+        let answer = [("connection", "keep-alive"), ("CONNECTION", "upgrade"), ("UPGRADE", "websocket")]
+        #expect(result([("Connection", nil), ("Upgrade", nil)], adding: answer) == .success(nil))
+    }
+
+    @Test(arguments: [0, 100, 200, 204, 301, 400, 401, 403, 426, 503])
+    func section4_1_otherStatusIsRefused(status: Int) {
+        #expect(result(status: status) == .failure(.status(status)))
+        let failure = UpgradeRefusal.status(status).failure(endpoint: "host:80")
+        #expect(failure.kind == .upgradeRefused(status: status))
+        #expect(failure.message.contains("HTTP \(status)"))
+        #expect(failure.message.contains("redirect") == (status == 301))
+    }
+
+    @Test(
+        arguments: [
+            ("Upgrade", nil, .noUpgrade), ("Upgrade", "", .noUpgrade), ("Upgrade", "h2c", .noUpgrade),
+            ("Upgrade", "websockets", .noUpgrade), ("Upgrade", "web socket", .noUpgrade),
+            ("Connection", nil, .noConnectionUpgrade), ("Connection", "close", .noConnectionUpgrade),
+            ("Connection", "no-upgrade", .noConnectionUpgrade),
+            ("Sec-WebSocket-Accept", nil, .wrongAccept), ("Sec-WebSocket-Accept", "", .wrongAccept),
+            ("Sec-WebSocket-Accept", accept.lowercased(), .wrongAccept),
+            ("Sec-WebSocket-Accept", accept + "=", .wrongAccept),
+            ("Sec-WebSocket-Accept", "dGhlIHNhbXBsZSBub25jZQ==", .wrongAccept),
+            ("Sec-WebSocket-Accept", "\(accept), \(accept)", .wrongAccept),
+            ("Content-Length", "0", .body("Content-Length")), ("content-length", "", .body("Content-Length")),
+            ("Transfer-Encoding", "chunked", .body("Transfer-Encoding")),
+            ("Sec-WebSocket-Extensions", "permessage-deflate", .unwantedExtension("permessage-deflate")),
+            ("Sec-WebSocket-Protocol", "chat", .unwantedSubprotocol("chat")),
+        ] as [(String, String?, UpgradeRefusal)])
+    func section4_1_otherAnswerIsRefused(name: String, value: String?, refusal: UpgradeRefusal) {
+        #expect(result([(name, value)]) == .failure(refusal))
+        #expect(refusal.failure(endpoint: "host:80").kind == .protocolViolation)
+        #expect(refusal.failure(endpoint: "host:80").message.hasPrefix("host:80 doesn't answer like a WebSocket server: "))
+    }
+
+    @Test func section4_1_subprotocolIsOneOfThoseAskedFor() {
+        #expect(result(adding: [("Sec-WebSocket-Protocol", " b ")], asking: "a, b") == .success("b"))
+        #expect(result(asking: "a, b") == .success(nil))
+        #expect(result(adding: [("Sec-WebSocket-Protocol", "c")], asking: "a, b") == .failure(.unwantedSubprotocol("c")))
+        let both = result(adding: [("Sec-WebSocket-Protocol", "a, b")], asking: "a, b")
+        #expect(both == .failure(.unwantedSubprotocol("a, b")))
+    }
+}
