@@ -1,0 +1,214 @@
+/// What is said over an upgraded connection, from the first frame to the last (RFC 6455, 5 to 7): pure, so that a backend only
+/// moves bytes.
+///
+/// After each input the backend looks at the outputs, in this order: it writes what ``write(_:)`` hands it, passes on what
+/// ``takeMessages(_:)`` and ``takeControlFrames()`` have, sets its one timer as ``takeTimer()`` says, reports what
+/// ``takeClosure()`` has, and does with the stream what ``stream`` demands. Pings are answered in the order in which they came,
+/// before the messages of the same read are passed on.
+struct WebSocketConversation: ~Copyable {
+    /// What is to become of the stream.
+    enum StreamDemand: Equatable, Sendable {
+        /// Nothing for now.
+        case keepOpen
+        /// It is to be closed when all output is written.
+        case closeWhenWritten
+        /// It is to be closed, whatever waits.
+        case closeNow
+    }
+
+    /// How far it has come (7.1).
+    private enum Phase {
+        case open
+        /// Our close frame is the last of the output (7.1.2); the peer's is to come.
+        case closing(code: UInt16, reason: String)
+        /// Reported. Our last frames may still wait to be written.
+        case ending
+        case ended
+    }
+
+    /// How long the peer may take over its part of the end without anything moving.
+    static let closeTimeout = Duration.seconds(2)
+    /// While more output than this waits, only the last ping is remembered (5.5.3): a peer that sends pings and doesn't read
+    /// must not fill the memory.
+    private static let answerLimit = 1 << 16
+
+    private var reader: MessageReader
+    private let writer: FrameWriter
+    private var phase = Phase.open
+    private var output = OutputBuffer()
+    private var unanswered: [UInt8]?
+    private var messages: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = []
+    private var heardControlFrame = false
+    private var timer: Duration?
+    private var closure: WebSocketClosure?
+
+    /// Begins after the upgrade. Larger messages than `maximumSize` are refused; `makeKey` draws a mask for each frame.
+    init(maximumSize: Int, makeKey: @escaping () -> UInt32) {
+        reader = MessageReader(maximumSize: maximumSize)
+        writer = FrameWriter(makeKey: makeKey)
+    }
+
+    // MARK: Inputs
+
+    /// The stream brought bytes; they must stay until the messages are taken.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard isListening else { return }
+        var cursor = ByteCursor(bytes)
+        do throws(ProtocolViolation) {
+            while let event = try reader.next(in: &cursor) { handle(event) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// A message is to be sent; dropped once the end has begun (5.5.1).
+    mutating func send(_ text: String) {
+        guard case .open = phase else { return }
+        writer.append(text: text, to: &output.bytes)
+    }
+
+    /// The owner closes (7.1.2): after what it sent before, nothing after.
+    mutating func close(code: UInt16, reason: String) {
+        guard case .open = phase else { return }
+        answerLastPing()
+        writer.append(close: code, reason: reason, to: &output.bytes)
+        phase = .closing(code: code, reason: reason)
+        timer = Self.closeTimeout
+    }
+
+    /// The stream ended, in whichever way (7.1.4).
+    mutating func streamEnded() {
+        switch phase {
+        case .open:
+            let text = "The connection was lost without a close frame"
+            end(.failed(WebSocketFailure(.connectionLost, text)), as: .ended)
+        case .closing(let code, let reason):
+            end(.closed(code: code, reason: reason), as: .ended)
+        case .ending, .ended:
+            phase = .ended
+        }
+        output.removeAll()
+    }
+
+    /// The time that ``takeTimer()`` gave is over: the peer has had its chance.
+    mutating func timerFired() {
+        if case .open = phase { return }
+        streamEnded()
+    }
+
+    // MARK: Outputs
+
+    /// Whether there is something to write.
+    var hasOutput: Bool { output.count > 0 }
+
+    /// Calls `body` with what is to be written; it returns how much of that the stream took.
+    mutating func write(_ body: (UnsafeRawBufferPointer) -> Int) {
+        let before = output.count
+        output.write(body)
+        guard output.count < before else { return }
+        if output.count <= Self.answerLimit { answerLastPing() }
+        // The peer reads, slowly perhaps: it gets the full time again.
+        if case .open = phase { return }
+        timer = Self.closeTimeout
+    }
+
+    /// Calls `body` with the messages of the last read, if there are any, and takes their memory back.
+    mutating func takeMessages(_ body: (borrowing MessageBatch) -> Void) {
+        if !messages.isEmpty {
+            messages.withUnsafeBufferPointer { body(MessageBatch($0)) }
+            messages.removeAll(keepingCapacity: true)
+        }
+        reader.release()
+    }
+
+    /// Whether a ping or a pong came since this was asked last.
+    mutating func takeControlFrames() -> Bool {
+        defer { heardControlFrame = false }
+        return heardControlFrame
+    }
+
+    /// How long from now the timer is to run, instead of what it was set to before; `nil` leaves it as it is.
+    mutating func takeTimer() -> Duration? {
+        defer { timer = nil }
+        return timer
+    }
+
+    /// The report of the end: once.
+    mutating func takeClosure() -> WebSocketClosure? {
+        defer { closure = nil }
+        return closure
+    }
+
+    /// What the backend is to do with the stream.
+    var stream: StreamDemand {
+        switch phase {
+        case .open, .closing: .keepOpen
+        case .ending: hasOutput ? .closeWhenWritten : .closeNow
+        case .ended: .closeNow
+        }
+    }
+
+    // MARK: Events
+
+    private var isListening: Bool {
+        switch phase {
+        case .open, .closing: true
+        case .ending, .ended: false
+        }
+    }
+
+    private mutating func handle(_ event: MessageReader.Event) {
+        switch event {
+        case .message(let kind, let bytes):
+            messages.append((kind, bytes))
+        case .ping(let payload):
+            heardControlFrame = true
+            answer(payload)
+        case .pong:
+            heardControlFrame = true
+        case .close(let code, let reason):
+            peerClosed(code: code, reason: reason)
+        }
+    }
+
+    private mutating func answer(_ ping: UnsafeRawBufferPointer) {
+        guard case .open = phase else { return }
+        if output.count > Self.answerLimit {
+            unanswered = Array(ping)
+        } else {
+            writer.append(pong: ping, to: &output.bytes)
+        }
+    }
+
+    private mutating func answerLastPing() {
+        guard let ping = unanswered else { return }
+        unanswered = nil
+        ping.withUnsafeBytes { writer.append(pong: $0, to: &output.bytes) }
+    }
+
+    /// The peer's close frame: the answer to ours, or the beginning of the end, answered with its own code (5.5.1).
+    private mutating func peerClosed(code: UInt16, reason: UnsafeRawBufferPointer) {
+        if case .closing(let code, let reason) = phase {
+            return end(.closed(code: code, reason: reason), as: .ending)
+        }
+        answerLastPing()
+        writer.append(close: code, reason: "", to: &output.bytes)
+        end(.closed(code: code, reason: String(decoding: reason, as: UTF8.self)), as: .ending)
+    }
+
+    /// Fails the connection (7.1.7). To an owner that closed already it is closed.
+    private mutating func fail(_ violation: ProtocolViolation) {
+        if case .closing(let code, let reason) = phase {
+            return end(.closed(code: code, reason: reason), as: .ending)
+        }
+        answerLastPing()
+        writer.append(close: violation.code, reason: violation.reason, to: &output.bytes)
+        end(.failed(violation.failure), as: .ending)
+    }
+
+    private mutating func end(_ closure: WebSocketClosure, as phase: Phase) {
+        self.closure = closure
+        self.phase = phase
+        if case .ending = phase { timer = Self.closeTimeout }
+    }
+}

@@ -1,0 +1,196 @@
+import Testing
+
+@testable import PusherChannels
+
+/// How a WebSocket ends: RFC 6455, 5.5.1 and 7. Each way has exactly one report, and nothing is sent after our close frame.
+@Suite struct ConversationEndTests {
+    private let timer = Did.setTimer(.seconds(2))
+
+    private func lost() -> Did {
+        .reported(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame")))
+    }
+
+    /// Whatever comes after the end changes nothing.
+    private func expectNothingMore(_ rig: inout ConversationRig) {
+        #expect(rig.receive(ServerFrame.text("late") + ServerFrame.ping("") + ServerFrame.close(1000)) == [])
+        #expect(rig.send("late") == [])
+        #expect(rig.close(1000) == [])
+        #expect(rig.timerFires() == [])
+        #expect(rig.streamEnds() == [])
+        #expect(rig.receive([0xFF]) == [])
+    }
+
+    // MARK: The peer closes
+
+    @Test(arguments: [1000, 1001, 1003, 1007, 1011, 1012, 1013, 1014, 3000, 4000, 4100, 4999] as [UInt16])
+    func section5_5_1_peersCloseIsEchoedWithItsCode(code: UInt16) {
+        var rig = ConversationRig()
+        let did = rig.receive(ServerFrame.text("last") + ServerFrame.close(code, "why – so"))
+        #expect(
+            did == [
+                .wrote([.close(code)]), .delivered(["last"]), timer, .reported(.closed(code: code, reason: "why – so")),
+                .closedStream,
+            ])
+        expectNothingMore(&rig)
+    }
+
+    @Test func section7_1_5_closeWithoutACodeIsEchoedWithoutOne() {
+        var rig = ConversationRig()
+        let empty = ClientFrame(opcode: 8, payload: [])
+        let report = Did.reported(.closed(code: 1005, reason: ""))
+        #expect(rig.receive([0x88, 0]) == [.wrote([empty]), timer, report, .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func section5_5_1_dataAfterTheCloseIsIgnored() {
+        var rig = ConversationRig()
+        let bytes = ServerFrame.close(1000) + ServerFrame.text("a") + ServerFrame.ping("") + [0xFF, 0xFF]
+        let report = Did.reported(.closed(code: 1000, reason: ""))
+        #expect(rig.receive(bytes) == [.wrote([.close(1000)]), timer, report, .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func streamIsClosedWhenTheEchoIsWritten() {
+        var rig = ConversationRig()
+        rig.room = 0
+        #expect(rig.send("before") == [])
+        #expect(rig.receive(ServerFrame.close(4200)) == [timer, .reported(.closed(code: 4200, reason: ""))])
+        #expect(rig.send("after") == [])
+        #expect(rig.streamTakes(5) == [timer])
+        let frames = [ClientFrame(opcode: 1, text: "before"), .close(4200)]
+        #expect(rig.streamTakes(.max) == [.wrote(frames), timer, .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func streamIsClosedWhenThePeerDoesNotReadTheEcho() {
+        var rig = ConversationRig()
+        rig.room = 0
+        #expect(rig.receive(ServerFrame.close(1000)) == [timer, .reported(.closed(code: 1000, reason: ""))])
+        #expect(rig.timerFires() == [.closedStream])
+        expectNothingMore(&rig)
+    }
+
+    // MARK: We close
+
+    @Test(arguments: [1000, 1001, 1012, 1013, 1014, 4999] as [UInt16])
+    func section7_1_2_ourCloseIsAnsweredAndReported(code: UInt16) {
+        var rig = ConversationRig()
+        #expect(rig.close(code, "bye") == [.wrote([.close(code, "bye")]), timer])
+        let did = rig.receive(ServerFrame.text("crossed") + ServerFrame.ping("x") + ServerFrame.close(1000, "ok"))
+        let report = Did.reported(.closed(code: code, reason: "bye"))
+        #expect(did == [.delivered(["crossed"]), .heardControlFrame, timer, report, .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func section5_5_1_nothingIsSentAfterOurClose() {
+        var rig = ConversationRig()
+        rig.room = 0
+        #expect(rig.send("before") == [])
+        #expect(rig.close(1000) == [timer])
+        #expect(rig.send("after") == [])
+        #expect(rig.close(1001) == [])
+        #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
+        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: "before"), .close(1000)]), timer])
+        #expect(rig.send("after") == [])
+    }
+
+    @Test func section7_1_1_peerThatDoesNotAnswerIsLeft() {
+        var rig = ConversationRig()
+        _ = rig.close(1000, "bye")
+        #expect(rig.timerFires() == [.reported(.closed(code: 1000, reason: "bye")), .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func section7_1_4_streamThatEndsAfterOurCloseIsClosed() {
+        var rig = ConversationRig()
+        _ = rig.close(4100, "bye")
+        #expect(rig.streamEnds() == [.reported(.closed(code: 4100, reason: "bye")), .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func violationAfterOurCloseIsNoFailureOfOurs() {
+        var rig = ConversationRig()
+        _ = rig.close(1000, "bye")
+        #expect(rig.receive([0xFF, 0xFF]) == [timer, .reported(.closed(code: 1000, reason: "bye")), .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    // MARK: It breaks
+
+    @Test(arguments: [[], [0x81], [0x81, 5, 0x61], [0x01, 1, 0x61]] as [[UInt8]])
+    func section7_1_5_streamThatEndsWithoutACloseIsLost(begun: [UInt8]) {
+        var rig = ConversationRig()
+        #expect(rig.receive(begun) == [])
+        #expect(rig.streamEnds() == [lost(), .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func timerOfAnOpenConversationMeansNothing() {
+        var rig = ConversationRig()
+        #expect(rig.timerFires() == [])
+        #expect(rig.receive(ServerFrame.text("a")) == [.delivered(["a"])])
+    }
+
+    @Test(arguments: [
+        (ServerFrame(opcode: 3, payload: []).bytes, 1002, "unknown opcode 3"),
+        (ServerFrame(opcode: 1, payload: [0xFF]).bytes, 1007, "text message is not UTF-8"),
+        (ServerFrame.binary([UInt8](repeating: 0, count: 201)), 1009, "message of more than 200 bytes"),
+    ])
+    func section7_1_7_violationIsToldAndReported(bytes: [UInt8], code: UInt16, reason: String) {
+        var rig = ConversationRig(maximumSize: 200)
+        let failure = WebSocketFailure(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
+        let did = rig.receive(ServerFrame.text("good") + bytes + ServerFrame.text("never"))
+        let expected: [Did] = [
+            .wrote([.close(code, reason)]), .delivered(["good"]), timer, .reported(.failed(failure)), .closedStream,
+        ]
+        #expect(did == expected)
+        expectNothingMore(&rig)
+    }
+
+    @Test func everyViolationHasAReasonThatFitsIntoACloseFrame() {
+        let violations: [ProtocolViolation] = [
+            .maskedFrame, .reservedBits, .unknownOpcode(255), .lengthNotMinimal, .lengthOutOfRange, .controlFrameTooLong,
+            .fragmentedControlFrame, .continuationWithoutStart, .messageInsideMessage, .halfCloseCode,
+            .invalidCloseCode(65535), .invalidCloseReason, .invalidText, .messageTooLarge(limit: .max),
+        ]
+        #expect(Set(violations.map(\.reason)).count == violations.count)
+        for violation in violations {
+            #expect((1...123).contains(violation.reason.utf8.count))
+            #expect([1002, 1007, 1009].contains(violation.code))
+        }
+    }
+
+    // MARK: At random
+
+    /// Whatever happens in whatever order: one report once it is over, nothing sent after a close frame, no message after the
+    /// report, and in the end the stream is closed.
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func anyOrderOfInputsHasOneReport(seed: UInt64) {
+        var traffic = RandomTraffic(seed: seed)
+        for _ in 0..<20 {
+            var rig = ConversationRig()
+            var did: [Did] = []
+            for _ in 0..<traffic.below(12) {
+                rig.room = [0, 3, 20, .max][traffic.below(4)]
+                switch traffic.below(12) {
+                case 0: did += rig.close(4000, "r")
+                case 1: did += rig.timerFires()
+                case 2: did += rig.streamEnds()
+                case 3: did += rig.receive(ServerFrame.close(1001))
+                case 4: did += rig.receive([0xFF])
+                case 5...7: did += rig.send("text")
+                default: did += rig.receive(traffic.next().bytes)
+                }
+            }
+            did += rig.streamTakes(.max) + rig.streamTakes(.max) + rig.streamEnds()
+
+            let reports = did.indices.filter { if case .reported = did[$0] { true } else { false } }
+            #expect(reports.count == 1)
+            let deliveries = did.indices.filter { if case .delivered = did[$0] { true } else { false } }
+            #expect((deliveries.last ?? -1) < (reports.first ?? -1))
+            let frames = did.flatMap { did -> [ClientFrame] in if case .wrote(let frames) = did { frames } else { [] } }
+            #expect(frames.dropLast().allSatisfy { $0.opcode != 8 })
+            #expect(did.filter { $0 == .closedStream }.count == 1)
+        }
+    }
+}

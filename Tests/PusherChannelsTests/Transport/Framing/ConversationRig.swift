@@ -1,0 +1,92 @@
+@testable import PusherChannels
+
+/// What a backend did for a conversation, in order.
+enum Did: Equatable {
+    case wrote([ClientFrame])
+    case delivered([String])
+    case heardControlFrame
+    case setTimer(Duration)
+    case reported(WebSocketClosure)
+    case closedStream
+}
+
+/// A backend without a stream: asks for a conversation's outputs after each input, as a real one does.
+struct ConversationRig: ~Copyable {
+    private var conversation: WebSocketConversation
+    /// How many bytes the stream takes in one go; 0 while the peer doesn't read.
+    var room = Int.max
+    private var sent: [UInt8] = []
+    private var isClosed = false
+
+    init(maximumSize: Int = 1 << 20) {
+        var key: UInt32 = 0
+        conversation = WebSocketConversation(maximumSize: maximumSize) {
+            key &+= 0x9E37_79B9
+            return key
+        }
+    }
+
+    mutating func receive(_ bytes: [UInt8]) -> [Did] {
+        bytes.withUnsafeBytes { bytes in
+            conversation.receive(bytes)
+            return outputs()
+        }
+    }
+
+    mutating func send(_ text: String) -> [Did] {
+        conversation.send(text)
+        return outputs()
+    }
+
+    mutating func close(_ code: UInt16, _ reason: String = "") -> [Did] {
+        conversation.close(code: code, reason: reason)
+        return outputs()
+    }
+
+    mutating func streamEnds() -> [Did] {
+        conversation.streamEnded()
+        return outputs()
+    }
+
+    mutating func timerFires() -> [Did] {
+        conversation.timerFired()
+        return outputs()
+    }
+
+    /// The stream takes output again.
+    mutating func streamTakes(_ room: Int) -> [Did] {
+        self.room = room
+        return outputs()
+    }
+
+    private mutating func outputs() -> [Did] {
+        var did: [Did] = []
+        var written: [UInt8] = []
+        var room = room
+        conversation.write { bytes in
+            let taken = min(room, bytes.count)
+            written += bytes.prefix(taken)
+            room -= taken
+            return taken
+        }
+        // A frame that was split by the stream counts when its last byte is written.
+        sent += written
+        if let frames = ClientFrame.all(in: sent), !frames.isEmpty {
+            did.append(.wrote(frames))
+            sent = []
+        }
+        conversation.takeMessages { batch in
+            var texts: [String] = []
+            batch.forEach { texts.append(String(decoding: $1, as: UTF8.self)) }
+            did.append(.delivered(texts))
+        }
+        if conversation.takeControlFrames() { did.append(.heardControlFrame) }
+        if let time = conversation.takeTimer() { did.append(.setTimer(time)) }
+        if let closure = conversation.takeClosure() { did.append(.reported(closure)) }
+        if conversation.stream == .closeNow, !isClosed {
+            isClosed = true
+            did.append(.closedStream)
+        }
+        return did
+    }
+}

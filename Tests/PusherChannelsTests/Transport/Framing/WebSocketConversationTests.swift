@@ -1,0 +1,94 @@
+import Testing
+
+@testable import PusherChannels
+
+/// What is said over an open WebSocket: messages, and signs of life. Its end is in ``ConversationEndTests``.
+@Suite struct WebSocketConversationTests {
+    @Test func messagesOfOneReadAreOneBatch() {
+        var rig = ConversationRig()
+        let bytes = ServerFrame.text("a") + ServerFrame.text("b") + ServerFrame.text("c", isFinal: false)
+        #expect(rig.receive(bytes) == [.delivered(["a", "b"])])
+        #expect(rig.receive(ServerFrame.more("d", isFinal: true) + ServerFrame.text("e")) == [.delivered(["cd", "e"])])
+    }
+
+    @Test func readWithoutAWholeMessageDeliversNothing() {
+        var rig = ConversationRig()
+        let bytes = ServerFrame.text("abc")
+        #expect(rig.receive([]) == [])
+        #expect(rig.receive(Array(bytes[..<3])) == [])
+        #expect(rig.receive(Array(bytes[3...])) == [.delivered(["abc"])])
+    }
+
+    @Test func wholeMessagesAreThoseBytesThatWereFed() {
+        var conversation = WebSocketConversation(maximumSize: 1000) { 0 }
+        (ServerFrame.text("first") + ServerFrame.text("second")).withUnsafeBytes { bytes in
+            conversation.receive(bytes)
+            conversation.takeMessages { batch in
+                var places: [Int?] = []
+                batch.forEach { _, message in
+                    places.append(bytes.baseAddress.flatMap { start in message.baseAddress.map { $0 - start } })
+                }
+                #expect(places == [2, 9])
+            }
+        }
+    }
+
+    @Test func textsAreSentInOrder() {
+        var rig = ConversationRig()
+        #expect(rig.send("a") == [.wrote([ClientFrame(opcode: 1, text: "a")])])
+        #expect(rig.streamTakes(0) == [])
+        #expect(rig.send("b") == [])
+        #expect(rig.send("é") == [])
+        let frames = [ClientFrame(opcode: 1, text: "b"), ClientFrame(opcode: 1, text: "é")]
+        #expect(rig.streamTakes(.max) == [.wrote(frames)])
+    }
+
+    @Test func outputGoesOnWhereTheStreamStoppedTakingIt() {
+        var rig = ConversationRig()
+        rig.room = 0
+        let texts = (0..<20).map { String(repeating: "\($0)", count: 9 * $0) }
+        for text in texts { #expect(rig.send(text) == []) }
+        var frames: [ClientFrame] = []
+        for _ in 0..<300 {
+            for case .wrote(let some) in rig.streamTakes(13) { frames += some }
+        }
+        #expect(frames == texts.map { ClientFrame(opcode: 1, text: $0) })
+    }
+
+    // MARK: Pings
+
+    @Test func section5_5_2_everyPingIsAnsweredInOrderAndBeforeMessagesAreDelivered() {
+        var rig = ConversationRig()
+        let bytes = ServerFrame.text("a") + ServerFrame.ping("1") + ServerFrame.ping("") + ServerFrame.text("b")
+        let pongs = [ClientFrame(opcode: 10, text: "1"), ClientFrame(opcode: 10, text: "")]
+        #expect(rig.receive(bytes) == [.wrote(pongs), .delivered(["a", "b"]), .heardControlFrame])
+        #expect(rig.receive(ServerFrame.text("c")) == [.delivered(["c"])])
+    }
+
+    @Test func section5_5_3_pongIsASignOfLifeAndNotAnswered() {
+        var rig = ConversationRig()
+        #expect(rig.receive(ServerFrame.pong("unasked")) == [.heardControlFrame])
+    }
+
+    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsAnswered() {
+        var rig = ConversationRig()
+        rig.room = 0
+        let text = String(repeating: "a", count: 70_000)
+        #expect(rig.send(text) == [])
+        for number in 0..<1000 { #expect(rig.receive(ServerFrame.ping("\(number)")) == [.heardControlFrame]) }
+        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: text)])])
+        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 10, text: "999")])])
+        #expect(rig.receive(ServerFrame.ping("x")) == [.wrote([ClientFrame(opcode: 10, text: "x")]), .heardControlFrame])
+    }
+
+    @Test func section5_5_3_heldBackAnswerGoesBeforeTheCloseFrame() {
+        var rig = ConversationRig()
+        rig.room = 0
+        let text = String(repeating: "a", count: 70_000)
+        #expect(rig.send(text) == [])
+        #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
+        #expect(rig.close(1000) == [.setTimer(.seconds(2))])
+        let frames = [ClientFrame(opcode: 1, text: text), ClientFrame(opcode: 10, text: "p"), .close(1000)]
+        #expect(rig.streamTakes(.max) == [.wrote(frames), .setTimer(.seconds(2))])
+    }
+}
