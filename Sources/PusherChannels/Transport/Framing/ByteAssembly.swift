@@ -21,6 +21,9 @@ struct ByteAssembly: ~Copyable {
     /// Size of the message in hand.
     var count: Int { end - start }
 
+    /// How much memory it holds.
+    var capacity: Int { outgrown.reduce(memory.count) { $0 + $1.count } }
+
     /// Adds a piece to the message in hand.
     mutating func append(_ piece: UnsafeRawBufferPointer) {
         guard !piece.isEmpty else { return }

@@ -24,6 +24,7 @@ struct MessageReader: ~Copyable {
     /// The message in hand.
     private var kind: MessageBatch.Kind?
     private var message = ByteAssembly()
+    /// Where its text stands; between messages at the end of a character.
     private var validator = UTF8Validator()
     private var control = ByteAssembly()
     private var isOver = false
@@ -43,6 +44,9 @@ struct MessageReader: ~Copyable {
             throw error
         }
     }
+
+    /// How many bytes it holds for messages and control frames that came in parts.
+    var capacity: Int { message.capacity + control.capacity }
 
     /// Takes back the memory of the messages read so far.
     mutating func release() {
@@ -78,9 +82,7 @@ struct MessageReader: ~Copyable {
             case (.continuation, nil): throw .continuationWithoutStart
             case (.continuation, _): break
             case (_, .some): throw .messageInsideMessage
-            case (let opcode, nil):
-                kind = opcode == .text ? .text : .binary
-                validator = UTF8Validator()
+            case (let opcode, nil): kind = opcode == .text ? .text : .binary
             }
             guard header.length <= UInt64(clamping: maximumSize - message.count) else {
                 throw .messageTooLarge(limit: maximumSize)

@@ -41,6 +41,7 @@ struct WebSocketConversation: ~Copyable {
     private var heardControlFrame = false
     private var timer: Duration?
     private var closure: WebSocketClosure?
+    private var isReported = false
 
     /// Begins after the upgrade. Larger messages than `maximumSize` are refused; `makeKey` draws a mask for each frame.
     init(maximumSize: Int, makeKey: @escaping () -> UInt32) {
@@ -74,6 +75,12 @@ struct WebSocketConversation: ~Copyable {
         writer.append(close: code, reason: reason, to: &output.bytes)
         phase = .closing(code: code, reason: reason)
         timer = Self.closeTimeout
+    }
+
+    /// The owner closes and waits for nothing: reported at once, while the closing handshake goes on by itself.
+    mutating func abandon() {
+        close(code: 1000, reason: "")
+        if case .closing(let code, let reason) = phase { report(.closed(code: code, reason: reason)) }
     }
 
     /// The stream ended, in whichever way (7.1.4).
@@ -160,12 +167,12 @@ struct WebSocketConversation: ~Copyable {
     private mutating func handle(_ event: MessageReader.Event) {
         switch event {
         case .message(let kind, let bytes):
-            messages.append((kind, bytes))
+            if !isReported { messages.append((kind, bytes)) }
         case .ping(let payload):
-            heardControlFrame = true
+            heardControlFrame = !isReported
             answer(payload)
         case .pong:
-            heardControlFrame = true
+            heardControlFrame = !isReported
         case .close(let code, let reason):
             peerClosed(code: code, reason: reason)
         }
@@ -207,8 +214,14 @@ struct WebSocketConversation: ~Copyable {
     }
 
     private mutating func end(_ closure: WebSocketClosure, as phase: Phase) {
-        self.closure = closure
+        report(closure)
         self.phase = phase
         if case .ending = phase { timer = Self.closeTimeout }
+    }
+
+    private mutating func report(_ closure: WebSocketClosure) {
+        guard !isReported else { return }
+        isReported = true
+        self.closure = closure
     }
 }

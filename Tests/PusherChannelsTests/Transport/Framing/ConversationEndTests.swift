@@ -115,6 +115,31 @@ import Testing
         expectNothingMore(&rig)
     }
 
+    @Test func abandonedConversationIsReportedAtOnceAndEndsByItself() {
+        var rig = ConversationRig()
+        let report = Did.reported(.closed(code: 1000, reason: ""))
+        #expect(rig.abandon() == [.wrote([.close(1000)]), timer, report])
+        #expect(rig.abandon() == [])
+        #expect(rig.receive(ServerFrame.text("late") + ServerFrame.ping("") + ServerFrame.pong("")) == [])
+        #expect(rig.receive(ServerFrame.close(1000)) == [timer, .closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func abandonedWhileClosingKeepsItsCode() {
+        var rig = ConversationRig()
+        _ = rig.close(4100, "bye")
+        #expect(rig.abandon() == [.reported(.closed(code: 4100, reason: "bye"))])
+        #expect(rig.timerFires() == [.closedStream])
+        expectNothingMore(&rig)
+    }
+
+    @Test func overMeansThatThereIsNothingToAbandon() {
+        var rig = ConversationRig()
+        #expect(rig.streamEnds() == [lost(), .closedStream])
+        #expect(rig.abandon() == [])
+        expectNothingMore(&rig)
+    }
+
     // MARK: It breaks
 
     @Test(arguments: [[], [0x81], [0x81, 5, 0x61], [0x01, 1, 0x61]] as [[UInt8]])
@@ -172,7 +197,8 @@ import Testing
             var did: [Did] = []
             for _ in 0..<traffic.below(12) {
                 rig.room = [0, 3, 20, .max][traffic.below(4)]
-                switch traffic.below(12) {
+                switch traffic.below(13) {
+                case 12: did += rig.abandon()
                 case 0: did += rig.close(4000, "r")
                 case 1: did += rig.timerFires()
                 case 2: did += rig.streamEnds()

@@ -43,6 +43,11 @@ struct ConversationRig: ~Copyable {
         return outputs()
     }
 
+    mutating func abandon() -> [Did] {
+        conversation.abandon()
+        return outputs()
+    }
+
     mutating func streamEnds() -> [Did] {
         conversation.streamEnded()
         return outputs()

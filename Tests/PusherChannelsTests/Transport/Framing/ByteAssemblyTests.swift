@@ -1,0 +1,64 @@
+import Testing
+
+@testable import PusherChannels
+
+/// What a reader keeps: as much as came in parts, no more, and no longer than it must.
+@Suite struct ByteAssemblyTests {
+    private func read(_ bytes: [UInt8], with reader: inout MessageReader) throws -> Int {
+        try bytes.withUnsafeBytes { bytes in
+            var cursor = ByteCursor(bytes)
+            var events = 0
+            while try reader.next(in: &cursor) != nil { events += 1 }
+            return events
+        }
+    }
+
+    @Test func wholeMessagesNeedNoMemory() throws {
+        var reader = MessageReader(maximumSize: 1 << 20)
+        let bytes = ServerFrame.text("a") + ServerFrame.ping("b") + ServerFrame.text(String(repeating: "c", count: 70_000))
+        #expect(try read(bytes, with: &reader) == 3)
+        #expect(reader.capacity == 0)
+    }
+
+    @Test func whatIsOnlyAnnouncedNeedsNoMemory() throws {
+        var reader = MessageReader(maximumSize: 1 << 40)
+        #expect(try read([0x82, 127, 0, 0, 0, 0x40, 0, 0, 0, 0] + [1, 2, 3], with: &reader) == 0)
+        #expect(reader.capacity == 1024)
+    }
+
+    @Test func whatIsTooLargeIsRefusedBeforeItIsKept() {
+        var reader = MessageReader(maximumSize: 2000)
+        let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 2001))
+        #expect(throws: ProtocolViolation.messageTooLarge(limit: 2000)) {
+            try read(Array(bytes.dropLast()), with: &reader)
+        }
+        #expect(reader.capacity == 0)
+    }
+
+    @Test func memoryOfALargeMessageIsGivenBack() throws {
+        var reader = MessageReader(maximumSize: 1 << 20)
+        let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 500_000))
+        for piece in [bytes[..<250_000], bytes[250_000..<400_000]] {
+            #expect(try read(Array(piece), with: &reader) == 0)
+            reader.release()
+            #expect(reader.capacity >= 249_000)
+        }
+        #expect(try read(Array(bytes[400_000...]), with: &reader) == 1)
+        reader.release()
+        #expect(reader.capacity == 0)
+    }
+
+    @Test func memoryIsUsedAgain() throws {
+        var reader = MessageReader(maximumSize: 1 << 20)
+        let bytes = ServerFrame.text(String(repeating: "a", count: 90)) + ServerFrame.ping(String(repeating: "b", count: 90))
+        for _ in 0..<1000 {
+            var events = 0
+            for piece in [bytes[..<50], bytes[50..<150], bytes[150...]] {
+                events += try read(Array(piece), with: &reader)
+                reader.release()
+            }
+            #expect(events == 2)
+        }
+        #expect(reader.capacity == 2048)
+    }
+}
