@@ -22,8 +22,7 @@ struct WebSocketConversation: ~Copyable {
         /// Our close frame is the last of the output (7.1.2); the peer's is to come.
         case closing(code: UInt16, reason: String)
         /// Reported. Our last frames may still wait to be written.
-        case ending
-        case ended
+        case over
     }
 
     /// How long the peer may take over its part of the end without anything moving.
@@ -85,16 +84,12 @@ struct WebSocketConversation: ~Copyable {
 
     /// The stream ended, in whichever way (7.1.4).
     mutating func streamEnded() {
-        switch phase {
-        case .open:
-            let text = "The connection was lost without a close frame"
-            end(.failed(WebSocketFailure(.connectionLost, text)), as: .ended)
-        case .closing(let code, let reason):
-            end(.closed(code: code, reason: reason), as: .ended)
-        case .ending, .ended:
-            phase = .ended
-        }
         output.removeAll()
+        switch phase {
+        case .open: end(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame")))
+        case .closing(let code, let reason): end(.closed(code: code, reason: reason))
+        case .over: break
+        }
     }
 
     /// The time that ``takeTimer()`` gave is over: the peer has had its chance.
@@ -104,6 +99,9 @@ struct WebSocketConversation: ~Copyable {
     }
 
     // MARK: Outputs
+
+    /// How many bytes it holds for messages that came in parts.
+    var capacity: Int { reader.capacity }
 
     /// Whether there is something to write.
     var hasOutput: Bool { output.count > 0 }
@@ -115,8 +113,11 @@ struct WebSocketConversation: ~Copyable {
         guard output.count < before else { return }
         if output.count <= Self.answerLimit { answerLastPing() }
         // The peer reads, slowly perhaps: it gets the full time again.
-        if case .open = phase { return }
-        timer = Self.closeTimeout
+        switch phase {
+        case .open: break
+        case .closing: timer = Self.closeTimeout
+        case .over: timer = hasOutput ? Self.closeTimeout : nil
+        }
     }
 
     /// Calls `body` with the messages of the last read, if there are any, and takes their memory back.
@@ -150,8 +151,7 @@ struct WebSocketConversation: ~Copyable {
     var stream: StreamDemand {
         switch phase {
         case .open, .closing: .keepOpen
-        case .ending: hasOutput ? .closeWhenWritten : .closeNow
-        case .ended: .closeNow
+        case .over: hasOutput ? .closeWhenWritten : .closeNow
         }
     }
 
@@ -160,7 +160,7 @@ struct WebSocketConversation: ~Copyable {
     private var isListening: Bool {
         switch phase {
         case .open, .closing: true
-        case .ending, .ended: false
+        case .over: false
         }
     }
 
@@ -196,27 +196,27 @@ struct WebSocketConversation: ~Copyable {
     /// The peer's close frame: the answer to ours, or the beginning of the end, answered with its own code (5.5.1).
     private mutating func peerClosed(code: UInt16, reason: UnsafeRawBufferPointer) {
         if case .closing(let code, let reason) = phase {
-            return end(.closed(code: code, reason: reason), as: .ending)
+            return end(.closed(code: code, reason: reason))
         }
-        answerLastPing()
         writer.append(close: code, reason: "", to: &output.bytes)
-        end(.closed(code: code, reason: String(decoding: reason, as: UTF8.self)), as: .ending)
+        end(.closed(code: code, reason: String(decoding: reason, as: UTF8.self)))
     }
 
     /// Fails the connection (7.1.7). To an owner that closed already it is closed.
     private mutating func fail(_ violation: ProtocolViolation) {
         if case .closing(let code, let reason) = phase {
-            return end(.closed(code: code, reason: reason), as: .ending)
+            return end(.closed(code: code, reason: reason))
         }
-        answerLastPing()
         writer.append(close: violation.code, reason: violation.reason, to: &output.bytes)
-        end(.failed(violation.failure), as: .ending)
+        end(.failed(violation.failure))
     }
 
-    private mutating func end(_ closure: WebSocketClosure, as phase: Phase) {
+    private mutating func end(_ closure: WebSocketClosure) {
         report(closure)
-        self.phase = phase
-        if case .ending = phase { timer = Self.closeTimeout }
+        phase = .over
+        // Nothing follows our close frame, and after the peer's no ping needs an answer (5.5.2).
+        unanswered = nil
+        if hasOutput { timer = Self.closeTimeout }
     }
 
     private mutating func report(_ closure: WebSocketClosure) {

@@ -55,6 +55,18 @@ import Testing
         #expect(frames == texts.map { ClientFrame(opcode: 1, text: $0) })
     }
 
+    @Test func memoryOfMessagesInPartsIsUsedAgain() {
+        var conversation = WebSocketConversation(maximumSize: 1000) { 0 }
+        let bytes = ServerFrame.text("a", isFinal: false) + ServerFrame.more(String(repeating: "b", count: 500), isFinal: true)
+        for _ in 0..<100 {
+            bytes.withUnsafeBytes { bytes in
+                conversation.receive(bytes)
+                conversation.takeMessages { _ in }
+            }
+        }
+        #expect(conversation.capacity == 1024)
+    }
+
     // MARK: Pings
 
     @Test func section5_5_2_everyPingIsAnsweredInOrderAndBeforeMessagesAreDelivered() {
@@ -79,6 +91,19 @@ import Testing
         #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: text)])])
         #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 10, text: "999")])])
         #expect(rig.receive(ServerFrame.ping("x")) == [.wrote([ClientFrame(opcode: 10, text: "x")]), .heardControlFrame])
+    }
+
+    @Test(arguments: [(ServerFrame.close(1000), ClientFrame.close(1000)), ([0x83, 0], .close(1002, "unknown opcode 3"))])
+    func section5_5_2_heldBackAnswerIsNotSentAfterTheEnd(bytes: [UInt8], close: ClientFrame) {
+        var rig = ConversationRig()
+        rig.room = 0
+        let text = String(repeating: "a", count: 70_000)
+        #expect(rig.send(text) == [])
+        #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
+        #expect(rig.receive(bytes).count == 2)
+        #expect(rig.streamTakes(69_000) == [.setTimer(.seconds(2))])
+        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: text), close]), .closedStream])
+        #expect(rig.streamTakes(.max) == [])
     }
 
     @Test func section5_5_3_heldBackAnswerGoesBeforeTheCloseFrame() {
