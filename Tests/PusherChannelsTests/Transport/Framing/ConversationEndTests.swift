@@ -120,7 +120,7 @@ import Testing
         let report = Did.reported(.closed(code: 1000, reason: ""))
         #expect(rig.abandon() == [.wrote([.close(1000)]), timer, report])
         #expect(rig.abandon() == [])
-        #expect(rig.receive(ServerFrame.text("late") + ServerFrame.ping("") + ServerFrame.pong("")) == [])
+        for frame in [ServerFrame.text("late"), ServerFrame.ping(""), ServerFrame.pong("")] { #expect(rig.receive(frame) == []) }
         #expect(rig.receive(ServerFrame.close(1000)) == [.closedStream])
         expectNothingMore(&rig)
     }
