@@ -16,8 +16,8 @@ import PusherChannels
 /// ```
 ///
 /// What is left over is an error at the test's end: ``withTestHarness(seed:profile:allowing:file:line:_:)`` throws it, and so does
-/// ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share nothing, so tests may run side by side. All members may
-/// be called from any thread.
+/// ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share
+/// nothing, so tests may run side by side. All members may be called from any thread.
 public final class TestHarness: Sendable {
     private struct State {
         /// What each socket that is not of the server has to report.

@@ -8,6 +8,13 @@ struct MockSocketState: Sendable {
         case open
     }
 
+    /// Who is at the other end of a connection.
+    enum Host {
+        case server
+        /// A script or the test.
+        case script
+    }
+
     /// A report, and when it may be given.
     private struct DueReport {
         let report: MockSocketReport
@@ -29,12 +36,8 @@ struct MockSocketState: Sendable {
     private(set) var connection: ServerMachine.ConnectionID?
     private var inputs: ArraySlice<ServerMachine.Input> = []
     private var reports: ArraySlice<DueReport> = []
-    private struct StalledUpgrade {
-        let byServer: Bool
-    }
-
-    /// An upgrade that a stall keeps from being answered.
-    private var stalledUpgrade: StalledUpgrade?
+    /// Whose upgrade a stall keeps from being answered.
+    private var stalledUpgrade: Host?
     /// What a stall holds up.
     private var stalled: [MockSocketReport] = []
     private var scripts = SocketScripts()
@@ -47,6 +50,7 @@ struct MockSocketState: Sendable {
         case tell(InMemoryServer, ServerMachine.Input)
         case report(MockSocketReport, (any WebSocketDelegate)?)
         case wake(at: MonotonicTime)
+        case compare(FrameMatcher, SentFrame)
     }
 
     init(server: InMemoryServer?) {
@@ -61,8 +65,13 @@ struct MockSocketState: Sendable {
                 reports.removeFirst()
                 return .report(next.report, delegate)
             }
-            guard let step = scripts.next(at: now) else { break }
-            play(step)
+            if let step = scripts.next(at: now) {
+                play(step)
+            } else if let (matcher, frame) = scripts.nextComparison() {
+                return .compare(matcher, frame)
+            } else {
+                break
+            }
         }
         if let time = nextTime, alarm?.time != time {
             alarm?.timer?.cancel()
@@ -137,16 +146,16 @@ struct MockSocketState: Sendable {
     // MARK: The server's side
 
     @discardableResult
-    mutating func accept(byServer: Bool = true) -> Bool {
+    mutating func accept(for host: Host = .server) -> Bool {
         guard phase == .connecting, let attempt, let request = requests.last else { return false }
         guard !faults.isStalledFromStart else {
-            stalledUpgrade = StalledUpgrade(byServer: byServer)
+            stalledUpgrade = host
             return false
         }
         stalledUpgrade = nil
         phase = .open
         append(.opened(attempt))
-        if byServer, let id = server?.nextConnection() {
+        if host == .server, let id = server?.nextConnection() {
             connection = id
             inputs.append(.opened(id, path: request.path, isSecure: request.secure))
         }
@@ -213,9 +222,13 @@ struct MockSocketState: Sendable {
         scripts.add(steps)
     }
 
+    mutating func compared(_ matcher: FrameMatcher, _ frame: SentFrame, reasons: [String]) {
+        scripts.compared(matcher, frame, reasons: reasons)
+    }
+
     private mutating func play(_ step: SocketStep) {
         switch step {
-        case .accept: accept(byServer: false)
+        case .accept: accept(for: .script)
         case .serve: accept()
         case .refuse(let kind): end(.failed(WebSocketFailure(kind, "refused by the script")))
         case .send, .event, .establish: _ = step.message.map { receive($0) }
@@ -246,7 +259,7 @@ struct MockSocketState: Sendable {
         for report in late {
             if case .closed(let closure, _) = report { end(closure) } else { _ = frame(report) }
         }
-        if let stalledUpgrade { accept(byServer: stalledUpgrade.byServer) }
+        if let stalledUpgrade { accept(for: stalledUpgrade) }
     }
 
     private mutating func applyFaults() {

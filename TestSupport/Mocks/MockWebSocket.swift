@@ -253,6 +253,9 @@ public final class MockWebSocket: WebSocket {
         case .report(let report, let delegate):
             timeline?.note(report.kind, report.text)
             report.deliver(to: delegate)
+        case .compare(let matcher, let frame):
+            let reasons = matcher.reasonsAgainst(frame)
+            state.withLock { $0.compared(matcher, frame, reasons: reasons) }
         case .wake(let time):
             // The socket belongs to its client, not to a timer.
             let timer = scheduler.schedule(at: time, label: "mock socket") { [weak self] in

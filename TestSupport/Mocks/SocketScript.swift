@@ -23,14 +23,8 @@ struct SocketScript: Sendable {
             hasAccepted = true
             return .accept
         }
-        if case .expect(let matcher)? = step {
-            guard let frame = unread.popFirst() else { return nil }
-            let reasons = matcher.reasonsAgainst(frame)
-            if reasons.isEmpty { index += 1 } else { found.append(outOfStep(matcher, frame, reasons)) }
-            return next()
-        }
         switch step {
-        case nil: return nil
+        case nil, .expect?: return nil
         case .accept?, .serve?: hasAccepted = true
         default: break
         }
@@ -41,6 +35,17 @@ struct SocketScript: Sendable {
     /// Hears what the client sent; a step that expects something looks at it when it is come to.
     mutating func received(_ frame: SentFrame) {
         unread.append(frame)
+    }
+
+    /// What is expected, and what came; it is compared by a user's code, so by whoever holds no lock.
+    mutating func nextComparison() -> (matcher: FrameMatcher, frame: SentFrame)? {
+        guard hasAccepted, index < steps.count, case .expect(let matcher) = steps[index] else { return nil }
+        return unread.popFirst().map { (matcher, $0) }
+    }
+
+    /// Hears how the comparison came out.
+    mutating func compared(_ matcher: FrameMatcher, _ frame: SentFrame, reasons: [String]) {
+        if reasons.isEmpty { index += 1 } else { found.append(outOfStep(matcher, frame, reasons)) }
     }
 
     private func outOfStep(_ matcher: FrameMatcher, _ frame: SentFrame, _ reasons: [String]) -> Finding {

@@ -39,6 +39,14 @@ struct SocketScripts: Sendable {
         present?.received(frame)
     }
 
+    mutating func nextComparison() -> (matcher: FrameMatcher, frame: SentFrame)? {
+        present?.nextComparison()
+    }
+
+    mutating func compared(_ matcher: FrameMatcher, _ frame: SentFrame, reasons: [String]) {
+        present?.compared(matcher, frame, reasons: reasons)
+    }
+
     mutating func add(_ finding: Finding) {
         found.append(finding)
     }

@@ -143,6 +143,14 @@ struct SocketScriptTests {
             ])
     }
 
+    @Test func `A matcher may ask the socket itself`() {
+        let rig = Rig()
+        rig.socket.play(.expect(FrameMatcher { [socket = rig.socket] _ in socket.frames.count == 1 }), .event("x"))
+        rig.open()
+        rig.socket.send("{}")
+        #expect(rig.take() == ["opened", "x"])
+    }
+
     @Test func `What a stall held up comes when it is healed`() throws {
         let rig = Rig(server: .trusting)
         try rig.socket.inject(.stall)

@@ -103,6 +103,26 @@ struct TestHarnessTests {
         #expect(found == ["error: Trouble()", "error: a callback came twice"])
     }
 
+    @Test func `Sockets that the server makes are in the harness's time, and reported`() throws {
+        let found = try findings { harness in
+            let socket = harness.server.makeWebSocket()
+            socket.play(.establish(), .wait(.seconds(5)), .expect("never"))
+            let pusher = harness.makePusher(socket: socket)
+            pusher.connect()
+            harness.scheduler.advance(by: .seconds(5))
+            pusher.disconnect()
+        }
+        #expect(found == ["unplayed step: step 3 of 3 of script 1 was not come to: expect never"])
+    }
+
+    @Test func `A very long story keeps its end`() {
+        let harness = TestHarness()
+        for number in 0..<25_000 { harness.timeline.note("note", "\(number)") }
+        #expect(harness.timeline.entries.count == 15_000)
+        #expect(harness.timeline.entries.last?.text == "24999")
+        #expect(harness.timeline.description.hasPrefix("  … 24960 earlier\n"))
+    }
+
     @Test func `What is allowed is not reported`() throws {
         let found = try findings(allowing: [.unusedStub]) { $0.session.stub("GET /a", .ok) }
         #expect(found == [])
@@ -185,13 +205,15 @@ struct TestHarnessServerTests {
     @Test func `Servers are stopped with the test, and their stubs count`() async throws {
         let server = Locked<LocalServer?>(nil)
         let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness { harness in
+            try await withTestHarness(allowing: [.unmatchedRequest]) { harness in
                 let started = try await harness.startServer()
                 started.stub("GET /unused", .ok)
+                _ = try await URLSession.shared.data(from: started.url.appendingPathComponent("hello"))
                 server.withLock { $0 = started }
             }
         }
         #expect(failure?.findings.map(\.kind) == [.unusedStub])
+        #expect(failure?.timeline.contains("server  GET /hello 404") == true)
         #expect(server.withLock { $0?.connections.isEmpty } == true)
         let url = try #require(server.withLock { $0?.url })
         await #expect(throws: (any Error).self) { try await URLSession.shared.data(from: url) }
