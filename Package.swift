@@ -32,7 +32,7 @@ let package = Package(
             pkgConfig: "libsodium",
             providers: [.apt(["libsodium-dev"])]
         ),
-        // For the tests' TLS servers; the SDK doesn't use it.
+        // The one under libwebsockets, which the package of that brings along.
         .systemLibrary(
             name: "COpenSSL",
             pkgConfig: "openssl",
@@ -43,6 +43,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Logging", package: "swift-log"),
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
+                .target(name: "COpenSSL", condition: .when(platforms: linux)),
                 .target(name: "CSodium", condition: .when(platforms: linux)),
             ],
             swiftSettings: settings
@@ -86,7 +87,7 @@ let package = Package(
                 "PusherChannels",
                 "TestSupport",
                 "pusher-channels",
-                .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
+                .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             swiftSettings: settings
         ),

@@ -31,19 +31,6 @@ extension Fault {
         }
     }
 
-    static let testEvent = Array(#"{"event":"test:malformed","data":{}}"#.utf8)
-
-    /// What clients read of a fault that is a message after all.
-    ///
-    /// libwebsockets 4.1 takes no offence at masked frames, and at bytes that are no UTF-8 only when asked to look for them.
-    var spoiltText: [UInt8]? {
-        switch self {
-        case .malformedFrame(.masked): Self.testEvent
-        case .badUTF8: [0x22, 0xC3, 0x28, 0x22]
-        default: nil
-        }
-    }
-
     func check(at seam: Seam) throws(UnsupportedFault) {
         guard seams.contains(seam) else { throw UnsupportedFault(fault: self, seam: seam) }
     }

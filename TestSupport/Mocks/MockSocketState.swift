@@ -266,9 +266,7 @@ struct MockSocketState: Sendable {
         switch phase {
         case .idle: break
         case .connecting: if let failure = faults.failureToOpen { end(.failed(failure)) }
-        case .open:
-            while let attempt, let text = faults.nextSpoiltText() { append(.message(text, attempt)) }
-            if let failure = faults.failure { end(.failed(failure)) }
+        case .open: if let failure = faults.failure { end(.failed(failure)) }
         }
     }
 

@@ -7,7 +7,6 @@ struct SocketFaults: Sendable {
     private var connection = 0
     /// How many frames the client got on the present connection.
     private var frames = 0
-    private var spoiltCount = 0
 
     mutating func add(_ fault: Fault, onConnection connection: Int?) {
         if let connection { byConnection[connection, default: []].append(fault) } else { everywhere.append(fault) }
@@ -25,7 +24,6 @@ struct SocketFaults: Sendable {
     mutating func connectionBegins() {
         connection += 1
         frames = 0
-        spoiltCount = 0
     }
 
     mutating func frameComes() {
@@ -67,19 +65,11 @@ struct SocketFaults: Sendable {
             switch fault {
             case .reset(let position) where isReached(position): WebSocketFailure(.connectionLost, "reset by the test")
             case .halfClose(let position) where isReached(position): WebSocketFailure(.connectionLost, "ended by the test")
-            case .malformedFrame where fault.spoiltText == nil && isGreeted:
-                WebSocketFailure(.connectionLost, "the server broke the protocol: \(fault)")
+            case .malformedFrame where isGreeted, .badUTF8 where isGreeted:
+                WebSocketFailure(.protocolViolation, "the server broke the protocol: \(fault)")
             default: nil
             }
         }.first
-    }
-
-    /// A message that breaks the protocol and yet is read: the next one that the present connection has not got.
-    mutating func nextSpoiltText() -> [UInt8]? {
-        let texts = active.compactMap(\.spoiltText)
-        guard isGreeted, spoiltCount < texts.count else { return nil }
-        spoiltCount += 1
-        return texts[spoiltCount - 1]
     }
 
     /// Bad frames come after the server's first word, as on a socket.

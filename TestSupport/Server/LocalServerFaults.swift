@@ -27,12 +27,12 @@ struct LocalServerFaults {
 
     /// What a fault sends.
     static func frames(of fault: Fault) -> [WSFrame] {
-        let text = Data(fault.spoiltText ?? Fault.testEvent)
+        let text = Data(#"{"event":"test:malformed","data":{}}"#.utf8)
         func frame(_ opcode: WSFrame.Opcode, fin: Bool = true, rsv1: Bool = false, _ payload: Data) -> WSFrame {
             WSFrame(fin: fin, rsv1: rsv1, opcode: opcode, mask: nil, payload: payload)
         }
         switch fault {
-        case .badUTF8: return [frame(.text, text)]
+        case .badUTF8: return [frame(.text, Data([0x22, 0xC3, 0x28, 0x22]))]
         case .malformedFrame(.unknownOpcode): return [frame(WSFrame.Opcode(0x3), text)]
         case .malformedFrame(.reservedBit): return [frame(.text, rsv1: true, text)]
         case .malformedFrame(.masked):

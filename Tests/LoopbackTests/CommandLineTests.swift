@@ -48,7 +48,7 @@ import Testing
         try await withWatchdog(seconds: 60) {
             let refusing = try RawServer.refusingPort()
             let listen = try Command("listen", "news", "--port", String(refusing.port))
-            try await listen.errors.next(containing: "refused the connection")
+            try await listen.errors.next(containing: "connection refused")
             try await listen.errors.next(containing: "reconnecting")
             close(refusing.descriptor)
             let server = try await Command.server(port: refusing.port)

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 import Dispatch
 import PusherChannels
 import Testing
@@ -74,9 +74,8 @@ import Testing
             let rig = SocketRig()
             rig.open(port: server.port)
             #expect(await rig.events.next() == .opened(first))
-            #expect(await rig.events.next() == .controlFrame)
-            #expect(await rig.events.next() == .text("one two three"))
-            #expect(await rig.events.next() == .binary([1, 2, 3]))
+            #expect(await rig.events.nextMessage() == .text("one two three"))
+            #expect(await rig.events.nextMessage() == .binary([1, 2, 3]))
         }
     }
 
@@ -92,7 +91,7 @@ import Testing
             rig.open(port: server.port)
             #expect(
                 await rig.events.untilClosed() == [
-                    .opened(first), .text("1"), .text("2"), .controlFrame, .text("3"), .binary([4]),
+                    .opened(first), .text("1"), .text("2"), .text("3"), .binary([4]), .controlFrame,
                     .closed(.closed(code: 4321, reason: "bye"), first),
                 ])
         }
@@ -128,7 +127,7 @@ import Testing
             let events = await rig.events.untilClosed()
             #expect(events.count == 2)
             #expect(events.last?.failure?.kind == .protocolViolation)
-            #expect(await answer.next() == .close(1009, "message too large"))
+            #expect(await answer.next() == .close(1009, "message of more than 16777216 bytes"))
         }
     }
 
@@ -237,10 +236,10 @@ import Testing
         WebSocketRequest(secure: false, host: "localhost", port: 0, path: "/"),
         WebSocketRequest(secure: false, host: "localhost", port: 80, path: "x"),
         WebSocketRequest(secure: false, host: "localhost", port: 80, path: "/a\r\nX-Evil: 1"),
-        WebSocketRequest(secure: false, host: "localhost", port: 80, path: "/" + String(repeating: "a", count: 3000)),
+        WebSocketRequest(secure: false, host: "localhost", port: 80, path: "/" + String(repeating: "a", count: 8192)),
         WebSocketRequest(secure: false, host: "localhost", port: 80, path: "/", headers: ["X": "a\r\nb"]),
         WebSocketRequest(secure: false, host: "localhost", port: 80, path: "/", headers: ["X Y": "a"]),
-        WebSocketRequest(secure: true, host: "::1", port: 443, path: "/"),
+        WebSocketRequest(secure: true, host: ".", port: 443, path: "/"),
     ])
     func whatCanNotBeCarriedIsRefused(request: WebSocketRequest) async throws {
         try await withWatchdog {

@@ -1,5 +1,5 @@
-#if canImport(CLibwebsockets)
-import CLibwebsockets
+#if canImport(COpenSSL)
+import COpenSSL
 
 /// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
 package func md5(_ bytes: some Sequence<UInt8>) -> String {

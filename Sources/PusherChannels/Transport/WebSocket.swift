@@ -49,20 +49,35 @@ public struct WebSocketRequest: Equatable, Sendable {
     public var path: String
     /// Header fields added to the upgrade request.
     public var headers: [String: String]
+    /// How to secure the connection, if ``secure``.
+    public var tls: TLSConfiguration
+    /// The way there.
+    public var proxy: ProxyConfiguration
+    /// The largest message to take, in bytes; a larger one ends the connection with close code 1009.
+    public var maximumMessageSize: Int
+    /// How many redirects to follow, one after the other.
+    public var maximumRedirects: Int
 
     /// Creates a request; custom sockets receive one, only tests make them.
-    public init(secure: Bool, host: String, port: Int, path: String, headers: [String: String] = [:]) {
+    public init(
+        secure: Bool, host: String, port: Int, path: String, headers: [String: String] = [:],
+        tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment,
+        maximumMessageSize: Int = 16 << 20, maximumRedirects: Int = 0
+    ) {
         self.secure = secure
         self.host = host
         self.port = port
         self.path = path
         self.headers = headers
+        self.tls = tls
+        self.proxy = proxy
+        self.maximumMessageSize = maximumMessageSize
+        self.maximumRedirects = maximumRedirects
     }
 
     /// The request as a `ws` or `wss` address.
     public var url: String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return "\(secure ? "wss" : "ws")://\(name):\(port)\(path)"
+        "\(secure ? "wss" : "ws")://\(endpointName(host: host, port: port))\(path)"
     }
 }
 

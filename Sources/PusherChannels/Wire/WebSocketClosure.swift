@@ -15,12 +15,16 @@ public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConverti
     public enum Kind: Equatable, Sendable {
         /// The host name has no address.
         case hostNotFound
-        /// The host answered that nothing listens on the port.
+        /// The host, or the proxy before it, answered that nothing listens on the port.
         case connectionRefused
+        /// There is no way to the host, or this process can't open one more socket.
+        case unreachable
         /// No answer within the deadline.
         case timedOut
         /// TLS could not be agreed on, or the peer's certificate is not trusted.
-        case tlsFailed
+        case tlsFailed(TLSFailure)
+        /// The proxy answered with this HTTP status instead of making a tunnel; 407 asks for credentials.
+        case proxyRefused(status: Int)
         /// The server answered the upgrade with this HTTP status instead of 101.
         case upgradeRefused(status: Int)
         /// The peer broke the WebSocket protocol.

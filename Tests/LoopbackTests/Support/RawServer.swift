@@ -1,5 +1,5 @@
-#if canImport(CLibwebsockets)
-import CLibwebsockets
+#if os(Linux)
+import COpenSSL
 import Foundation
 import Glibc
 import PusherChannels

@@ -37,6 +37,14 @@ final class SocketEvents: WebSocketDelegate {
         return await iterator.next()
     }
 
+    /// The next event that isn't a control frame: those are reported once a read, whenever they came.
+    func nextMessage() async -> SocketEvent? {
+        while let event = await next() {
+            if event != .controlFrame { return event }
+        }
+        return nil
+    }
+
     /// All events up to and including the close report.
     func untilClosed() async -> [SocketEvent] {
         var events: [SocketEvent] = []

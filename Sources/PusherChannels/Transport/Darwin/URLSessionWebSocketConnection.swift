@@ -135,10 +135,13 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
             case .cannotFindHost, .dnsLookupFailed: .hostNotFound
             case .cannotConnectToHost: .connectionRefused
             case .timedOut: .timedOut
-            case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-                .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-                .clientCertificateRequired:
-                .tlsFailed
+            case .serverCertificateHasBadDate: .tlsFailed(.certificateExpired)
+            case .serverCertificateNotYetValid: .tlsFailed(.certificateNotYetValid)
+            case .serverCertificateHasUnknownRoot: .tlsFailed(.untrustedAuthority)
+            case .serverCertificateUntrusted: .tlsFailed(.certificateRejected)
+            case .clientCertificateRequired: .tlsFailed(.clientCertificateRequired)
+            case .clientCertificateRejected: .tlsFailed(.clientCertificateRefused)
+            case .secureConnectionFailed: .tlsFailed(.handshakeFailed)
             case .badServerResponse: .upgradeRefused(status: (response as? HTTPURLResponse)?.statusCode ?? 0)
             case .cancelled: .cancelled
             default: .connectionLost

@@ -82,11 +82,13 @@ struct WebSocketConversation: ~Copyable {
         if case .closing(let code, let reason) = phase { report(.closed(code: code, reason: reason)) }
     }
 
-    /// The stream ended, in whichever way (7.1.4).
-    mutating func streamEnded() {
+    /// The stream ended, in whichever way (7.1.4); `reason` says more for a person.
+    mutating func streamEnded(because reason: String? = nil) {
         output.removeAll()
         switch phase {
-        case .open: end(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame")))
+        case .open:
+            let addition = reason.map { ": \($0)" } ?? ""
+            end(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(addition)")))
         case .closing(let code, let reason): end(.closed(code: code, reason: reason))
         case .over: break
         }

@@ -1,5 +1,4 @@
 #if canImport(CLibwebsockets)
-import CLibwebsockets
 import Dispatch
 import Glibc
 
@@ -16,11 +15,6 @@ final class AddressResolver: Sendable {
     private let waiting = Locked<[String: [@Sendable (Answer) -> Void]]>([:])
     private let queue = DispatchQueue(label: "pusher-channels.resolver", attributes: .concurrent)
 
-    /// Whether the host is an address already, which needs no resolving.
-    static func isNumeric(_ host: String) -> Bool {
-        if case .success = look(up: host, flags: AI_NUMERICHOST) { true } else { false }
-    }
-
     /// Calls back on another thread with the numeric addresses of a host in the order to try them, or with the reason for none.
     ///
     /// A lookup can't be stopped; who no longer wants the answer ignores it.
@@ -31,7 +25,7 @@ final class AddressResolver: Sendable {
         }
         guard first else { return }
         queue.async {
-            let answer = Self.look(up: host, flags: 0)
+            let answer = Self.look(up: host)
             let completions = self.waiting.withLock { $0.removeValue(forKey: host) }
             for completion in completions ?? [] {
                 completion(answer)
@@ -39,11 +33,10 @@ final class AddressResolver: Sendable {
         }
     }
 
-    private static func look(up host: String, flags: Int32) -> Answer {
+    private static func look(up host: String) -> Answer {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = flags
         var list: UnsafeMutablePointer<addrinfo>?
         let error = getaddrinfo(host, nil, &hints, &list)
         defer { if let list { freeaddrinfo(list) } }

@@ -7,23 +7,49 @@ struct ConnectionKey: Hashable, Sendable {
     let number: UInt64
 }
 
-/// The thread that serves all libwebsockets connections of the process, and the way to it.
+/// A thread that serves connections, and the way to it.
 ///
-/// libwebsockets isn't thread-safe: all but `lws_cancel_service` may be called on the service thread only. So whatever the
-/// thread works with is reachable from the `LibwebsocketsService` alone, which only commands get to see.
-final class LibwebsocketsLoop: Sendable {
+/// ``shared`` serves all sockets that aren't given another; it starts with the first connection. One is enough for thousands
+/// of connections. A service that receives more than one core can read makes several, and spreads its sockets over them:
+///
+/// ```swift
+/// let loops = [LibwebsocketsLoop(), LibwebsocketsLoop()]
+/// environment.makeWebSocket = { LibwebsocketsSocket(loop: loops.randomElement() ?? .shared) }
+/// ```
+public final class LibwebsocketsLoop: Sendable {
     typealias Command = @Sendable (LibwebsocketsService) -> Void
 
-    static let shared = LibwebsocketsLoop()
+    /// The loop of all sockets that aren't given another.
+    public static let shared = LibwebsocketsLoop()
 
     private struct State {
         var commands: [Command] = []
         var isRunning = false
         var context: OpaquePointer?
         var lastKey: UInt64 = 0
+        /// Who waits for the thread to end.
+        var stopping: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Locked(State())
+
+    /// Creates a loop; its thread starts with the first connection.
+    public init() {}
+
+    /// Ends all connections at once, each with a report, and the thread; returns when it has ended.
+    ///
+    /// A socket that is opened afterwards starts it again. Don't wait for it on the loop's own thread, where delegates are called.
+    public func shutdown() async {
+        await withCheckedContinuation { continuation in
+            let isRunning = state.withLock { state in
+                guard state.isRunning else { return false }
+                state.stopping.append(continuation)
+                wake(state)
+                return true
+            }
+            if !isRunning { continuation.resume() }
+        }
+    }
 
     /// A key that no other connection has.
     func makeKey() -> ConnectionKey {
@@ -33,54 +59,64 @@ final class LibwebsocketsLoop: Sendable {
         }
     }
 
-    /// Has a command run on the service thread, after all that were posted before; the first starts the thread.
+    /// Has a command run on the loop's thread, after all that were posted before; the first starts the thread.
     func post(_ command: @escaping Command) {
-        let (starts, context) = state.withLock { state in
-            let wasEmpty = state.commands.isEmpty
+        let starts = state.withLock { state in
             state.commands.append(command)
-            let starts = !state.isRunning
-            state.isRunning = true
-            return (starts, wasEmpty ? state.context : nil)
+            if state.commands.count == 1 { wake(state) }
+            defer { state.isRunning = true }
+            return !state.isRunning
         }
-        if starts {
-            Thread { self.run() }.start()
-        } else if let context {
-            // The context lives as long as the process, so it may be used outside the lock.
-            lws_cancel_service(context)
-        }
+        if starts { Thread { self.run() }.start() }
     }
 
-    /// The service thread: serves until the process ends; without a context, tells everybody so and ends.
+    /// The one call into libwebsockets that any thread may make; under the lock, so that the context is there.
+    private func wake(_ state: State) {
+        if let context = state.context { lws_cancel_service(context) }
+    }
+
+    // MARK: The thread
+
     private func run() {
         Thread.current.name = "pusher-lws"
-        let service = LibwebsocketsService(loop: self)
-        guard let context = service.context else {
-            while runCommands(on: service, stopsWhenIdle: true) {}
-            return
-        }
-        state.withLock { $0.context = context }
-        // Commands first: what was posted before the context was published woke nobody.
-        while true {
-            runCommands(on: service)
-            service.settle()
-            lws_service(context, 0)
-            service.inbox.deliver()
-        }
+        repeat { serve() } while hasMoreToDo()
     }
 
-    /// Runs the commands posted so far; returns whether there were any.
-    @discardableResult
-    private func runCommands(on service: LibwebsocketsService, stopsWhenIdle: Bool = false) -> Bool {
+    /// Serves until somebody wants it to stop; without a context, until everybody was told so.
+    private func serve() {
+        let service = LibwebsocketsService(loop: self)
+        state.withLock { $0.context = service.context }
+        while true {
+            // Commands first: what was posted before the context was published woke nobody.
+            runCommands(on: service)
+            let hasMore = service.settle()
+            guard let context = service.context, state.withLock({ $0.stopping.isEmpty }) else { break }
+            service.timers.arm(in: context)
+            lws_service(context, hasMore ? -1 : 0)
+        }
+        state.withLock { $0.context = nil }
+        service.stop()
+    }
+
+    /// Tells those who waited for the end; whether there are commands that came after it.
+    private func hasMoreToDo() -> Bool {
+        let (waiting, hasMore) = state.withLock { state in
+            state.isRunning = !state.commands.isEmpty
+            defer { state.stopping = [] }
+            return (state.stopping, state.isRunning)
+        }
+        waiting.forEach { $0.resume() }
+        return hasMore
+    }
+
+    private func runCommands(on service: LibwebsocketsService) {
         let commands = state.withLock { state in
-            let commands = state.commands
-            state.commands = []
-            if stopsWhenIdle, commands.isEmpty { state.isRunning = false }
-            return commands
+            defer { state.commands = [] }
+            return state.commands
         }
         for command in commands {
             command(service)
         }
-        return !commands.isEmpty
     }
 }
 #endif

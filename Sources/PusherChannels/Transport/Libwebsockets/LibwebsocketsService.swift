@@ -1,75 +1,123 @@
 #if canImport(CLibwebsockets)
 import CLibwebsockets
 
-/// What the service thread works with. Confined to that thread: it isn't `Sendable`, and only commands get to see it.
+/// Names one stream of a loop.
+typealias StreamNumber = UInt
+
+/// What a loop's thread works with. Confined to that thread: it isn't `Sendable`, and only commands get to see it.
 final class LibwebsocketsService {
-    /// One attempt of libwebsockets to reach one address.
-    typealias Wire = UInt
-
     let loop: LibwebsocketsLoop
-    let inbox = MessageInbox()
-    private let libwebsockets = LibwebsocketsContext()
+    let timers = LoopTimers()
+    let certificates = TLSContexts()
+    let openings = OpeningQueue()
+    /// What one read brings at most: the more messages in a turn, the fewer delegate calls. One serves all streams: whoever
+    /// hears of bytes is done with them when it returns.
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
+    private var libwebsockets: LibwebsocketsContext?
     /// The connections that can be commanded: those that haven't reported their end.
     private var connections: [ConnectionKey: LibwebsocketsConnection] = [:]
-    /// Who hears of which wire. libwebsockets carries the number as the wire's user data: a number that is gone names
-    /// nobody, where a pointer would dangle when a callback comes late, or none comes to say that it may be freed.
-    private var wires: [Wire: LibwebsocketsConnection] = [:]
-    private var lastWire: Wire = 0
-    /// Why the TLS handshake under way failed; its failure is reported from the same call into OpenSSL.
-    var tlsReason: String?
-    private var unsettled: [LibwebsocketsConnection] = []
+    private var streams: [StreamNumber: LibwebsocketsStream] = [:]
+    private var lastNumber: StreamNumber = 0
+    private var lookups: [UInt64: (AddressResolver.Answer) -> Void] = [:]
+    private var lastLookup: UInt64 = 0
+
+    // What is to be done once libwebsockets and the commands are through.
+    private var unflushed: [LibwebsocketsConnection] = []
+    private var unread: [LibwebsocketsStream] = []
+    private var broken: [LibwebsocketsStream] = []
+    private var full: [LibwebsocketsStream] = []
 
     init(loop: LibwebsocketsLoop) {
         self.loop = loop
-        libwebsockets.create(for: self)
+        libwebsockets = LibwebsocketsContext(for: self)
     }
 
-    /// The context; `nil` if libwebsockets couldn't make one.
-    var context: OpaquePointer? { libwebsockets.context }
+    deinit {
+        readBuffer.deallocate()
+    }
 
-    /// The virtual host whose settings a connection gets.
-    func virtualHost(secure: Bool) -> OpaquePointer? { libwebsockets.virtualHost(secure: secure) }
+    /// The context; nil if libwebsockets couldn't make one.
+    var context: OpaquePointer? { libwebsockets?.context }
 
-    /// The keepalive policy of all connections.
-    var keepalive: UnsafePointer<lws_retry_bo> { libwebsockets.keepalive }
+    // MARK: Connections
 
     func connection(_ key: ConnectionKey) -> LibwebsocketsConnection? { connections[key] }
 
-    func connection(onWire wire: Wire) -> LibwebsocketsConnection? { wires[wire] }
-
     func open(
-        _ request: WebSocketRequest, key: ConnectionKey, report: ConnectionReport, resolve: AddressResolver.Resolve
+        _ request: WebSocketRequest, key: ConnectionKey, report: ConnectionReport, resolve: @escaping AddressResolver.Resolve
     ) {
         let connection = LibwebsocketsConnection(service: self, key: key, report: report)
         connections[key] = connection
-        connection.start(request, resolve: resolve)
+        connection.open(request, resolve: resolve)
     }
 
-    /// Forgets a connection that has reported its end; its wires may live on for their closing handshake.
+    /// Forgets a connection that has reported its end; its stream may live on for the closing handshake.
     func forget(_ key: ConnectionKey) {
         connections[key] = nil
     }
 
-    func makeWire(for connection: LibwebsocketsConnection) -> Wire {
-        lastWire += 1
-        wires[lastWire] = connection
-        return lastWire
+    /// Ends all that is left.
+    func stop() {
+        for connection in connections.values { connection.stop() }
+        for stream in streams.values { stream.close() }
+        libwebsockets = nil
     }
 
-    func cut(_ wire: Wire) {
-        wires[wire] = nil
-    }
-
-    /// Has a connection go on to its next address soon: not from within a callback about the previous one.
-    func settleLater(_ connection: LibwebsocketsConnection) {
-        unsettled.append(connection)
-    }
-
-    func settle() {
-        while let connection = unsettled.popLast() {
-            connection.connectToNextAddress()
+    /// Has a name looked up elsewhere; `completion` is called on this thread.
+    func lookUp(
+        _ host: String, with resolve: AddressResolver.Resolve, completion: @escaping (AddressResolver.Answer) -> Void
+    ) {
+        lastLookup += 1
+        let number = lastLookup
+        lookups[number] = completion
+        resolve(host) { [loop] answer in
+            loop.post { $0.lookups.removeValue(forKey: number)?(answer) }
         }
+    }
+
+    // MARK: Streams
+
+    func stream(_ number: StreamNumber) -> LibwebsocketsStream? { streams[number] }
+
+    func add(_ stream: LibwebsocketsStream) -> StreamNumber {
+        lastNumber += 1
+        streams[lastNumber] = stream
+        return lastNumber
+    }
+
+    func remove(_ number: StreamNumber) {
+        streams[number] = nil
+    }
+
+    func watch(_ descriptor: Int32, as number: StreamNumber) -> OpaquePointer? {
+        libwebsockets?.watch(descriptor, as: number)
+    }
+
+    // MARK: What comes after
+
+    func flushLater(_ connection: LibwebsocketsConnection) { unflushed.append(connection) }
+
+    func readAgain(_ stream: LibwebsocketsStream) { unread.append(stream) }
+
+    func drainLater(_ stream: LibwebsocketsStream) { broken.append(stream) }
+
+    func awaitRoom(_ stream: LibwebsocketsStream) { full.append(stream) }
+
+    /// Does what was put off; whether there is more to do at once.
+    func settle() -> Bool {
+        for connection in take(&unflushed) { connection.flush() }
+        for stream in take(&unread) { stream.readable() }
+        for stream in take(&broken) { stream.drain() }
+        timers.runDue()
+        for stream in take(&full) { stream.watchRoom() }
+        return !(unflushed.isEmpty && unread.isEmpty && broken.isEmpty && full.isEmpty)
+    }
+
+    private func take<Element>(_ list: inout [Element]) -> [Element] {
+        guard !list.isEmpty else { return [] }
+        defer { list = [] }
+        return list
     }
 }
 #endif

@@ -2,24 +2,25 @@
 
 /// A WebSocket over libwebsockets: what ``DefaultTransport`` makes on Linux.
 ///
-/// All sockets of a process share one service thread, on which the delegate is called; a delegate that blocks holds up all
+/// The sockets of a ``LibwebsocketsLoop`` share its thread, on which the delegate is called; a delegate that blocks holds up all
 /// of them. It may call the socket from within its calls, and let the socket go. A socket that is let go closes its connection.
 public final class LibwebsocketsSocket: WebSocket {
     /// Held apart from the socket so that a connection can report after the socket is gone, without keeping it alive.
     let delegateBox = DelegateBox()
 
-    private let loop = LibwebsocketsLoop.shared
+    private let loop: LibwebsocketsLoop
     /// The connection of the latest attempt. Commands are posted under this lock: that keeps them in the order of the calls.
     private let current = Locked<ConnectionKey?>(nil)
 
     private let resolve: AddressResolver.Resolve
 
     /// Creates a socket; it does nothing before ``open(_:attempt:)``.
-    public convenience init() {
-        self.init(resolve: { AddressResolver.shared.resolve($0, completion: $1) })
+    public convenience init(loop: LibwebsocketsLoop = .shared) {
+        self.init(loop: loop, resolve: { AddressResolver.shared.resolve($0, completion: $1) })
     }
 
-    init(resolve: @escaping AddressResolver.Resolve) {
+    init(loop: LibwebsocketsLoop = .shared, resolve: @escaping AddressResolver.Resolve) {
+        self.loop = loop
         self.resolve = resolve
     }
 
@@ -50,8 +51,7 @@ public final class LibwebsocketsSocket: WebSocket {
 
     /// Sends one text message; dropped when the socket is not open.
     public func send(_ text: String) {
-        let message = OutgoingMessage(text)
-        command { $0.send(message) }
+        command { $0.send(text) }
     }
 
     /// Closes with a code and a reason, after all that was sent before; waits for the peer's close frame for two seconds.

@@ -1,0 +1,222 @@
+#if canImport(CLibwebsockets)
+import CLibwebsockets
+import Glibc
+
+/// A ``ByteStream`` over a socket of ours that libwebsockets watches.
+///
+/// libwebsockets' own client would connect and speak TLS too, but tells little of what went wrong, has one TLS and proxy
+/// setting for all, and parses WebSocket frames byte by byte.
+final class LibwebsocketsStream: ByteStream {
+    private enum Phase {
+        case connecting
+        case plain
+        case securing(TLSSession)
+        case secure(TLSSession)
+        case closed
+    }
+
+    // Kept: a closing handshake goes on when nobody else wants it any more.
+    var owner: (any ByteStreamOwner)?
+    private let service: LibwebsocketsService
+    private let socket: TCPSocket
+    private var number: StreamNumber = 0
+    private var wsi: OpaquePointer?
+    private var phase = Phase.connecting
+    private var isReading = true
+    /// What a write met with. Whatever the peer sent before is read first.
+    private var writeError: SystemError?
+
+    /// Starts to connect to a numeric address.
+    init(to address: String, port: Int, service: LibwebsocketsService) throws(SystemError) {
+        self.service = service
+        socket = try TCPSocket.connect(to: address, port: port)
+        number = service.add(self)
+        guard let wsi = service.watch(socket.descriptor, as: number) else {
+            // libwebsockets has closed the socket.
+            service.remove(number)
+            phase = .closed
+            throw SystemError(number: EMFILE)
+        }
+        self.wsi = wsi
+        lws_callback_on_writable(wsi)
+    }
+
+    // MARK: Commands
+
+    func startTLS(_ context: TLSContext, host: String) {
+        guard let session = TLSSession(context, descriptor: socket.descriptor, host: host) else {
+            return end(.broken(SystemError(number: ENOMEM)))
+        }
+        phase = .securing(session)
+        shakeHands(session)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard writeError == nil else { return 0 }
+        let count: Int
+        switch phase {
+        case .connecting, .securing, .closed: return 0
+        case .plain:
+            do throws(SystemError) {
+                count = try socket.send(bytes)
+            } catch {
+                fail(error)
+                return 0
+            }
+        case .secure(let session):
+            let (sent, outcome) = session.send(bytes)
+            count = sent
+            switch outcome {
+            case .done, .needsInput, .needsOutput: break
+            // What the peer said before shows when it is read.
+            case .ended, .broken, .failed: fail(SystemError(number: EPIPE))
+            }
+        }
+        if count < bytes.count { service.awaitRoom(self) }
+        return count
+    }
+
+    func setReading(_ reading: Bool) {
+        guard reading != isReading, let wsi else { return }
+        isReading = reading
+        lws_rx_flow_control(wsi, reading ? 1 : 0)
+        // What lies in the session already makes no socket readable.
+        if reading, case .secure = phase { service.readAgain(self) }
+    }
+
+    func close() {
+        guard let wsi else { return }
+        if case .secure(let session) = phase { session.sayGoodbye() }
+        socket.finish()
+        forget()
+        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+    }
+
+    /// Has libwebsockets tell when the socket has room: not from within its call that says so, after which it forgets it.
+    func watchRoom() {
+        if let wsi { lws_callback_on_writable(wsi) }
+    }
+
+    // MARK: What libwebsockets tells
+
+    func readable() {
+        if case .securing(let session) = phase {
+            shakeHands(session)
+        } else {
+            read()
+        }
+    }
+
+    func writable() {
+        switch phase {
+        case .connecting:
+            if let error = socket.connectionError { return end(.broken(error)) }
+            phase = .plain
+            owner?.streamConnected()
+        case .securing(let session): shakeHands(session)
+        case .plain: owner?.streamWritable()
+        case .secure:
+            // OpenSSL may have something of its own to send, which reading does.
+            read()
+            owner?.streamWritable()
+        case .closed: break
+        }
+    }
+
+    /// libwebsockets has closed the socket: the peer is gone while nothing was read.
+    func lost() {
+        let owner = owner
+        forget()
+        owner?.streamEnded(.broken(writeError ?? SystemError(number: ECONNRESET)))
+    }
+
+    /// Reads what is left after a write that failed, and ends.
+    func drain() {
+        guard let writeError else { return }
+        while read() {}
+        end(.broken(writeError))
+    }
+
+    // MARK: Reading
+
+    /// Reads once; whether that brought something.
+    @discardableResult
+    private func read() -> Bool {
+        guard isReading else { return false }
+        switch phase {
+        case .plain: return receive()
+        case .secure(let session): return receive(session)
+        // A failure makes a connecting socket readable too; it is told when the socket can be written.
+        case .connecting, .securing, .closed: return false
+        }
+    }
+
+    private func receive() -> Bool {
+        switch socket.receive(into: service.readBuffer) {
+        case .bytes(let count):
+            deliver(count)
+            return true
+        case .nothingYet: break
+        case .ended: end(.finished)
+        case .broken(let error): end(.broken(error))
+        }
+        return false
+    }
+
+    private func receive(_ session: TLSSession) -> Bool {
+        let (count, outcome) = session.receive(into: service.readBuffer)
+        if count > 0 { deliver(count) }
+        guard case .secure = phase else { return false }
+        switch outcome {
+        case .done: if session.hasPending { service.readAgain(self) }
+        case .needsInput: break
+        case .needsOutput: service.awaitRoom(self)
+        case .ended: end(.finished)
+        case .broken(let number): end(.broken(SystemError(number: number)))
+        case .failed(let trouble): end(.untrusted(trouble))
+        }
+        return count > 0
+    }
+
+    private func deliver(_ count: Int) {
+        owner?.streamReceived(UnsafeRawBufferPointer(rebasing: service.readBuffer[..<count]))
+    }
+
+    private func shakeHands(_ session: TLSSession) {
+        switch session.shakeHands() {
+        case .done:
+            phase = .secure(session)
+            owner?.streamSecured()
+            // The first bytes may have come along with the handshake's last.
+            if case .secure = phase, session.hasPending { service.readAgain(self) }
+        case .needsInput: break
+        case .needsOutput: service.awaitRoom(self)
+        case .ended: end(.finished)
+        case .broken(let number): end(.broken(SystemError(number: number)))
+        case .failed(let trouble): end(.untrusted(trouble))
+        }
+    }
+
+    // MARK: Ending
+
+    private func fail(_ error: SystemError) {
+        writeError = error
+        service.drainLater(self)
+    }
+
+    private func end(_ end: StreamEnd) {
+        guard let wsi else { return }
+        let owner = owner
+        forget()
+        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+        owner?.streamEnded(end)
+    }
+
+    private func forget() {
+        wsi = nil
+        owner = nil
+        phase = .closed
+        service.remove(number)
+    }
+}
+#endif

@@ -1,0 +1,127 @@
+#if canImport(CLibwebsockets)
+
+/// A WebSocket from its upgrade on: moves bytes between a stream and the conversation, and reports what that makes of them.
+final class OpenConnection: ByteStreamOwner {
+    private let stream: any ByteStream
+    private let report: ConnectionReport
+    private let service: LibwebsocketsService
+    private let ended: () -> Void
+    private var conversation: WebSocketConversation
+    private var isReading = true
+    private var timer: LoopTimers.Timer?
+    /// What came with the answer to the upgrade, if it may not be read yet.
+    private var early: [UInt8] = []
+
+    /// Takes a stream over; `ended` is called before the end is reported.
+    init(
+        stream: any ByteStream, maximumSize: Int, report: ConnectionReport, service: LibwebsocketsService,
+        ended: @escaping () -> Void
+    ) {
+        self.stream = stream
+        self.report = report
+        self.service = service
+        self.ended = ended
+        conversation = WebSocketConversation(maximumSize: maximumSize, makeKey: { .random(in: 0 ... .max) })
+        stream.owner = self
+    }
+
+    // MARK: Commands
+
+    /// Queues a message for the next ``flush()``.
+    func send(_ text: String) {
+        conversation.send(text)
+    }
+
+    func setReading(_ reading: Bool) {
+        isReading = reading
+        stream.setReading(reading)
+        if reading, !early.isEmpty {
+            let bytes = early
+            early = []
+            receive(early: bytes)
+        }
+    }
+
+    func close(code: UInt16, reason: String) {
+        conversation.close(code: code, reason: reason)
+        // The peer's close frame may stand behind what nobody wanted to read.
+        setReading(true)
+        flush()
+    }
+
+    /// Reports the end at once; the closing handshake goes on.
+    func abandon() {
+        conversation.abandon()
+        setReading(true)
+        flush()
+    }
+
+    /// Ends at once.
+    func stop() {
+        conversation.streamEnded()
+        flush()
+    }
+
+    /// Reads what came before there was a connection to read it.
+    func receive(early bytes: [UInt8]) {
+        guard isReading else {
+            early = bytes
+            return
+        }
+        bytes.withUnsafeBytes { streamReceived($0) }
+    }
+
+    // MARK: The stream
+
+    func streamConnected() {}
+
+    func streamSecured() {}
+
+    func streamReceived(_ bytes: UnsafeRawBufferPointer) {
+        conversation.receive(bytes)
+        flush()
+    }
+
+    func streamWritable() {
+        flush()
+    }
+
+    func streamEnded(_ end: StreamEnd) {
+        conversation.streamEnded(because: end.reason)
+        flush()
+    }
+
+    // MARK: The conversation
+
+    /// Does what the conversation has come to.
+    func flush() {
+        conversation.write { stream.write($0) }
+        conversation.takeMessages { report.received($0) }
+        if conversation.takeControlFrames() { report.receivedControlFrame() }
+        if let time = conversation.takeTimer() { setTimer(time) }
+        if let closure = conversation.takeClosure() {
+            ended()
+            report.closed(closure)
+        }
+        if conversation.stream == .closeNow {
+            cancelTimer()
+            stream.close()
+        }
+    }
+
+    private func setTimer(_ time: Duration) {
+        cancelTimer()
+        // Kept by its timer: nobody else may want it any more.
+        timer = service.timers.set(after: time) {
+            self.timer = nil
+            self.conversation.timerFired()
+            self.flush()
+        }
+    }
+
+    private func cancelTimer() {
+        if let timer { service.timers.cancel(timer) }
+        timer = nil
+    }
+}
+#endif

@@ -1,0 +1,131 @@
+#if canImport(COpenSSL)
+import COpenSSL
+import Glibc
+
+/// The client's side of TLS over one socket, which doesn't block.
+final class TLSSession {
+    /// How a call into OpenSSL ended.
+    enum Outcome {
+        case done
+        /// Nothing more before the socket can be read, or written.
+        case needsInput, needsOutput
+        /// The peer said goodbye, or hung up.
+        case ended
+        /// The socket failed with this error number.
+        case broken(Int32)
+        case failed(TLSTrouble)
+    }
+
+    private let tls: OpaquePointer
+    private let configuration: TLSConfiguration
+
+    /// Prepares a session with a host, whose certificate must be for that name or address. Nil without memory for it.
+    init?(_ context: TLSContext, descriptor: Int32, host: String) {
+        guard let tls = context.makeSession() else { return nil }
+        self.tls = tls
+        configuration = context.configuration
+        guard SSL_set_fd(tls, descriptor) == 1, expect(host) else { return nil }
+        SSL_set_connect_state(tls)
+    }
+
+    deinit {
+        SSL_free(tls)
+    }
+
+    /// Asks for the certificate of a host, and has it checked against that; an address isn't asked for (RFC 6066, 3).
+    private func expect(_ host: String) -> Bool {
+        let parameters = SSL_get0_param(tls)
+        if let address = IPAddress(host) {
+            return X509_VERIFY_PARAM_set1_ip(parameters, address.bytes, address.bytes.count) == 1
+        }
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        return copenssl_set_server_name(tls, name) == 1 && X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1
+    }
+
+    /// Goes on with the handshake; `done` means that the peer is who it should be.
+    func shakeHands() -> Outcome {
+        ERR_clear_error()
+        let result = SSL_do_handshake(tls)
+        guard result == 1 else { return outcome(result) }
+        guard isPinned else { return .failed(.notPinned) }
+        return .done
+    }
+
+    /// Reads until the buffer is full or nothing is left; how many bytes, and why no more.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, outcome: Outcome) {
+        var count = 0
+        while count < buffer.count {
+            var size = 0
+            ERR_clear_error()
+            let result = SSL_read_ex(tls, buffer.baseAddress.map { $0 + count }, buffer.count - count, &size)
+            guard result == 1 else { return (count, outcome(result)) }
+            count += size
+        }
+        return (count, .done)
+    }
+
+    /// Whether something that was read from the socket waits in the session, where nobody can see it.
+    var hasPending: Bool { SSL_has_pending(tls) == 1 }
+
+    /// Sends until nothing is left or the socket takes no more; how many bytes, and why no more.
+    func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, outcome: Outcome) {
+        var count = 0
+        while count < bytes.count {
+            var size = 0
+            ERR_clear_error()
+            let result = SSL_write_ex(tls, bytes.baseAddress.map { $0 + count }, bytes.count - count, &size)
+            guard result == 1 else { return (count, outcome(result)) }
+            count += size
+        }
+        return (count, .done)
+    }
+
+    /// Tells the peer that nothing follows, if there is room for it.
+    func sayGoodbye() {
+        guard SSL_is_init_finished(tls) == 1 else { return }
+        ERR_clear_error()
+        SSL_shutdown(tls)
+        ERR_clear_error()
+    }
+
+    private func outcome(_ result: Int32) -> Outcome {
+        let number = errno
+        switch SSL_get_error(tls, result) {
+        case SSL_ERROR_WANT_READ: return .needsInput
+        case SSL_ERROR_WANT_WRITE: return .needsOutput
+        case SSL_ERROR_ZERO_RETURN: return .ended
+        case SSL_ERROR_SYSCALL:
+            ERR_clear_error()
+            return number == 0 ? .ended : .broken(number)
+        default:
+            let error = OpenSSLError.take()
+            return .failed(
+                TLSTrouble(error, verdict: SSL_get_verify_result(tls), showsCertificate: configuration.identity != nil))
+        }
+    }
+
+    /// Whether one of the keys that vouch for the server is pinned, or none needs to be.
+    private var isPinned: Bool {
+        guard !configuration.pinnedPublicKeys.isEmpty else { return true }
+        let pins = Set(configuration.pinnedPublicKeys.map { $0.hasPrefix("sha256//") ? String($0.dropFirst(8)) : $0 })
+        // Without a verified chain only the server's own certificate counts: the rest may be anybody's.
+        guard let chain = SSL_get_verify_result(tls) == X509_V_OK ? SSL_get0_verified_chain(tls) : nil else {
+            return SSL_get0_peer_certificate(tls).map { pins.contains(Self.publicKeyPin(of: $0)) } ?? false
+        }
+        return (0..<copenssl_chain_count(chain)).contains { index in
+            copenssl_chain_certificate(chain, index).map { pins.contains(Self.publicKeyPin(of: $0)) } ?? false
+        }
+    }
+
+    private static func publicKeyPin(of certificate: OpaquePointer) -> String {
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded)
+        defer { CRYPTO_free(encoded, nil, 0) }
+        guard size > 0, let encoded else { return "" }
+        var digest = [UInt8](repeating: 0, count: 32)
+        EVP_Digest(encoded, Int(size), &digest, nil, EVP_sha256(), nil)
+        return base64(digest)
+    }
+}
+#endif

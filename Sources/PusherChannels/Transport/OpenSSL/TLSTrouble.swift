@@ -1,0 +1,91 @@
+#if canImport(COpenSSL)
+import COpenSSL
+
+/// OpenSSL's first complaint of a call.
+struct OpenSSLError {
+    let reason: Int32
+    let text: String
+
+    /// Takes the error of the call just made on this thread, and forgets those that followed from it.
+    static func take() -> OpenSSLError {
+        let code = ERR_peek_error()
+        ERR_clear_error()
+        return OpenSSLError(
+            reason: ERR_GET_REASON(code), text: ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given")
+    }
+}
+
+extension OpenSSLError: CustomStringConvertible {
+    var description: String { text }
+}
+
+/// Why a TLS session failed: for code and for a person.
+struct TLSTrouble {
+    let failure: TLSFailure
+    let reason: String
+
+    static let notPinned = TLSTrouble(
+        failure: .publicKeyNotPinned, reason: "none of the public keys that vouch for the server is a pinned one")
+
+    private init(failure: TLSFailure, reason: String) {
+        self.failure = failure
+        self.reason = reason
+    }
+
+    /// Makes sense of an error. `verdict` is the verifier's on the server's certificate; `showsCertificate` says whether the
+    /// client has one.
+    init(_ error: OpenSSLError, verdict: Int, showsCertificate: Bool) {
+        if error.reason == SSL_R_CERTIFICATE_VERIFY_FAILED {
+            self.init(verdict: verdict)
+            return
+        }
+        switch error.reason - SSL_AD_REASON_OFFSET {
+        case SSL_AD_CERTIFICATE_REQUIRED:
+            self.init(failure: .clientCertificateRequired, reason: "the server wants a client certificate (\(error))")
+        case SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED, SSL_AD_CERTIFICATE_EXPIRED,
+            SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED:
+            self.init(failure: .clientCertificateRefused, reason: "the server refuses the client certificate (\(error))")
+        // What TLS 1.2 has in place of "certificate required"; with a certificate it may mean anything.
+        case SSL_AD_HANDSHAKE_FAILURE where !showsCertificate:
+            self.init(
+                failure: .handshakeFailed,
+                reason: "the server finds nothing to agree on, or wants a client certificate (\(error))")
+        case SSL_AD_PROTOCOL_VERSION:
+            self.init(failure: .unsupportedVersion, reason: "the server speaks no TLS version that is allowed here (\(error))")
+        default:
+            self.init(error)
+        }
+    }
+
+    private init(_ error: OpenSSLError) {
+        switch error.reason {
+        case SSL_R_UNSUPPORTED_PROTOCOL:
+            self.init(failure: .unsupportedVersion, reason: "the server speaks no TLS version that is allowed here (\(error))")
+        case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_UNKNOWN_PROTOCOL, SSL_R_PACKET_LENGTH_TOO_LONG,
+            SSL_R_UNEXPECTED_MESSAGE:
+            self.init(failure: .notTLS, reason: "what answers doesn't speak TLS (\(error))")
+        default:
+            self.init(failure: .handshakeFailed, reason: "\(error)")
+        }
+    }
+
+    /// What the verifier has against the server's certificate.
+    private init(verdict: Int) {
+        let failure: TLSFailure =
+            switch Int32(clamping: verdict) {
+            case X509_V_ERR_CERT_HAS_EXPIRED: .certificateExpired
+            case X509_V_ERR_CERT_NOT_YET_VALID: .certificateNotYetValid
+            case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongHost
+            case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
+            case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+                X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
+                X509_V_ERR_CERT_UNTRUSTED:
+                .untrustedAuthority
+            default: .certificateRejected
+            }
+        self.init(
+            failure: failure,
+            reason: "the server's certificate is refused: \(String(cString: X509_verify_cert_error_string(verdict)))")
+    }
+}
+#endif

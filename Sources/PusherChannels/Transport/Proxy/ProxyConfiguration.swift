@@ -1,0 +1,55 @@
+/// Whether connections go through an HTTP proxy, which is asked for a tunnel (`CONNECT`; RFC 9110, 9.3.6).
+public enum ProxyConfiguration: Hashable, Sendable {
+    /// What the variables of the process's environment say: `https_proxy`, then `all_proxy`, in lower or upper case; for `ws`
+    /// also `http_proxy` between them, in lower case only. `no_proxy` lists hosts to reach directly; loopback always is.
+    case environment
+    /// Directly.
+    case none
+    /// Through this proxy.
+    case http(HTTPProxy)
+}
+
+/// An HTTP proxy. Neither its description nor its mirror shows the password.
+public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// What a proxy may ask for ("Basic"; RFC 7617).
+    public struct Credentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+        /// The user's name, without a colon.
+        public var user: String
+        /// The password.
+        public var password: String
+
+        /// Creates credentials.
+        public init(user: String, password: String) {
+            self.user = user
+            self.password = password
+        }
+
+        /// The user's name.
+        public var description: String { user }
+
+        /// The user's name.
+        public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
+    }
+
+    /// Host name or address, without brackets.
+    public var host: String
+    /// TCP port.
+    public var port: Int
+    /// What to show when the proxy is asked; nil for nothing.
+    public var credentials: Credentials?
+
+    /// Creates a proxy.
+    public init(host: String, port: Int, credentials: Credentials? = nil) {
+        self.host = host
+        self.port = port
+        self.credentials = credentials
+    }
+
+    /// `host:port`.
+    public var description: String { endpointName(host: host, port: port) }
+
+    /// All but the password.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["host": host, "port": port, "user": credentials?.user as Any])
+    }
+}

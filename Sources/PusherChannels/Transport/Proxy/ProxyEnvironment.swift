@@ -1,0 +1,91 @@
+import Foundation
+
+/// What the environment's variables say of proxies, in the conventions of curl.
+struct ProxyEnvironment {
+    let variables: [String: String]
+
+    /// The proxy for a host; nil to go there directly.
+    func proxy(for host: String, port: Int, secure: Bool) throws(WebSocketFailure) -> HTTPProxy? {
+        guard !Self.isLoopback(host), !isExempt(host, port: port) else { return nil }
+        // A proxy for https comes first also for ws: of the two it is the one that is made for tunnels (RFC 6455, 4.1).
+        // HTTP_PROXY isn't looked at: in a CGI program it is a header of the request.
+        let names = ["https_proxy", "HTTPS_PROXY"] + (secure ? [] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        for name in names {
+            guard let value = variables[name], !value.isEmpty else { continue }
+            guard let proxy = HTTPProxy(url: value) else {
+                throw WebSocketFailure(.unsupported, "The variable \(name) names no HTTP proxy (http://host:port)")
+            }
+            return proxy
+        }
+        return nil
+    }
+
+    /// Whether `no_proxy` names the host: itself, a domain above it, a network around it, or all with `*`.
+    private func isExempt(_ host: String, port: Int) -> Bool {
+        guard let list = variables["no_proxy"] ?? variables["NO_PROXY"] else { return false }
+        let host = host.lowercased().trimmingDots()
+        return list.lowercased().split(whereSeparator: { $0 == "," || $0.isWhitespace }).contains { entry in
+            if entry == "*" { return true }
+            if let network = IPNetwork(String(entry)), let address = IPAddress(host) { return network.contains(address) }
+            var name = String(entry)
+            // A port, unless the colons are those of an address.
+            if let colon = name.lastIndex(of: ":"), name.firstIndex(of: ":") == colon {
+                guard Int(name[name.index(after: colon)...]) == port else { return false }
+                name = String(name[..<colon])
+            }
+            if name.hasPrefix("*.") { name.removeFirst() }
+            name = name.trimmingDots()
+            return !name.isEmpty && (host == name || host.hasSuffix("." + name))
+        }
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        if host.lowercased().trimmingDots() == "localhost" { return true }
+        guard let address = IPAddress(host) else { return false }
+        return address.isLoopback
+    }
+}
+
+extension HTTPProxy {
+    /// Reads `http://user:password@host:port`; all but the host may be left out. Nil for other kinds of proxy.
+    init?(url: String) {
+        var rest = url[...]
+        if let scheme = rest.range(of: "://") {
+            guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }
+            rest = rest[scheme.upperBound...]
+        }
+        rest = rest.prefix { $0 != "/" }
+        var credentials: Credentials?
+        if let at = rest.lastIndex(of: "@") {
+            let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let decoded = parts.map { String($0).removingPercentEncoding ?? String($0) }
+            credentials = Credentials(user: decoded[0], password: decoded.count > 1 ? decoded[1] : "")
+            rest = rest[rest.index(after: at)...]
+        }
+        var port = 80
+        var host = String(rest)
+        if rest.hasPrefix("["), let end = rest.lastIndex(of: "]") {
+            host = String(rest[..<end].dropFirst())
+            rest = rest[rest.index(after: end)...]
+            if rest.hasPrefix(":") {
+                guard let number = Int(rest.dropFirst()) else { return nil }
+                port = number
+            }
+        } else if let colon = rest.lastIndex(of: ":") {
+            guard let number = Int(rest[rest.index(after: colon)...]) else { return nil }
+            port = number
+            host = String(rest[..<colon])
+        }
+        guard !host.isEmpty, (1...65535).contains(port) else { return nil }
+        self.init(host: host, port: port, credentials: credentials)
+    }
+}
+
+extension String {
+    fileprivate func trimmingDots() -> String {
+        var name = self[...]
+        if name.hasPrefix(".") { name.removeFirst() }
+        if name.hasSuffix(".") { name.removeLast() }
+        return String(name)
+    }
+}

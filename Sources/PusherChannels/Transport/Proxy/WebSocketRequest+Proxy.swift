@@ -1,0 +1,17 @@
+import Foundation
+
+extension WebSocketRequest {
+    /// The environment as it was when the first connection was made: reading it while another thread changes it is a race.
+    private static let environment = ProxyEnvironment(variables: ProcessInfo.processInfo.environment)
+
+    /// The proxy to go through; nil for the direct way.
+    var effectiveProxy: HTTPProxy? {
+        get throws(WebSocketFailure) {
+            switch proxy {
+            case .none: nil
+            case .http(let proxy): proxy
+            case .environment: try Self.environment.proxy(for: host, port: port, secure: secure)
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// Where an answer sends a client instead (RFC 9110, 15.4).
+extension UpgradeAnswer {
+    /// The request to make instead of `request`; nil if the answer names no place to go, or one that is less safe.
+    func redirect(of request: WebSocketRequest) -> WebSocketRequest? {
+        guard [301, 302, 303, 307, 308].contains(status),
+            let location = fields.first(where: { $0.name.lowercased() == "location" })?.value,
+            let base = URL(string: request.url), let url = URL(string: location, relativeTo: base)?.absoluteURL,
+            let scheme = url.scheme?.lowercased(), let secure = ["wss": true, "https": true, "ws": false, "http": false][scheme],
+            let host = url.host, !host.isEmpty
+        else { return nil }
+        // What was asked for in secret is not told to everybody.
+        guard secure || !request.secure else { return nil }
+        var next = request
+        next.secure = secure
+        next.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        next.port = url.port ?? (secure ? 443 : 80)
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        next.path = (path?.percentEncodedPath).flatMap { $0.isEmpty ? nil : $0 } ?? "/"
+        if let query = path?.percentEncodedQuery { next.path += "?\(query)" }
+        // Headers may hold credentials, which are for the host that they were given for.
+        if next.host != request.host || next.port != request.port { next.headers = [:] }
+        next.maximumRedirects -= 1
+        return next
+    }
+}

@@ -1,0 +1,100 @@
+/// A request checked against what HTTP can carry, and written as its bytes.
+///
+/// Characters are checked because a line break in a path or a header would end up as a header of somebody else's making.
+struct UpgradeRequest {
+    let secure: Bool
+    let host: String
+    let port: Int
+    private let path: String
+    private let subprotocols: String?
+    private let headers: [(name: String, value: String)]
+
+    /// More than this, servers refuse: nginx and Apache take lines of 8 KiB.
+    private static let maximumSize = 8192
+
+    /// Headers that belong to the handshake; one set by a user would break it.
+    private static let reserved: Set<String> = [
+        "host", "connection", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions",
+        "content-length", "transfer-encoding",
+    ]
+
+    init(_ request: WebSocketRequest) throws(WebSocketFailure) {
+        guard request.host.contains(where: { $0 != "." }), request.host.utf8.allSatisfy(Self.canStandInHost) else {
+            throw WebSocketFailure(.unsupported, "\"\(request.host)\" is no host name (beyond ASCII: use the xn-- form)")
+        }
+        guard (1...65535).contains(request.port) else {
+            throw WebSocketFailure(.unsupported, "\(request.port) is not a TCP port")
+        }
+        guard request.path.hasPrefix("/"), request.path.utf8.allSatisfy(Self.isVisible) else {
+            throw WebSocketFailure(.unsupported, "The path must begin with / and be percent-encoded: \(request.path)")
+        }
+        secure = request.secure
+        host = request.host
+        port = request.port
+        path = request.path
+
+        var headers: [(name: String, value: String)] = []
+        var subprotocols: String?
+        var hasUserAgent = false
+        for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
+            guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw WebSocketFailure(.unsupported, "The header \(name) has characters that a header can't have")
+            }
+            switch name.lowercased() {
+            case let name where Self.reserved.contains(name): continue
+            case "sec-websocket-protocol": subprotocols = value
+            case "user-agent":
+                hasUserAgent = true
+                fallthrough
+            default: headers.append((name, value))
+            }
+        }
+        if !hasUserAgent { headers.append(("User-Agent", userAgent)) }
+        let size = headers.reduce(path.utf8.count + host.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+        guard size <= Self.maximumSize else {
+            throw WebSocketFailure(.unsupported, "The host, path and headers are longer than \(Self.maximumSize) bytes")
+        }
+        self.headers = headers
+        self.subprotocols = subprotocols
+    }
+
+    /// `host:port`, for messages.
+    var endpoint: String { endpointName(host: host, port: port) }
+
+    /// Starts the handshake for this request.
+    func makeHandshake(nonce: (UInt64, UInt64)) -> UpgradeHandshake {
+        UpgradeHandshake(nonce: nonce, subprotocols: subprotocols)
+    }
+
+    /// The request's bytes.
+    func bytes(_ handshake: UpgradeHandshake) -> [UInt8] {
+        // Without the port where it goes without saying (RFC 9110, 4.2.3), and never with a zone, which is this machine's own.
+        let name = host.contains(":") ? "[\(host.prefix { $0 != "%" })]" : host
+        let isUsualPort = port == (secure ? 443 : 80)
+        return requestHead("GET \(path)", [("Host", isUsualPort ? name : "\(name):\(port)")] + handshake.fields + headers)
+    }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
+
+    private static func canStandInHost(_ byte: UInt8) -> Bool { isVisible(byte) && !"/?#@[]\\\"<>^`{|}".utf8.contains(byte) }
+
+    private static func isToken(_ name: String) -> Bool {
+        let separators = "()<>@,;:\\\"/[]?={}".utf8
+        return !name.isEmpty && name.utf8.allSatisfy { isVisible($0) && !separators.contains($0) }
+    }
+}
+
+/// What this library calls itself.
+let userAgent = "swift-pusher-channels/\(libraryVersion)"
+
+/// `host:port`, with brackets around an IPv6 address.
+func endpointName(host: String, port: Int) -> String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+}
+
+/// The bytes of a request without a body (RFC 9112, 3).
+func requestHead(_ methodAndTarget: String, _ fields: [(name: String, value: String)]) -> [UInt8] {
+    var text = "\(methodAndTarget) HTTP/1.1\r\n"
+    for (name, value) in fields { text += "\(name): \(value)\r\n" }
+    return Array("\(text)\r\n".utf8)
+}
