@@ -18,6 +18,17 @@ public struct PusherClientOptions: Sendable {
     public var path: String?
     /// Whether to use TLS.
     public var useTLS: Bool
+    /// How to secure connections, and requests to authorisation endpoints.
+    public var tls: TLSConfiguration
+    /// The way to the server, and to authorisation endpoints.
+    public var proxy: ProxyConfiguration
+    /// Header fields added to the WebSocket upgrade, such as `Origin`, or what a gateway asks for.
+    public var headers: [String: String]
+    /// The largest message to take from the server, in bytes; a larger one ends the connection with close code 1009.
+    public var maximumMessageSize: Int
+    /// How many redirects of the WebSocket upgrade to follow, one after the other. They never lead from TLS to plain text, and
+    /// ``headers`` aren't sent to another host.
+    public var maximumRedirects: Int
     /// Whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port
     /// stays as set.
     public var upgradesToTLS: Bool
@@ -53,6 +64,11 @@ public struct PusherClientOptions: Sendable {
         port: Int? = nil,
         path: String? = nil,
         useTLS: Bool = true,
+        tls: TLSConfiguration = TLSConfiguration(),
+        proxy: ProxyConfiguration = .environment,
+        headers: [String: String] = [:],
+        maximumMessageSize: Int = 16 << 20,
+        maximumRedirects: Int = 0,
         upgradesToTLS: Bool = false,
         activityTimeout: TimeInterval? = nil,
         timeouts: ConnectionTimeouts = ConnectionTimeouts(),
@@ -71,6 +87,11 @@ public struct PusherClientOptions: Sendable {
         self.port = port
         self.path = path
         self.useTLS = useTLS
+        self.tls = tls
+        self.proxy = proxy
+        self.headers = headers
+        self.maximumMessageSize = maximumMessageSize
+        self.maximumRedirects = maximumRedirects
         self.upgradesToTLS = upgradesToTLS
         self.activityTimeout = activityTimeout
         self.timeouts = timeouts
@@ -81,6 +102,13 @@ public struct PusherClientOptions: Sendable {
         self.pauseLimit = pauseLimit
         self.delivery = delivery
         self.logger = logger
+    }
+
+    /// What a connection opens; the protocol adds its path.
+    func webSocketRequest(secure: Bool) -> WebSocketRequest {
+        WebSocketRequest(
+            secure: secure, host: host.stringValue, port: port ?? (secure ? 443 : 80), path: "/", headers: headers, tls: tls,
+            proxy: proxy, maximumMessageSize: maximumMessageSize, maximumRedirects: maximumRedirects)
     }
 
     var machineConfiguration: ConnectionMachine.Configuration {

@@ -20,7 +20,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         var logger = options.logger
         logger[metadataKey: "key"] = "\(key)"
         let runner = EffectRunner(
-            target: ConnectionTarget(key: key, host: options.host.stringValue, port: options.port, path: options.path),
+            target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),
             authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
             userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment),
             hub: EventHub(policy: options.delivery, backlogLimit: options.deliveryLimit, environment: environment),

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Where a connection goes: the server's address and the application's key.
+/// What a connection opens: the server's request, with the path of the application.
 struct ConnectionTarget: Sendable {
     let key: String
-    let host: String
-    let port: Int?
-    let path: String?
+    let pathPrefix: String?
+    /// Makes the request, but for the path.
+    let request: @Sendable (_ secure: Bool) -> WebSocketRequest
 
     /// The upgrade request: `/app/{key}` behind the path prefix, with the protocol's version and this library's.
     func request(secure: Bool) -> WebSocketRequest {
-        let prefix = (path ?? "").split(separator: "/").map { "/" + Self.encode(String($0)) }.joined()
+        let prefix = (pathPrefix ?? "").split(separator: "/").map { "/" + Self.encode(String($0)) }.joined()
         let query = "protocol=7&client=swift-pusher-channels&version=\(libraryVersion)"
-        return WebSocketRequest(
-            secure: secure, host: host, port: port ?? (secure ? 443 : 80),
-            path: "\(prefix)/app/\(Self.encode(key))?\(query)")
+        var request = request(secure)
+        request.path = "\(prefix)/app/\(Self.encode(key))?\(query)"
+        return request
     }
 
     private static let unreserved = CharacterSet(

@@ -37,12 +37,18 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
         guard let url = URL(string: request.url) else {
             return end(.failed(WebSocketFailure(.unsupported, "\(request.url) is not an address")))
         }
+        // Better nothing than a connection that trusts others than it was told to.
+        guard request.tls == TLSConfiguration(), request.proxy == .environment, request.maximumRedirects == 0 else {
+            let text = "TLS settings, proxies and redirects are the system's with URLSession"
+            return end(.failed(WebSocketFailure(.unsupported, text)))
+        }
         var upgrade = URLRequest(url: url)
         for (name, value) in request.headers { upgrade.setValue(value, forHTTPHeaderField: name) }
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let session = URLSession(configuration: .ephemeral, delegate: self, delegateQueue: queue)
         let task = session.webSocketTask(with: upgrade)
+        task.maximumMessageSize = request.maximumMessageSize
         state.withLock { $0.task = task }
         task.resume()
         // The session keeps its delegate until the task is done.

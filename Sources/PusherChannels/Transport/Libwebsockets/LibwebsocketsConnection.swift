@@ -4,7 +4,7 @@
 final class LibwebsocketsConnection {
     private enum Phase {
         case waiting
-        case opening(ConnectionOpening)
+        case opening(WebSocketOpening)
         case open(OpenConnection)
         case ended
     }
@@ -29,27 +29,30 @@ final class LibwebsocketsConnection {
         guard service.context != nil else {
             return end(.failed(WebSocketFailure(.unsupported, "Can't set libwebsockets up: out of descriptors or memory?")))
         }
-        let opening: ConnectionOpening
+        let opening: WebSocketOpening
         do throws(WebSocketFailure) {
-            opening = try ConnectionOpening(request, service: service)
+            opening = try WebSocketOpening(request, service: service)
         } catch {
             return end(.failed(error))
         }
-        let endpoint = opening.endpoint
+        let endpoint = opening.route.name
         self.endpoint = endpoint
         service.openings.enter(key, to: endpoint) { [weak self] in
             guard let self, case .waiting = phase else { return }
             phase = .opening(opening)
-            opening.start(resolve: resolve) { [weak self] in self?.opened($0, resolve: resolve) }
+            opening.start(resolve: resolve) { [weak self] in self?.opened($0, request, resolve: resolve) }
         }
     }
 
-    private func opened(_ result: ConnectionOpening.Result, resolve: @escaping AddressResolver.Resolve) {
+    private func opened(
+        _ result: WebSocketOpening.Result, _ request: WebSocketRequest, resolve: @escaping AddressResolver.Resolve
+    ) {
         leaveQueue()
         switch result {
-        case .open(let stream, let early, let request):
+        case .open(let stream, let early):
             let connection = OpenConnection(
-                stream: stream, maximumSize: request.maximumMessageSize, report: report, service: service
+                stream: stream, maximumSize: request.maximumMessageSize, report: report,
+                timer: service.timers.makeTimer()
             ) { [weak self] in self?.ended() }
             phase = .open(connection)
             report.opened()

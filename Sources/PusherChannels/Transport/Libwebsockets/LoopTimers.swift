@@ -4,14 +4,9 @@ import CLibwebsockets
 /// The timers of a loop's connections: as many as are opening or closing, none for those that are open. libwebsockets gets to
 /// see one, the next; its own list takes longer the more there are.
 final class LoopTimers {
-    /// Names a timer.
-    struct Timer: Hashable, Sendable {
-        fileprivate let number: UInt64
-    }
-
     private let clock = LiveScheduler()
-    private var deadlines = DeadlineHeap<Timer>()
-    private var actions: [Timer: () -> Void] = [:]
+    private var deadlines = DeadlineHeap<UInt64>()
+    private var actions: [UInt64: () -> Void] = [:]
     private var lastNumber: UInt64 = 0
     /// libwebsockets keeps its address.
     private let wake = UnsafeMutablePointer<lws_sorted_usec_list_t>.allocate(capacity: 1)
@@ -24,38 +19,66 @@ final class LoopTimers {
         wake.deallocate()
     }
 
-    /// Has `action` run once, some time from now.
-    func set(after delay: Duration, _ action: @escaping () -> Void) -> Timer {
+    func makeTimer() -> LoopTimer { LoopTimer(timers: self) }
+
+    fileprivate func set(after delay: Duration, _ action: @escaping () -> Void) -> UInt64 {
         lastNumber += 1
-        let timer = Timer(number: lastNumber)
-        actions[timer] = action
-        deadlines.insert(timer, at: clock.now + delay)
-        return timer
+        actions[lastNumber] = action
+        deadlines.insert(lastNumber, at: clock.now + delay)
+        return lastNumber
     }
 
-    func cancel(_ timer: Timer) {
-        actions[timer] = nil
+    fileprivate func cancel(_ number: UInt64) {
+        actions[number] = nil
     }
 
     /// Runs what is due.
     func runDue() {
         guard deadlines.first != nil else { return }
         let now = clock.now
-        while let (deadline, timer) = deadlines.first, deadline <= now {
+        while let (deadline, number) = deadlines.first, deadline <= now {
             deadlines.removeFirst()
-            actions.removeValue(forKey: timer)?()
+            actions.removeValue(forKey: number)?()
         }
     }
 
     /// Has libwebsockets return to the loop in time for the next timer.
     func arm(in context: OpaquePointer) {
         // What was cancelled wakes nobody.
-        while let (_, timer) = deadlines.first, actions[timer] == nil { deadlines.removeFirst() }
+        while let (_, number) = deadlines.first, actions[number] == nil { deadlines.removeFirst() }
         guard let next = deadlines.first?.deadline else { return lws_sul_cancel(wake) }
         let wait = max(.zero, next - clock.now).components
         // A microsecond more, lest it comes too early by what was rounded off.
         let microseconds = min(wait.seconds, 86_400) * 1_000_000 + wait.attoseconds / 1_000_000_000_000 + 1
         lws_sul_schedule(context, 0, wake, { _ in }, microseconds)
+    }
+}
+
+/// The one deadline that a connection has at a time.
+final class LoopTimer {
+    private let timers: LoopTimers
+    private var number: UInt64?
+
+    fileprivate init(timers: LoopTimers) {
+        self.timers = timers
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Has `action` run once, some time from now, instead of what was set before.
+    func set(after delay: Duration, _ action: @escaping () -> Void) {
+        cancel()
+        number = timers.set(after: delay) { [weak self] in
+            self?.number = nil
+            action()
+        }
+    }
+
+    func cancel() {
+        if let number { timers.cancel(number) }
+        number = nil
     }
 }
 #endif

@@ -4,22 +4,21 @@
 final class OpenConnection: ByteStreamOwner {
     private let stream: any ByteStream
     private let report: ConnectionReport
-    private let service: LibwebsocketsService
+    private let timer: LoopTimer
     private let ended: () -> Void
     private var conversation: WebSocketConversation
     private var isReading = true
-    private var timer: LoopTimers.Timer?
     /// What came with the answer to the upgrade, if it may not be read yet.
     private var early: [UInt8] = []
 
     /// Takes a stream over; `ended` is called before the end is reported.
     init(
-        stream: any ByteStream, maximumSize: Int, report: ConnectionReport, service: LibwebsocketsService,
+        stream: any ByteStream, maximumSize: Int, report: ConnectionReport, timer: LoopTimer,
         ended: @escaping () -> Void
     ) {
         self.stream = stream
         self.report = report
-        self.service = service
+        self.timer = timer
         self.ended = ended
         conversation = WebSocketConversation(maximumSize: maximumSize, makeKey: { .random(in: 0 ... .max) })
         stream.owner = self
@@ -98,30 +97,20 @@ final class OpenConnection: ByteStreamOwner {
         conversation.write { stream.write($0) }
         conversation.takeMessages { report.received($0) }
         if conversation.takeControlFrames() { report.receivedControlFrame() }
-        if let time = conversation.takeTimer() { setTimer(time) }
+        if let time = conversation.takeTimer() {
+            timer.set(after: time) {
+                self.conversation.timerFired()
+                self.flush()
+            }
+        }
         if let closure = conversation.takeClosure() {
             ended()
             report.closed(closure)
         }
         if conversation.stream == .closeNow {
-            cancelTimer()
+            timer.cancel()
             stream.close()
         }
-    }
-
-    private func setTimer(_ time: Duration) {
-        cancelTimer()
-        // Kept by its timer: nobody else may want it any more.
-        timer = service.timers.set(after: time) {
-            self.timer = nil
-            self.conversation.timerFired()
-            self.flush()
-        }
-    }
-
-    private func cancelTimer() {
-        if let timer { service.timers.cancel(timer) }
-        timer = nil
     }
 }
 #endif

@@ -24,6 +24,11 @@ struct TLSTrouble {
     let failure: TLSFailure
     let reason: String
 
+    /// What is reported of the server.
+    func failure(endpoint: String) -> WebSocketFailure {
+        WebSocketFailure(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
+    }
+
     static let notPinned = TLSTrouble(
         failure: .publicKeyNotPinned, reason: "none of the public keys that vouch for the server is a pinned one")
 

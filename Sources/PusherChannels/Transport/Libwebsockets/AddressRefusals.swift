@@ -1,0 +1,29 @@
+#if canImport(CLibwebsockets)
+import Glibc
+
+/// Which addresses of a name were tried, and why each was no good.
+struct AddressRefusals {
+    private var refusals: [(address: String, error: SystemError)] = []
+
+    mutating func add(_ address: String, _ error: SystemError) {
+        refusals.append((address, error))
+    }
+
+    /// The one report of all of them; its kind is that of the last.
+    func failure(endpoint: String) -> WebSocketFailure {
+        let list = refusals.map { "\($0.error.text) (address \($0.address))" }.joined(separator: ", ")
+        let kind: WebSocketFailure.Kind =
+            switch refusals.last?.error.number {
+            case ECONNREFUSED: .connectionRefused
+            case ETIMEDOUT: .timedOut
+            default: .unreachable
+            }
+        return WebSocketFailure(kind, "No connection to \(endpoint): \(list)")
+    }
+}
+
+extension SystemError {
+    /// The other end took too long.
+    static let timedOut = SystemError(number: ETIMEDOUT)
+}
+#endif
