@@ -16,8 +16,11 @@ protocol ByteStream: AnyObject {
     /// Stops or resumes reading. Writing goes on.
     func setReading(_ reading: Bool)
 
-    /// Closes; the owner hears nothing more.
-    func close()
+    /// Lets the peer close, which has nothing more to say, and closes if it takes long; the owner hears nothing more.
+    func leave()
+
+    /// Closes at once; the owner hears nothing more.
+    func cut()
 }
 
 /// Hears what happens to a ``ByteStream``.

@@ -69,7 +69,7 @@ final class LibwebsocketsConnection {
     private func leaveQueue() {
         guard let endpoint else { return }
         self.endpoint = nil
-        service.openings.done(key, to: endpoint)
+        service.openings.leave(key, to: endpoint)
     }
 
     // MARK: Commands

@@ -7,6 +7,8 @@ final class LibwebsocketsContext {
     /// Nil if libwebsockets couldn't make one.
     let context: OpaquePointer?
     private let virtualHost: OpaquePointer?
+    /// Descriptors below this number have a place in libwebsockets' tables.
+    private let capacity: Int32
     // libwebsockets keeps the addresses of what it is given.
     private let protocols = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)
     private let name = strdup("pusher")
@@ -29,8 +31,12 @@ final class LibwebsocketsContext {
         info.user = Unmanaged.passUnretained(service).toOpaque()
         // It sizes its tables by the limit of descriptors, which some containers set to a thousand million.
         var limit = rlimit()
-        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur > 1 << 20 {
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        if limit.rlim_cur > 1 << 20 {
             info.fd_limit_per_thread = 1 << 16
+            capacity = 1 << 16
+        } else {
+            capacity = Int32(limit.rlim_cur)
         }
         context = lws_create_context(&info)
         virtualHost = context.flatMap { lws_create_vhost($0, &info) }
@@ -43,9 +49,12 @@ final class LibwebsocketsContext {
         free(name)
     }
 
-    /// Has libwebsockets watch a socket, and own it; nil if it can't, when it has closed the socket.
+    /// Has libwebsockets watch a socket, and own it; nil if it can't.
+    ///
+    /// One that its tables have no place for is not even shown: what libwebsockets fails to take over it closes with the context,
+    /// and the number may be somebody else's by then.
     func watch(_ descriptor: Int32, as number: StreamNumber) -> OpaquePointer? {
-        guard let virtualHost, let wsi = clws_adopt(virtualHost, descriptor, name) else { return nil }
+        guard descriptor < capacity, let virtualHost, let wsi = clws_adopt(virtualHost, descriptor, name) else { return nil }
         lws_set_opaque_user_data(wsi, UnsafeMutableRawPointer(bitPattern: number))
         return wsi
     }

@@ -2,11 +2,6 @@
 import CLibwebsockets
 import Foundation
 
-/// Names one connection, and with it one `open` of a socket.
-struct ConnectionKey: Hashable, Sendable {
-    let number: UInt64
-}
-
 /// A thread that serves connections, and the way to it.
 ///
 /// ``shared`` serves all sockets that aren't given another; it starts with the first connection. One is enough for thousands

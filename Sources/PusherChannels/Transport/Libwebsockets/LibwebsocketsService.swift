@@ -9,7 +9,7 @@ final class LibwebsocketsService {
     let loop: LibwebsocketsLoop
     let timers = LoopTimers()
     let certificates = TLSContexts()
-    let openings = OpeningQueue()
+    var openings = OpeningQueue()
     /// What one read brings at most: the more messages in a turn, the fewer delegate calls. One serves all streams: whoever
     /// hears of bytes is done with them when it returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
@@ -60,7 +60,7 @@ final class LibwebsocketsService {
     /// Ends all that is left.
     func stop() {
         for connection in connections.values { connection.stop() }
-        for stream in streams.values { stream.close() }
+        for stream in streams.values { stream.cut() }
         libwebsockets = nil
     }
 
@@ -106,12 +106,13 @@ final class LibwebsocketsService {
 
     /// Does what was put off; whether there is more to do at once.
     func settle() -> Bool {
+        for begin in openings.takeTurns() { begin() }
         for connection in take(&unflushed) { connection.flush() }
         for stream in take(&unread) { stream.readable() }
         for stream in take(&broken) { stream.drain() }
         timers.runDue()
         for stream in take(&full) { stream.watchRoom() }
-        return !(unflushed.isEmpty && unread.isEmpty && broken.isEmpty && full.isEmpty)
+        return !(openings.isEmpty && unflushed.isEmpty && unread.isEmpty && broken.isEmpty && full.isEmpty)
     }
 
     private func take<Element>(_ list: inout [Element]) -> [Element] {

@@ -12,8 +12,14 @@ final class LibwebsocketsStream: ByteStream {
         case plain
         case securing(TLSSession)
         case secure(TLSSession)
+        /// All is said, and the peer knows. Reading goes on until it has closed too: to close with something unread is to reset
+        /// the connection, and the peer's kernel would drop what it has of ours (RFC 6455, 7.1.1).
+        case leaving(TLSSession?, LoopTimer)
         case closed
     }
+
+    /// How long the server may take to close.
+    private static let leaveTimeout = Duration.seconds(2)
 
     // Kept: a closing handshake goes on when nobody else wants it any more.
     var owner: (any ByteStreamOwner)?
@@ -32,8 +38,8 @@ final class LibwebsocketsStream: ByteStream {
         socket = try TCPSocket.connect(to: address, port: port)
         number = service.add(self)
         guard let wsi = service.watch(socket.descriptor, as: number) else {
-            // libwebsockets has closed the socket.
             service.remove(number)
+            socket.close()
             phase = .closed
             throw SystemError(number: EMFILE)
         }
@@ -55,7 +61,7 @@ final class LibwebsocketsStream: ByteStream {
         guard writeError == nil else { return 0 }
         let count: Int
         switch phase {
-        case .connecting, .securing, .closed: return 0
+        case .connecting, .securing, .leaving, .closed: return 0
         case .plain:
             do throws(SystemError) {
                 count = try socket.send(bytes)
@@ -84,10 +90,26 @@ final class LibwebsocketsStream: ByteStream {
         if reading, case .secure = phase { service.readAgain(self) }
     }
 
-    func close() {
+    func leave() {
+        let session: TLSSession?
+        switch phase {
+        case .connecting, .securing: return cut()
+        case .leaving, .closed: return
+        case .plain: session = nil
+        case .secure(let secure): session = secure
+        }
+        owner = nil
+        session?.sayGoodbye()
+        socket.finish()
+        setReading(true)
+        let timer = service.timers.makeTimer()
+        phase = .leaving(session, timer)
+        timer.set(after: Self.leaveTimeout) { self.cut() }
+    }
+
+    func cut() {
         guard let wsi else { return }
         if case .secure(let session) = phase { session.sayGoodbye() }
-        socket.finish()
         forget()
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
     }
@@ -114,8 +136,8 @@ final class LibwebsocketsStream: ByteStream {
             phase = .plain
             owner?.streamConnected()
         case .securing(let session): shakeHands(session)
-        case .plain: owner?.streamWritable()
-        case .secure:
+        case .plain, .leaving(nil, _): owner?.streamWritable()
+        case .secure, .leaving:
             // OpenSSL may have something of its own to send, which reading does.
             read()
             owner?.streamWritable()
@@ -144,8 +166,8 @@ final class LibwebsocketsStream: ByteStream {
     private func read() -> Bool {
         guard isReading else { return false }
         switch phase {
-        case .plain: return receive()
-        case .secure(let session): return receive(session)
+        case .plain, .leaving(nil, _): return receive()
+        case .secure(let session), .leaving(let session?, _): return receive(session)
         // A failure makes a connecting socket readable too; it is told when the socket can be written.
         case .connecting, .securing, .closed: return false
         }
@@ -166,7 +188,7 @@ final class LibwebsocketsStream: ByteStream {
     private func receive(_ session: TLSSession) -> Bool {
         let (count, outcome) = session.receive(into: service.readBuffer)
         if count > 0 { deliver(count) }
-        guard case .secure = phase else { return false }
+        guard wsi != nil else { return false }
         switch outcome {
         case .done: if session.hasPending { service.readAgain(self) }
         case .needsInput: break

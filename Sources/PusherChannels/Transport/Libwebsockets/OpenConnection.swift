@@ -109,7 +109,7 @@ final class OpenConnection: ByteStreamOwner {
         }
         if conversation.stream == .closeNow {
             timer.cancel()
-            stream.close()
+            stream.leave()
         }
     }
 }

@@ -1,50 +1,66 @@
-#if canImport(CLibwebsockets)
-
 /// Lets only so many connections to one endpoint open at a time, in the order in which they were asked for.
 ///
 /// When a server comes back, thousands of clients do: handshakes that are all begun at once keep each other from ending in
 /// time, and an endpoint that is dead holds up only those who want it.
-final class OpeningQueue {
+struct OpeningQueue {
     /// How many may be under way to one endpoint.
     static let limit = 64
 
     private struct Endpoint {
-        var underWay = 0
+        var underWay: Set<ConnectionKey> = []
         var waiting: [ConnectionKey: () -> Void] = [:]
+        /// Keys of those who waited; some have left.
         var order: [ConnectionKey] = []
         var head = 0
+
+        mutating func popFirst() -> (key: ConnectionKey, begin: () -> Void)? {
+            while head < order.count {
+                let key = order[head]
+                head += 1
+                if let begin = waiting.removeValue(forKey: key) { return (key, begin) }
+            }
+            return nil
+        }
     }
 
     private var endpoints: [String: Endpoint] = [:]
+    private var turns: [() -> Void] = []
 
-    /// Calls `begin` when it is the connection's turn, at once if possible. Whoever began says so when it is ``done(_:to:)``.
-    func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
-        if endpoints[endpoint, default: Endpoint()].underWay < Self.limit {
-            endpoints[endpoint, default: Endpoint()].underWay += 1
-            begin()
-        } else {
-            endpoints[endpoint]?.waiting[key] = begin
-            endpoints[endpoint]?.order.append(key)
-        }
+    /// Whether it is nobody's turn.
+    var isEmpty: Bool { turns.isEmpty }
+
+    /// Queues; `begin` is among the ``takeTurns()`` when it is the connection's turn.
+    mutating func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
+        endpoints[endpoint, default: Endpoint()].waiting[key] = begin
+        endpoints[endpoint]?.order.append(key)
+        advance(endpoint)
     }
 
-    /// A connection is open or has failed, or doesn't want to wait any more.
-    func done(_ key: ConnectionKey, to endpoint: String) {
-        guard var queue = endpoints.removeValue(forKey: endpoint) else { return }
-        var next: (() -> Void)?
-        if queue.waiting.removeValue(forKey: key) == nil {
-            while next == nil, queue.head < queue.order.count {
-                next = queue.waiting.removeValue(forKey: queue.order[queue.head])
-                queue.head += 1
-            }
-            if next == nil { queue.underWay -= 1 }
+    /// A connection is open, has failed, or doesn't want to wait any more.
+    mutating func leave(_ key: ConnectionKey, to endpoint: String) {
+        endpoints[endpoint]?.underWay.remove(key)
+        endpoints[endpoint]?.waiting[key] = nil
+        advance(endpoint)
+    }
+
+    /// Those whose turn it is now.
+    mutating func takeTurns() -> [() -> Void] {
+        guard !turns.isEmpty else { return [] }
+        defer { turns = [] }
+        return turns
+    }
+
+    private mutating func advance(_ name: String) {
+        guard var endpoint = endpoints.removeValue(forKey: name) else { return }
+        while endpoint.underWay.count < Self.limit, let (key, begin) = endpoint.popFirst() {
+            endpoint.underWay.insert(key)
+            turns.append(begin)
         }
-        if queue.waiting.isEmpty {
-            queue.order = []
-            queue.head = 0
+        if endpoint.waiting.isEmpty {
+            guard !endpoint.underWay.isEmpty else { return }
+            endpoint.order = []
+            endpoint.head = 0
         }
-        if queue.underWay > 0 { endpoints[endpoint] = queue }
-        next?()
+        endpoints[name] = endpoint
     }
 }
-#endif

@@ -180,7 +180,7 @@ final class StreamOpening: ByteStreamOwner {
 
     private func leaveStream() {
         timer.cancel()
-        stream?.close()
+        stream?.cut()
         stream = nil
     }
 

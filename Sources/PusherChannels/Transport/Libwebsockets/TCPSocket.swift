@@ -45,7 +45,7 @@ struct TCPSocket {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         guard Glibc.connect(descriptor, target.ai_addr, target.ai_addrlen) == 0 || errno == EINPROGRESS else {
             let error = SystemError.last
-            close(descriptor)
+            Glibc.close(descriptor)
             throw error
         }
         return TCPSocket(descriptor: descriptor)
@@ -74,6 +74,10 @@ struct TCPSocket {
         let error = SystemError.last
         guard error.isTemporary else { throw error }
         return 0
+    }
+
+    func close() {
+        Glibc.close(descriptor)
     }
 
     /// Tells the peer that nothing follows.

@@ -119,7 +119,7 @@ final class WebSocketOpening: ByteStreamOwner {
 
     private func leaveStream() {
         timer.cancel()
-        stream?.close()
+        stream?.cut()
         stream = nil
     }
 }
