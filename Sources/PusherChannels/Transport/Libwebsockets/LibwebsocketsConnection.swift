@@ -111,7 +111,7 @@ final class LibwebsocketsConnection {
     func stop() {
         switch phase {
         case .waiting, .opening: cancel("The loop was shut down")
-        case .open(let connection): connection.stop()
+        case .open(let connection): connection.stop(because: "the loop was shut down")
         case .ended: break
         }
     }

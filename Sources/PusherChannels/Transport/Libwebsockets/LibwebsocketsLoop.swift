@@ -26,10 +26,17 @@ public final class LibwebsocketsLoop: Sendable {
         var stopping: [CheckedContinuation<Void, Never>] = []
     }
 
+    let timeouts: OpeningTimeouts
     private let state = Locked(State())
 
     /// Creates a loop; its thread starts with the first connection.
-    public init() {}
+    public convenience init() {
+        self.init(timeouts: OpeningTimeouts())
+    }
+
+    init(timeouts: OpeningTimeouts) {
+        self.timeouts = timeouts
+    }
 
     /// Ends all connections at once, each with a report, and the thread; returns when it has ended.
     ///

@@ -56,8 +56,8 @@ final class OpenConnection: ByteStreamOwner {
     }
 
     /// Ends at once.
-    func stop() {
-        conversation.streamEnded()
+    func stop(because reason: String) {
+        conversation.streamEnded(because: reason)
         flush()
     }
 

@@ -10,13 +10,9 @@ final class StreamOpening: ByteStreamOwner {
         case securing
     }
 
-    /// How long each stage may take.
-    static let timeout = Duration.seconds(20)
-    /// How long an address may take to accept if there is another to try.
-    static let addressTimeout = Duration.seconds(5)
-
     private let route: Route
     private let service: LibwebsocketsService
+    private let timeouts: OpeningTimeouts
     private var stage = Stage.resolving
     private var addresses: ArraySlice<String> = []
     private var address = ""
@@ -30,6 +26,7 @@ final class StreamOpening: ByteStreamOwner {
     init(_ route: Route, service: LibwebsocketsService) {
         self.route = route
         self.service = service
+        timeouts = service.loop.timeouts
         timer = service.timers.makeTimer()
     }
 
@@ -38,7 +35,7 @@ final class StreamOpening: ByteStreamOwner {
     /// Begins; `completion` is called once, unless it is cancelled. Whoever gets the stream becomes its owner.
     func start(resolve: AddressResolver.Resolve, completion: @escaping Completion) {
         self.completion = completion
-        setTimer(Self.timeout)
+        setTimer(timeouts.stage)
         if IPAddress(route.nearHost) != nil {
             resolved(.success([route.nearHost]))
         } else {
@@ -72,7 +69,7 @@ final class StreamOpening: ByteStreamOwner {
                 let stream = try LibwebsocketsStream(to: next, port: route.nearPort, service: service)
                 stream.owner = self
                 self.stream = stream
-                return setTimer(addresses.isEmpty ? Self.timeout : Self.addressTimeout)
+                return setTimer(addresses.isEmpty ? timeouts.stage : timeouts.address)
             } catch {
                 refusals.add(next, error)
             }
@@ -143,7 +140,7 @@ final class StreamOpening: ByteStreamOwner {
 
     private func advance(to stage: Stage) {
         self.stage = stage
-        setTimer(Self.timeout)
+        setTimer(timeouts.stage)
     }
 
     // MARK: Ending
@@ -168,7 +165,7 @@ final class StreamOpening: ByteStreamOwner {
             case .tunnelling: "\(route.nearEnd.capitalisedFirst) didn't answer the request for a tunnel to \(route.endpoint)"
             case .securing: "\(route.endpoint) didn't finish the TLS handshake"
             }
-        fail(.timedOut(text, after: Self.timeout))
+        fail(.timedOut(text, after: timeouts.stage))
     }
 
     private func fail(_ failure: WebSocketFailure) {
@@ -192,7 +189,9 @@ final class StreamOpening: ByteStreamOwner {
 extension WebSocketFailure {
     /// What was to happen didn't in time.
     static func timedOut(_ text: String, after time: Duration) -> WebSocketFailure {
-        WebSocketFailure(.timedOut, "\(text) within \(time.components.seconds) s")
+        let seconds = time / .seconds(1)
+        let number = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+        return WebSocketFailure(.timedOut, "\(text) within \(number) s")
     }
 }
 

@@ -16,6 +16,7 @@ final class WebSocketOpening: ByteStreamOwner {
     private let handshake: UpgradeHandshake
     private let opening: StreamOpening
     private let timer: LoopTimer
+    private let timeout: Duration
     private var reader = AnswerReader()
     private var stream: (any ByteStream)?
     /// What of the request waits for room.
@@ -32,6 +33,7 @@ final class WebSocketOpening: ByteStreamOwner {
             tls: request.secure ? try service.certificates.context(for: request.tls) : nil)
         opening = StreamOpening(route, service: service)
         timer = service.timers.makeTimer()
+        timeout = service.loop.timeouts.stage
     }
 
     // MARK: Commands
@@ -59,7 +61,7 @@ final class WebSocketOpening: ByteStreamOwner {
     private func arrived(_ stream: any ByteStream) {
         self.stream = stream
         stream.owner = self
-        timer.set(after: StreamOpening.timeout) { [weak self] in self?.timedOut() }
+        timer.set(after: timeout) { [weak self] in self?.timedOut() }
         output.bytes += upgrade.bytes(handshake)
         streamWritable()
     }
@@ -107,7 +109,7 @@ final class WebSocketOpening: ByteStreamOwner {
     // MARK: Ending
 
     private func timedOut() {
-        end(.failed(.timedOut("\(route.endpoint) didn't answer the WebSocket upgrade", after: StreamOpening.timeout)))
+        end(.failed(.timedOut("\(route.endpoint) didn't answer the WebSocket upgrade", after: timeout)))
     }
 
     private func end(_ result: Result) {

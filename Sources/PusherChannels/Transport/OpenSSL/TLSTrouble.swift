@@ -1,14 +1,14 @@
 #if canImport(COpenSSL)
 import COpenSSL
 
-/// OpenSSL's first complaint of a call.
+/// What OpenSSL complains of.
 struct OpenSSLError {
     let reason: Int32
     let text: String
 
-    /// Takes the error of the call just made on this thread, and forgets those that followed from it.
+    /// Takes the error of the call just made on this thread: the last, which says what became of those that led to it.
     static func take() -> OpenSSLError {
-        let code = ERR_peek_error()
+        let code = ERR_peek_last_error()
         ERR_clear_error()
         return OpenSSLError(
             reason: ERR_GET_REASON(code), text: ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given")
@@ -84,7 +84,7 @@ struct TLSTrouble {
             case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
             case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
                 X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
-                X509_V_ERR_CERT_UNTRUSTED:
+                X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_SIGNATURE_FAILURE:
                 .untrustedAuthority
             default: .certificateRejected
             }

@@ -1,0 +1,196 @@
+#if os(Linux)
+import Foundation
+@testable import PusherChannels
+import Testing
+
+/// Loops of one's own, from their first connection to their end.
+@Suite struct LibwebsocketsLoopTests {
+    /// Where a connection stands when its loop is shut down.
+    enum Stage: CaseIterable, Sendable {
+        case resolving, connecting, securing, upgrading, open, paused, closing
+    }
+
+    private func rig(_ loop: LibwebsocketsLoop) -> SocketRig {
+        SocketRig(socket: LibwebsocketsSocket(loop: loop))
+    }
+
+    private func echo() throws -> RawServer {
+        try RawServer { connection in
+            try connection.upgrade()
+            while true { try connection.send(.text(connection.readFrame().text)) }
+        }
+    }
+
+    /// Brings a connection to a stage, with what keeps it there.
+    private func bring(to stage: Stage, on loop: LibwebsocketsLoop) async throws -> (rig: SocketRig, holding: [any Sendable]) {
+        let reached = Note<Void>()
+        let isQuiet = stage == .securing || stage == .upgrading
+        let server = try RawServer { connection in
+            if isQuiet {
+                if stage == .upgrading { _ = try connection.readRequest() }
+                reached.send(())
+                try connection.readToEnd()
+            } else {
+                try connection.upgrade()
+                if stage == .closing { _ = try connection.readFrame() }
+                reached.send(())
+                try connection.readToEnd()
+            }
+        }
+        let rig: SocketRig
+        switch stage {
+        case .resolving:
+            rig = SocketRig(socket: LibwebsocketsSocket(loop: loop) { _, _ in reached.send(()) })
+            rig.open(port: 80, host: "slow.example")
+        case .connecting:
+            let full = try FullListener()
+            rig = self.rig(loop)
+            rig.open(port: full.port)
+            await turn(loop)
+            return (rig, [full])
+        default:
+            rig = self.rig(loop)
+            rig.open(port: server.port, secure: stage == .securing)
+        }
+        if stage == .paused || stage == .closing || stage == .open { #expect(await rig.events.next() == .opened(first)) }
+        if stage == .paused { rig.socket.setReading(false) }
+        if stage == .closing { rig.socket.close(code: 1000, reason: "") }
+        await reached.next()
+        return (rig, [server])
+    }
+
+    private func turn(_ loop: LibwebsocketsLoop) async {
+        await withCheckedContinuation { continuation in loop.post { _ in continuation.resume() } }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func shutdownEndsAConnectionWhereverItStands(stage: Stage) async throws {
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let (rig, holding) = try await bring(to: stage, on: loop)
+            await loop.shutdown()
+            guard case .closed(let closure, first) = await rig.events.next() else {
+                Issue.record("not closed")
+                return
+            }
+            switch stage {
+            case .resolving, .connecting, .securing, .upgrading:
+                #expect(closure == .failed(WebSocketFailure(.cancelled, "The loop was shut down")))
+            case .open, .paused:
+                let text = "The connection was lost without a close frame: the loop was shut down"
+                #expect(closure == .failed(WebSocketFailure(.connectionLost, text)))
+            case .closing:
+                #expect(closure == .closed(code: 1000, reason: ""))
+            }
+            withExtendedLifetime(holding) {}
+        }
+    }
+
+    @Test func aLoopThatWasShutDownStartsAgain() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let rig = rig(loop)
+            for attempt in 1...3 {
+                rig.open(port: server.port, attempt: attempt)
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+                rig.socket.send("hello")
+                #expect(await rig.events.next() == .text("hello"))
+                await loop.shutdown()
+                guard case .closed = await rig.events.next() else {
+                    Issue.record("not closed")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func shutdownOfALoopThatNeverRanReturns() async {
+        await LibwebsocketsLoop().shutdown()
+    }
+
+    @Test func severalMayWaitForTheSameShutdown() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let rig = rig(loop)
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 { group.addTask { await loop.shutdown() } }
+            }
+        }
+    }
+
+    @Test func aConnectionAskedForBeforeTheShutdownIsReportedOnce() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            for _ in 0..<50 {
+                let loop = LibwebsocketsLoop()
+                let rig = rig(loop)
+                rig.open(port: server.port)
+                await loop.shutdown()
+                let events = await rig.events.untilClosed()
+                #expect(events.count <= 2)
+                await loop.shutdown()
+            }
+        }
+    }
+
+    @Test func loopsLeaveNoDescriptor() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            var rigs: [(LibwebsocketsLoop, SocketRig)] = []
+            for _ in 0..<10 {
+                let loop = LibwebsocketsLoop()
+                let rig = rig(loop)
+                rig.open(port: server.port)
+                #expect(await rig.events.next() == .opened(first))
+                rigs.append((loop, rig))
+            }
+            #expect(ProcessTables.connections(toPort: server.port) == 10)
+            for (loop, rig) in rigs {
+                await loop.shutdown()
+                _ = await rig.events.untilClosed()
+            }
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+        }
+    }
+
+    // MARK: Deadlines
+
+    @Test(arguments: [Stage.resolving, .connecting, .securing, .upgrading])
+    func eachStageHasADeadline(stage: Stage) async throws {
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(stage: .milliseconds(100), address: .milliseconds(10)))
+            let (rig, holding) = try await bring(to: stage, on: loop)
+            let failure = try #require(await rig.events.untilClosed().last?.failure)
+            #expect(failure.kind == .timedOut)
+            let text =
+                switch stage {
+                case .resolving: "No address was found for slow.example"
+                case .connecting: "didn't accept the connection (address 127.0.0.1)"
+                case .securing: "didn't finish the TLS handshake"
+                default: "didn't answer the WebSocket upgrade"
+                }
+            #expect(failure.message.contains(text), "\(failure.message)")
+            #expect(failure.message.hasSuffix("within 0.1 s"))
+            withExtendedLifetime(holding) {}
+            await loop.shutdown()
+        }
+    }
+
+    @Test func anAddressThatDoesNotAnswerGivesWayToTheNext() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let full = try FullListener(address: "127.0.0.2", port: server.port)
+            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(stage: .seconds(20), address: .milliseconds(50)))
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop) { $1(.success(["127.0.0.2", "127.0.0.1"])) })
+            rig.open(port: server.port, host: "two.example")
+            #expect(await rig.events.next() == .opened(first))
+            withExtendedLifetime(full) {}
+            await loop.shutdown()
+        }
+    }
+}
+#endif
