@@ -2,7 +2,7 @@
 struct UpgradeHandshake: Equatable, Sendable {
     /// Value of `Sec-WebSocket-Key`.
     let key: String
-    /// Subprotocols to choose from.
+    /// Subprotocols to choose from, each once.
     let subprotocols: [String]
 
     /// Starts a handshake with 16 bytes that were drawn at random for it.
@@ -11,7 +11,9 @@ struct UpgradeHandshake: Equatable, Sendable {
     init(nonce: (UInt64, UInt64), subprotocols: String? = nil) {
         let shifts = stride(from: UInt64(56), through: 0, by: -8)
         key = base64([nonce.0, nonce.1].flatMap { half in shifts.map { UInt8(truncatingIfNeeded: half >> $0) } })
-        self.subprotocols = subprotocols.map { UpgradeAnswer.list($0) } ?? []
+        self.subprotocols = UpgradeAnswer.list(subprotocols ?? "").reduce(into: []) { known, name in
+            if !known.contains(where: name.isExactly) { known.append(name) }
+        }
     }
 
     /// The request's fields, beside `Host` and what the user adds. No extension is asked for, so none may be used.
@@ -31,14 +33,16 @@ struct UpgradeHandshake: Equatable, Sendable {
     /// Checks the answer (4.1); returns the subprotocol that the server chose.
     func check(_ answer: UpgradeAnswer) throws(UpgradeRefusal) -> String? {
         guard answer.status == 101 else { throw .status(answer.status) }
-        guard answer.list("Upgrade", contains: "websocket") else { throw .noUpgrade }
-        guard answer.list("Connection", contains: "upgrade") else { throw .noConnectionUpgrade }
-        guard answer.values("Sec-WebSocket-Accept") == [accept] else { throw .wrongAccept }
+        let upgrade = answer.contents("Upgrade")
+        guard !upgrade.isEmpty, upgrade.allSatisfy({ $0.isSameWord(as: "websocket") }) else { throw .noUpgrade }
+        guard answer.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }) else { throw .noConnectionUpgrade }
+        let accepted = answer.contents("Sec-WebSocket-Accept")
+        guard accepted.count == 1, accepted[0].isExactly(accept) else { throw .wrongAccept }
         // A body would stand where the frames do; HTTP/1.1 has none after 101 (RFC 9110, 8.6 and RFC 9112, 6.1).
         for name in ["Content-Length", "Transfer-Encoding"] where answer.has(name) { throw .body(name) }
         if let extensions = answer.values("Sec-WebSocket-Extensions").first { throw .unwantedExtension(extensions) }
-        let chosen = answer.values("Sec-WebSocket-Protocol")
-        guard chosen.count <= 1, chosen.allSatisfy(subprotocols.contains) else {
+        let chosen = answer.contents("Sec-WebSocket-Protocol").filter { !$0.isEmpty }
+        guard chosen.count <= 1, chosen.allSatisfy({ name in subprotocols.contains(where: name.isExactly) }) else {
             throw .unwantedSubprotocol(chosen.joined(separator: ", "))
         }
         return chosen.first
@@ -57,26 +61,27 @@ struct UpgradeAnswer: Sendable {
 
     /// Whether there is such a field, even an empty one.
     func has(_ name: String) -> Bool {
-        fields.contains { $0.name.lowercased() == name.lowercased() }
+        !contents(name).isEmpty
+    }
+
+    /// What each field of a name holds, without the white space around it.
+    func contents(_ name: String) -> [String] {
+        fields.filter { $0.name.isSameWord(as: name) }.map { Self.trimmed($0.value.utf8[...]) }
     }
 
     /// What stands in all fields of a name (RFC 9110, 5.3 and 5.6.1): lists of values with commas between them.
     func values(_ name: String) -> [String] {
-        fields.filter { $0.name.lowercased() == name.lowercased() }.flatMap { Self.list($0.value) }
-    }
-
-    /// Whether one of a field's values is this word; `word` is in lower case.
-    func list(_ name: String, contains word: String) -> Bool {
-        values(name).contains { $0.lowercased() == word }
+        contents(name).flatMap(Self.list)
     }
 
     /// A list's elements without the white space around them; empty ones don't count.
     static func list(_ value: String) -> [String] {
-        value.utf8.split(separator: UInt8(ascii: ",")).compactMap { element in
-            let start = element.drop(while: isSpace)
-            let count = start.reversed().drop(while: isSpace).count
-            return count == 0 ? nil : String(decoding: start.prefix(count), as: UTF8.self)
-        }
+        value.utf8.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
+    }
+
+    private static func trimmed(_ text: Substring.UTF8View) -> String {
+        let start = text.drop(while: isSpace)
+        return String(decoding: start.prefix(start.reversed().drop(while: isSpace).count), as: UTF8.self)
     }
 
     /// Line ends among them: not every HTTP client takes all of them away.

@@ -51,6 +51,12 @@ import Testing
         #expect(asking.last?.value == "a, b")
     }
 
+    @Test func section4_1_eachSubprotocolIsAskedForOnce() {
+        let fields = UpgradeHandshake(nonce: Self.nonce, subprotocols: "b, a,b ,A,a").fields
+        #expect(fields.last?.value == "b, a, A")
+        #expect(UpgradeHandshake(nonce: Self.nonce, subprotocols: " , ").fields.count == 4)
+    }
+
     // MARK: What is answered
 
     @Test func section4_1_answerOfTheExampleIsTaken() {
@@ -58,10 +64,10 @@ import Testing
     }
 
     @Test(arguments: [
-        [("Upgrade", "WebSocket")], [("Upgrade", "h2c, websocket")], [("Upgrade", "\twebsocket \r\n")],
+        [("Upgrade", "WebSocket")], [("Upgrade", "\twebsocket \r\n")],
         [("Connection", "upgrade")], [("Connection", "keep-alive, UPGRADE")], [("Connection", " ,Upgrade,")],
         [("Sec-WebSocket-Accept", " \(accept)\t")],
-        [("Sec-WebSocket-Extensions", "")],
+        [("Sec-WebSocket-Extensions", "")], [("Sec-WebSocket-Extensions", " , ")], [("Sec-WebSocket-Protocol", "")],
     ])
     func section4_1_caseListsAndSpaceMakeNoDifference(changes: [(String, String)]) {
         #expect(result(changes.map { ($0.0, Optional($0.1)) }) == .success(nil))
@@ -70,6 +76,24 @@ import Testing
     @Test func section4_1_fieldsMayBeRepeatedAndInAnyCase() {
         let answer = [("connection", "keep-alive"), ("CONNECTION", "upgrade"), ("UPGRADE", "websocket")]
         #expect(result([("Connection", nil), ("Upgrade", nil)], adding: answer) == .success(nil))
+    }
+
+    @Test func section4_1_acceptMayNotBeRepeated() {
+        #expect(result(adding: [("sec-websocket-accept", Self.accept)]) == .failure(.wrongAccept))
+        #expect(result(adding: [("sec-websocket-accept", "")]) == .failure(.wrongAccept))
+    }
+
+    @Test func section4_1_everyUpgradeFieldNamesWebSocket() {
+        #expect(result(adding: [("upgrade", "WEBSOCKET")]) == .success(nil))
+        #expect(result(adding: [("upgrade", "h2c")]) == .failure(.noUpgrade))
+        #expect(result(adding: [("upgrade", "")]) == .failure(.noUpgrade))
+    }
+
+    /// Unicode's lower case and its equivalences are not those of HTTP (RFC 9110, 5.1).
+    @Test func section4_1_fieldNamesAreASCII() {
+        let name = "Sec-WebSoc\u{212A}et-Accept"
+        #expect(result([("Sec-WebSocket-Accept", nil)], adding: [(name, Self.accept)]) == .failure(.wrongAccept))
+        #expect(result(adding: [(name, "of no account")]) == .success(nil))
     }
 
     @Test(arguments: [0, 100, 200, 204, 301, 400, 401, 403, 426, 503])
@@ -85,6 +109,8 @@ import Testing
         arguments: [
             ("Upgrade", nil, .noUpgrade), ("Upgrade", "", .noUpgrade), ("Upgrade", "h2c", .noUpgrade),
             ("Upgrade", "websockets", .noUpgrade), ("Upgrade", "web socket", .noUpgrade),
+            ("Upgrade", "h2c, websocket", .noUpgrade), ("Upgrade", "websocket,", .noUpgrade),
+            ("Upgrade", "websoc\u{212A}et", .noUpgrade),
             ("Connection", nil, .noConnectionUpgrade), ("Connection", "close", .noConnectionUpgrade),
             ("Connection", "no-upgrade", .noConnectionUpgrade),
             ("Sec-WebSocket-Accept", nil, .wrongAccept), ("Sec-WebSocket-Accept", "", .wrongAccept),
@@ -92,6 +118,8 @@ import Testing
             ("Sec-WebSocket-Accept", accept + "=", .wrongAccept),
             ("Sec-WebSocket-Accept", "dGhlIHNhbXBsZSBub25jZQ==", .wrongAccept),
             ("Sec-WebSocket-Accept", "\(accept), \(accept)", .wrongAccept),
+            ("Sec-WebSocket-Accept", "\(accept),", .wrongAccept), ("Sec-WebSocket-Accept", ",\(accept)", .wrongAccept),
+            ("Sec-WebSocket-Accept", accept.replacing("K", with: "\u{212A}"), .wrongAccept),
             ("Content-Length", "0", .body("Content-Length")), ("content-length", "", .body("Content-Length")),
             ("Transfer-Encoding", "chunked", .body("Transfer-Encoding")),
             ("Sec-WebSocket-Extensions", "permessage-deflate", .unwantedExtension("permessage-deflate")),
@@ -109,5 +137,10 @@ import Testing
         #expect(result(adding: [("Sec-WebSocket-Protocol", "c")], asking: "a, b") == .failure(.unwantedSubprotocol("c")))
         let both = result(adding: [("Sec-WebSocket-Protocol", "a, b")], asking: "a, b")
         #expect(both == .failure(.unwantedSubprotocol("a, b")))
+        let twice = [("Sec-WebSocket-Protocol", "a"), ("sec-websocket-protocol", "a")]
+        #expect(result(adding: twice, asking: "a, b") == .failure(.unwantedSubprotocol("a, a")))
+        #expect(result(adding: [("Sec-WebSocket-Protocol", "A")], asking: "a") == .failure(.unwantedSubprotocol("A")))
+        let kelvin = result(adding: [("Sec-WebSocket-Protocol", "\u{212A}")], asking: "K")
+        #expect(kelvin == .failure(.unwantedSubprotocol("\u{212A}")))
     }
 }
