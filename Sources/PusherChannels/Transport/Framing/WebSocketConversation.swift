@@ -19,7 +19,7 @@ struct WebSocketConversation: ~Copyable {
     /// How far it has come (7.1).
     private enum Phase {
         case open
-        /// Our close frame is the last of the output (7.1.2); the peer's is to come.
+        /// Our close frame is in the output (7.1.2), only pongs follow it (5.5.2); the peer's is to come.
         case closing(code: UInt16, reason: String)
         /// Reported. Our last frames may still wait to be written.
         case over
@@ -36,6 +36,8 @@ struct WebSocketConversation: ~Copyable {
     private var phase = Phase.open
     private var output = OutputBuffer()
     private var unanswered: [UInt8]?
+    /// How much of the output there is up to the end of our close frame.
+    private var unwrittenToClose = 0
     private var messages: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = []
     private var heardControlFrame = false
     private var timer: Duration?
@@ -72,6 +74,7 @@ struct WebSocketConversation: ~Copyable {
         guard case .open = phase else { return }
         answerLastPing()
         writer.append(close: code, reason: reason, to: &output.bytes)
+        unwrittenToClose = output.count
         phase = .closing(code: code, reason: reason)
         timer = Self.closeTimeout
     }
@@ -112,12 +115,15 @@ struct WebSocketConversation: ~Copyable {
     mutating func write(_ body: (UnsafeRawBufferPointer) -> Int) {
         let before = output.count
         output.write(body)
-        guard output.count < before else { return }
+        let taken = before - output.count
+        guard taken > 0 else { return }
         if output.count <= Self.answerLimit { answerLastPing() }
-        // The peer reads, slowly perhaps: it gets the full time again.
+        // The peer reads, slowly perhaps: it gets the full time again. Not for pongs: it could ask for them without end.
         switch phase {
         case .open: break
-        case .closing: timer = Self.closeTimeout
+        case .closing:
+            if unwrittenToClose > 0 { timer = Self.closeTimeout }
+            unwrittenToClose -= min(taken, unwrittenToClose)
         case .over: timer = hasOutput ? Self.closeTimeout : nil
         }
     }
@@ -180,8 +186,8 @@ struct WebSocketConversation: ~Copyable {
         }
     }
 
+    /// Also while the peer owes us its close frame (5.5.2): only data may not follow ours.
     private mutating func answer(_ ping: UnsafeRawBufferPointer) {
-        guard case .open = phase else { return }
         if output.count > Self.answerLimit {
             unanswered = Array(ping)
         } else {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// How a WebSocket ends: RFC 6455, 5.5.1 and 7. Each way has exactly one report, and nothing is sent after our close frame.
+/// How a WebSocket ends: RFC 6455, 5.5.1 and 7. Each way has exactly one report, and no data is sent after our close frame.
 @Suite struct ConversationEndTests {
     private let timer = Did.setTimer(.seconds(2))
 
@@ -78,20 +78,57 @@ import Testing
         #expect(rig.close(code, "bye") == [.wrote([.close(code, "bye")]), timer])
         let did = rig.receive(ServerFrame.text("crossed") + ServerFrame.ping("x") + ServerFrame.close(1000, "ok"))
         let report = Did.reported(.closed(code: code, reason: "bye"))
-        #expect(did == [.delivered(["crossed"]), .heardControlFrame, report, .closedStream])
+        let pong = ClientFrame(opcode: 10, text: "x")
+        #expect(did == [.wrote([pong]), .delivered(["crossed"]), .heardControlFrame, report, .closedStream])
         expectNothingMore(&rig)
     }
 
-    @Test func section5_5_1_nothingIsSentAfterOurClose() {
+    @Test func section5_5_1_noDataIsSentAfterOurClose() {
         var rig = ConversationRig()
         rig.room = 0
         #expect(rig.send("before") == [])
         #expect(rig.close(1000) == [timer])
         #expect(rig.send("after") == [])
         #expect(rig.close(1001) == [])
-        #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
         #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: "before"), .close(1000)]), timer])
         #expect(rig.send("after") == [])
+    }
+
+    @Test func section5_5_2_pingIsAnsweredUntilThePeersCloseComes() {
+        var rig = ConversationRig()
+        _ = rig.close(1000)
+        for text in ["a", "b"] {
+            let pong = Did.wrote([ClientFrame(opcode: 10, text: text)])
+            #expect(rig.receive(ServerFrame.ping(text)) == [pong, .heardControlFrame])
+        }
+        let did = rig.receive(ServerFrame.close(1000) + ServerFrame.ping("late"))
+        #expect(did == [.reported(.closed(code: 1000, reason: "")), .closedStream])
+    }
+
+    @Test func pongsAfterOurCloseGiveThePeerNoMoreTime() {
+        var rig = ConversationRig()
+        rig.room = 0
+        #expect(rig.send("before") == [])
+        #expect(rig.close(1000) == [timer])
+        #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
+        // "before" is 12 bytes long, the close frame 8: what is taken of them counts, what is after them does not.
+        #expect(rig.streamTakes(12) == [.wrote([ClientFrame(opcode: 1, text: "before")]), timer])
+        #expect(rig.streamTakes(7) == [timer])
+        #expect(rig.streamTakes(2) == [timer])
+        #expect(rig.streamTakes(2) == [])
+        #expect(rig.streamTakes(.max) == [.wrote([.close(1000), ClientFrame(opcode: 10, text: "p")])])
+        #expect(rig.receive(ServerFrame.ping("q")) == [.wrote([ClientFrame(opcode: 10, text: "q")]), .heardControlFrame])
+    }
+
+    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsAnsweredAfterOurClose() {
+        var rig = ConversationRig()
+        rig.room = 0
+        let text = String(repeating: "a", count: 70_000)
+        #expect(rig.send(text) == [])
+        #expect(rig.close(1000) == [timer])
+        for number in 0..<1000 { #expect(rig.receive(ServerFrame.ping("\(number)")) == [.heardControlFrame]) }
+        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: text), .close(1000)]), timer])
+        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 10, text: "999")])])
     }
 
     @Test func section7_1_1_peerThatDoesNotAnswerIsLeft() {
@@ -120,7 +157,8 @@ import Testing
         let report = Did.reported(.closed(code: 1000, reason: ""))
         #expect(rig.abandon() == [.wrote([.close(1000)]), timer, report])
         #expect(rig.abandon() == [])
-        for frame in [ServerFrame.text("late"), ServerFrame.ping(""), ServerFrame.pong("")] { #expect(rig.receive(frame) == []) }
+        for frame in [ServerFrame.text("late"), ServerFrame.pong("")] { #expect(rig.receive(frame) == []) }
+        #expect(rig.receive(ServerFrame.ping("p")) == [.wrote([ClientFrame(opcode: 10, text: "p")])])
         #expect(rig.receive(ServerFrame.close(1000)) == [.closedStream])
         expectNothingMore(&rig)
     }
@@ -187,8 +225,8 @@ import Testing
 
     // MARK: At random
 
-    /// Whatever happens in whatever order: one report once it is over, nothing sent after a close frame, no message after the
-    /// report, and in the end the stream is closed.
+    /// Whatever happens in whatever order: one report once it is over, nothing but pongs sent after a close frame, no message
+    /// after the report, and in the end the stream is closed.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func anyOrderOfInputsHasOneReport(seed: UInt64) {
         var traffic = RandomTraffic(seed: seed)
@@ -215,7 +253,7 @@ import Testing
             let deliveries = did.indices.filter { if case .delivered = did[$0] { true } else { false } }
             #expect((deliveries.last ?? -1) < (reports.first ?? -1))
             let frames = did.flatMap { did -> [ClientFrame] in if case .wrote(let frames) = did { frames } else { [] } }
-            #expect(frames.dropLast().allSatisfy { $0.opcode != 8 })
+            #expect(frames.drop { $0.opcode != 8 }.dropFirst().allSatisfy { $0.opcode == 10 })
             #expect(did.filter { $0 == .closedStream }.count == 1)
         }
     }
