@@ -21,6 +21,9 @@ struct WebSocketConversation: ~Copyable {
         case open
         /// Our close frame is in the output (7.1.2), only pongs follow it (5.5.2); the peer's is to come.
         case closing(code: UInt16, reason: String)
+        /// Both close frames are there, reported: the server is to close the stream, so that the waiting that TCP asks of the
+        /// one who closes first is not ours (7.1.1).
+        case parting
         /// Reported. Our last frames may still wait to be written.
         case over
     }
@@ -93,7 +96,7 @@ struct WebSocketConversation: ~Copyable {
             let addition = reason.map { ": \($0)" } ?? ""
             end(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(addition)")))
         case .closing(let code, let reason): end(.closed(code: code, reason: reason))
-        case .over: break
+        case .parting, .over: phase = .over
         }
     }
 
@@ -124,6 +127,7 @@ struct WebSocketConversation: ~Copyable {
         case .closing:
             if unwrittenToClose > 0 { timer = Self.closeTimeout }
             unwrittenToClose -= min(taken, unwrittenToClose)
+        case .parting: timer = Self.closeTimeout
         case .over: timer = hasOutput ? Self.closeTimeout : nil
         }
     }
@@ -158,7 +162,7 @@ struct WebSocketConversation: ~Copyable {
     /// What the backend is to do with the stream.
     var stream: StreamDemand {
         switch phase {
-        case .open, .closing: .keepOpen
+        case .open, .closing, .parting: .keepOpen
         case .over: hasOutput ? .closeWhenWritten : .closeNow
         }
     }
@@ -168,7 +172,7 @@ struct WebSocketConversation: ~Copyable {
     private var isListening: Bool {
         switch phase {
         case .open, .closing: true
-        case .over: false
+        case .parting, .over: false
         }
     }
 
@@ -204,10 +208,15 @@ struct WebSocketConversation: ~Copyable {
     /// The peer's close frame: the answer to ours, or the beginning of the end, answered with its own code (5.5.1).
     private mutating func peerClosed(code: UInt16, reason: UnsafeRawBufferPointer) {
         if case .closing(let code, let reason) = phase {
-            return end(.closed(code: code, reason: reason))
+            report(.closed(code: code, reason: reason))
+        } else {
+            writer.append(close: code, reason: "", to: &output.bytes)
+            report(.closed(code: code, reason: String(decoding: reason, as: UTF8.self)))
         }
-        writer.append(close: code, reason: "", to: &output.bytes)
-        end(.closed(code: code, reason: String(decoding: reason, as: UTF8.self)))
+        phase = .parting
+        // After the peer's close frame no ping needs an answer (5.5.2).
+        unanswered = nil
+        timer = Self.closeTimeout
     }
 
     /// Fails the connection (7.1.7). To an owner that closed already it is closed.
@@ -222,7 +231,6 @@ struct WebSocketConversation: ~Copyable {
     private mutating func end(_ closure: WebSocketClosure) {
         report(closure)
         phase = .over
-        // Nothing follows our close frame, and after the peer's no ping needs an answer (5.5.2).
         unanswered = nil
         if hasOutput { timer = Self.closeTimeout }
     }

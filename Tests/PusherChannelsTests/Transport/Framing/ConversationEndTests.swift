@@ -20,6 +20,16 @@ import Testing
         #expect(rig.receive([0xFF]) == [])
     }
 
+    /// Both close frames are there: the stream is left to the peer, and what it still sends means nothing.
+    private func expectParting(_ rig: inout ConversationRig) {
+        #expect(rig.receive(ServerFrame.text("late") + ServerFrame.ping("") + ServerFrame.close(1000) + [0xFF]) == [])
+        #expect(rig.send("late") == [])
+        #expect(rig.close(1000) == [])
+        #expect(rig.abandon() == [])
+        #expect(rig.streamEnds() == [.closedStream])
+        expectNothingMore(&rig)
+    }
+
     // MARK: The peer closes
 
     @Test(arguments: [1000, 1001, 1003, 1007, 1011, 1012, 1013, 1014, 3000, 4000, 4100, 4999] as [UInt16])
@@ -28,29 +38,28 @@ import Testing
         let did = rig.receive(ServerFrame.text("last") + ServerFrame.close(code, "why – so"))
         #expect(
             did == [
-                .wrote([.close(code)]), .delivered(["last"]), .reported(.closed(code: code, reason: "why – so")),
-                .closedStream,
+                .wrote([.close(code)]), .delivered(["last"]), timer, .reported(.closed(code: code, reason: "why – so")),
             ])
-        expectNothingMore(&rig)
+        expectParting(&rig)
     }
 
     @Test func section7_1_5_closeWithoutACodeIsEchoedWithoutOne() {
         var rig = ConversationRig()
         let empty = ClientFrame(opcode: 8, payload: [])
         let report = Did.reported(.closed(code: 1005, reason: ""))
-        #expect(rig.receive([0x88, 0]) == [.wrote([empty]), report, .closedStream])
-        expectNothingMore(&rig)
+        #expect(rig.receive([0x88, 0]) == [.wrote([empty]), timer, report])
+        expectParting(&rig)
     }
 
     @Test func section5_5_1_dataAfterTheCloseIsIgnored() {
         var rig = ConversationRig()
         let bytes = ServerFrame.close(1000) + ServerFrame.text("a") + ServerFrame.ping("") + [0xFF, 0xFF]
         let report = Did.reported(.closed(code: 1000, reason: ""))
-        #expect(rig.receive(bytes) == [.wrote([.close(1000)]), report, .closedStream])
-        expectNothingMore(&rig)
+        #expect(rig.receive(bytes) == [.wrote([.close(1000)]), timer, report])
+        expectParting(&rig)
     }
 
-    @Test func streamIsClosedWhenTheEchoIsWritten() {
+    @Test func section7_1_1_streamIsThePeersToCloseWhenItHasTheEcho() {
         var rig = ConversationRig()
         rig.room = 0
         #expect(rig.send("before") == [])
@@ -58,7 +67,14 @@ import Testing
         #expect(rig.send("after") == [])
         #expect(rig.streamTakes(5) == [timer])
         let frames = [ClientFrame(opcode: 1, text: "before"), .close(4200)]
-        #expect(rig.streamTakes(.max) == [.wrote(frames), .closedStream])
+        #expect(rig.streamTakes(.max) == [.wrote(frames), timer])
+        expectParting(&rig)
+    }
+
+    @Test func section7_1_1_peerThatDoesNotCloseTheStreamIsLeft() {
+        var rig = ConversationRig()
+        #expect(rig.receive(ServerFrame.close(1000)).count == 3)
+        #expect(rig.timerFires() == [.closedStream])
         expectNothingMore(&rig)
     }
 
@@ -79,8 +95,8 @@ import Testing
         let did = rig.receive(ServerFrame.text("crossed") + ServerFrame.ping("x") + ServerFrame.close(1000, "ok"))
         let report = Did.reported(.closed(code: code, reason: "bye"))
         let pong = ClientFrame(opcode: 10, text: "x")
-        #expect(did == [.wrote([pong]), .delivered(["crossed"]), .heardControlFrame, report, .closedStream])
-        expectNothingMore(&rig)
+        #expect(did == [.wrote([pong]), .delivered(["crossed"]), .heardControlFrame, timer, report])
+        expectParting(&rig)
     }
 
     @Test func section5_5_1_noDataIsSentAfterOurClose() {
@@ -102,7 +118,8 @@ import Testing
             #expect(rig.receive(ServerFrame.ping(text)) == [pong, .heardControlFrame])
         }
         let did = rig.receive(ServerFrame.close(1000) + ServerFrame.ping("late"))
-        #expect(did == [.reported(.closed(code: 1000, reason: "")), .closedStream])
+        #expect(did == [timer, .reported(.closed(code: 1000, reason: ""))])
+        expectParting(&rig)
     }
 
     @Test func pongsAfterOurCloseGiveThePeerNoMoreTime() {
@@ -159,8 +176,8 @@ import Testing
         #expect(rig.abandon() == [])
         for frame in [ServerFrame.text("late"), ServerFrame.pong("")] { #expect(rig.receive(frame) == []) }
         #expect(rig.receive(ServerFrame.ping("p")) == [.wrote([ClientFrame(opcode: 10, text: "p")])])
-        #expect(rig.receive(ServerFrame.close(1000)) == [.closedStream])
-        expectNothingMore(&rig)
+        #expect(rig.receive(ServerFrame.close(1000)) == [timer])
+        expectParting(&rig)
     }
 
     @Test func abandonedWhileClosingKeepsItsCode() {
