@@ -12,7 +12,7 @@ import Testing
         return until - transcript.now
     }
 
-    // Proves P5.10.
+    // Proves P5.10, W7.11.
     @Test func delaysGrowAndAreCapped() throws {
         var longest: [Duration] = Array(repeating: .zero, count: 12)
         for seed in 0..<200 as Range<UInt64> {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    // Proves P5.10.
+    // Proves P5.10, W7.11.
     @Test func jitterDiffersBetweenClientsAndRepeatsForASeed() throws {
         func delays(_ seed: UInt64) -> [Duration?] {
             var transcript = Transcript(seed: seed)

@@ -20,12 +20,14 @@ import Testing
         #expect(reader.capacity == 0)
     }
 
+    // Proves W10.2.
     @Test func whatIsOnlyAnnouncedNeedsNoMemory() throws {
         var reader = MessageReader(maximumSize: 1 << 40)
         #expect(try read([0x82, 127, 0, 0, 0, 0x40, 0, 0, 0, 0] + [1, 2, 3], with: &reader) == 0)
         #expect(reader.capacity == 1024)
     }
 
+    // Proves W10.1.
     @Test func whatIsTooLargeIsRefusedBeforeItIsKept() {
         var reader = MessageReader(maximumSize: 2000)
         let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 2001))

@@ -4,6 +4,7 @@ import Testing
 
 /// Control frames: RFC 6455, 5.5 and 7.4.
 @Suite struct ControlFrameTests {
+    // Proves W5.21.
     @Test(arguments: [8, 9, 10] as [UInt8])
     func section5_5_controlFrameHasAtMost125Bytes(opcode: UInt8) {
         var payload = [UInt8](repeating: 0x61, count: 125)
@@ -14,6 +15,7 @@ import Testing
         #expect(Heard.reading([0x80 | opcode, 127, 0, 0, 0, 0, 0, 1, 0, 0]) == [.violation(.controlFrameTooLong)])
     }
 
+    // Proves W5.22.
     @Test(arguments: [8, 9, 10] as [UInt8])
     func section5_5_controlFrameIsNotFragmented(opcode: UInt8) {
         let frame = ServerFrame(opcode: opcode, payload: [], isFinal: false)
@@ -25,24 +27,29 @@ import Testing
         #expect(Heard.reading(pings.flatMap(ServerFrame.ping)) == pings.map { .ping($0) })
     }
 
+    // Proves W5.16.
     @Test func section5_5_2_splitPingsKeepTheirPayloads() {
         let bytes = ServerFrame.ping("first") + ServerFrame.ping("second") + ServerFrame.ping("third")
         let pieces = [Array(bytes[..<4]), Array(bytes[4..<11]), Array(bytes[11..<17]), Array(bytes[17...])]
         #expect(Heard.reading(pieces) == [.ping("first"), .ping("second"), .ping("third")])
     }
 
+    // Proves W5.24.
     @Test func section5_5_1_closeFrameMayBeEmpty() {
         #expect(Heard.reading([0x88, 0]) == [.close(1005, "")])
     }
 
+    // Proves W7.5.
     @Test func section5_5_1_closeFrameHasACodeAndAReason() {
         #expect(Heard.reading(ServerFrame.close(4004, "gone – good bye")) == [.close(4004, "gone – good bye")])
     }
 
+    // Proves W5.24.
     @Test func section5_5_1_halfACodeIsRefused() {
         #expect(Heard.reading([0x88, 1, 3]) == [.violation(.halfCloseCode)])
     }
 
+    // Proves W5.24.
     @Test func section5_5_1_reasonIsUTF8() {
         let bytes = ServerFrame(opcode: 8, payload: [0x03, 0xE8, 0x61, 0xC3]).bytes
         #expect(Heard.reading(bytes) == [.violation(.invalidCloseReason)])
@@ -55,11 +62,13 @@ import Testing
         #expect(Heard.reading(pieces) == [.text("a"), .close(1000, "")])
     }
 
+    // Proves W7.13, W7.14.
     @Test func section7_4_codesAreThoseThatMayBeSent() {
         let allowed = (UInt16.min...6000).filter { Heard.reading(ServerFrame.close($0)) == [.close($0, "")] }
         #expect(allowed == Array(1000...1003) + Array(1007...1014) + Array(3000...4999))
     }
 
+    // Proves W7.13.
     @Test(arguments: [0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65535] as [UInt16])
     func section7_4_otherCodesAreRefused(code: UInt16) {
         #expect(Heard.reading(ServerFrame.close(code)) == [.violation(.invalidCloseCode(code))])

@@ -32,6 +32,7 @@ import Testing
 
     // MARK: The peer closes
 
+    // Proves W5.25, W5.27, W7.5, W7.14.
     @Test(arguments: [1000, 1001, 1003, 1007, 1011, 1012, 1013, 1014, 3000, 4000, 4100, 4999] as [UInt16])
     func section5_5_1_peersCloseIsEchoedWithItsCode(code: UInt16) {
         var rig = ConversationRig()
@@ -43,6 +44,7 @@ import Testing
         expectParting(&rig)
     }
 
+    // Proves W5.27, W7.5.
     @Test func section7_1_5_closeWithoutACodeIsEchoedWithoutOne() {
         var rig = ConversationRig()
         let empty = ClientFrame(opcode: 8, payload: [])
@@ -51,6 +53,7 @@ import Testing
         expectParting(&rig)
     }
 
+    // Proves W5.28.
     @Test func section5_5_1_dataAfterTheCloseIsIgnored() {
         var rig = ConversationRig()
         let bytes = ServerFrame.close(1000) + ServerFrame.text("a") + ServerFrame.ping("") + [0xFF, 0xFF]
@@ -59,6 +62,7 @@ import Testing
         expectParting(&rig)
     }
 
+    // Proves W5.27, W7.2.
     @Test func section7_1_1_streamIsThePeersToCloseWhenItHasTheEcho() {
         var rig = ConversationRig()
         rig.room = 0
@@ -71,6 +75,7 @@ import Testing
         expectParting(&rig)
     }
 
+    // Proves W7.3.
     @Test func section7_1_1_peerThatDoesNotCloseTheStreamIsLeft() {
         var rig = ConversationRig()
         #expect(rig.receive(ServerFrame.close(1000)).count == 3)
@@ -78,6 +83,7 @@ import Testing
         expectNothingMore(&rig)
     }
 
+    // Proves W7.3.
     @Test func streamIsClosedWhenThePeerDoesNotReadTheEcho() {
         var rig = ConversationRig()
         rig.room = 0
@@ -88,6 +94,7 @@ import Testing
 
     // MARK: We close
 
+    // Proves W5.28, W5.29, W7.2, W7.4, W7.5.
     @Test(arguments: [1000, 1001, 1012, 1013, 1014, 4999] as [UInt16])
     func section7_1_2_ourCloseIsAnsweredAndReported(code: UInt16) {
         var rig = ConversationRig()
@@ -99,6 +106,7 @@ import Testing
         expectParting(&rig)
     }
 
+    // Proves W5.26, W6.1, W7.4.
     @Test func section5_5_1_noDataIsSentAfterOurClose() {
         var rig = ConversationRig()
         rig.room = 0
@@ -110,6 +118,7 @@ import Testing
         #expect(rig.send("after") == [])
     }
 
+    // Proves W5.29.
     @Test func section5_5_2_pingIsAnsweredUntilThePeersCloseComes() {
         var rig = ConversationRig()
         _ = rig.close(1000)
@@ -122,6 +131,7 @@ import Testing
         expectParting(&rig)
     }
 
+    // Proves W7.3.
     @Test func pongsAfterOurCloseGiveThePeerNoMoreTime() {
         var rig = ConversationRig()
         rig.room = 0
@@ -137,6 +147,7 @@ import Testing
         #expect(rig.receive(ServerFrame.ping("q")) == [.wrote([ClientFrame(opcode: 10, text: "q")]), .heardControlFrame])
     }
 
+    // Proves W5.32.
     @Test func section5_5_3_ofPingsToAFullStreamTheLastIsAnsweredAfterOurClose() {
         var rig = ConversationRig()
         rig.room = 0
@@ -148,6 +159,7 @@ import Testing
         #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 10, text: "999")])])
     }
 
+    // Proves W7.3.
     @Test func section7_1_1_peerThatDoesNotAnswerIsLeft() {
         var rig = ConversationRig()
         _ = rig.close(1000, "bye")
@@ -155,6 +167,7 @@ import Testing
         expectNothingMore(&rig)
     }
 
+    // Proves W7.5, W7.10.
     @Test func section7_1_4_streamThatEndsAfterOurCloseIsClosed() {
         var rig = ConversationRig()
         _ = rig.close(4100, "bye")
@@ -197,6 +210,7 @@ import Testing
 
     // MARK: It breaks
 
+    // Proves W7.6.
     @Test(arguments: [[], [0x81], [0x81, 5, 0x61], [0x01, 1, 0x61]] as [[UInt8]])
     func section7_1_5_streamThatEndsWithoutACloseIsLost(begun: [UInt8]) {
         var rig = ConversationRig()
@@ -205,12 +219,14 @@ import Testing
         expectNothingMore(&rig)
     }
 
+    // Proves W7.9.
     @Test func timerOfAnOpenConversationMeansNothing() {
         var rig = ConversationRig()
         #expect(rig.timerFires() == [])
         #expect(rig.receive(ServerFrame.text("a")) == [.delivered(["a"])])
     }
 
+    // Proves W7.7, W7.8, W7.15.
     @Test(arguments: [
         (ServerFrame(opcode: 3, payload: []).bytes, 1002, "unknown opcode 3"),
         (ServerFrame(opcode: 1, payload: [0xFF]).bytes, 1007, "text message is not UTF-8"),
@@ -244,6 +260,7 @@ import Testing
 
     /// Whatever happens in whatever order: one report once it is over, nothing but pongs sent after a close frame, no message
     /// after the report, and in the end the stream is closed.
+    // Proves W5.26, W7.10.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func anyOrderOfInputsHasOneReport(seed: UInt64) {
         var traffic = RandomTraffic(seed: seed)

@@ -11,16 +11,19 @@ import Testing
         return output
     }
 
+    // Proves W5.1, W5.35, W6.2.
     @Test func section5_7_maskedText() {
         let bytes = written { $0.append(text: "Hello", to: &$1) }
         #expect(bytes == [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
     }
 
+    // Proves W5.1, W5.35.
     @Test func section5_7_maskedPong() {
         let bytes = Array("Hello".utf8).withUnsafeBytes { payload in written { $0.append(pong: payload, to: &$1) } }
         #expect(bytes == [0x8A, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
     }
 
+    // Proves W5.6.
     @Test(
         arguments: [
             (0, [0x80]), (1, [0x81]), (125, [0xFD]), (126, [0xFE, 0, 126]), (65535, [0xFE, 0xFF, 0xFF]),
@@ -34,6 +37,7 @@ import Testing
         #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 1, text: text)])
     }
 
+    // Proves W5.9.
     @Test func section5_3_eachFrameHasAKeyOfItsOwn() {
         var keys: [UInt32] = [1, 2, 3]
         let writer = FrameWriter { keys.removeFirst() }
@@ -42,6 +46,7 @@ import Testing
         #expect(output == [0x81, 0x80, 0, 0, 0, 1, 0x81, 0x80, 0, 0, 0, 2, 0x81, 0x80, 0, 0, 0, 3])
     }
 
+    // Proves W5.11.
     @Test func section5_3_wordsAreMaskedLikeBytes() {
         let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
         for size in 0...40 {
@@ -55,6 +60,7 @@ import Testing
         }
     }
 
+    // Proves W5.20.
     @Test func section5_5_controlFramesHaveAtMost125Bytes() {
         let bytes = [UInt8](repeating: 0x61, count: 200).withUnsafeBytes { payload in
             written {
@@ -68,17 +74,20 @@ import Testing
 
     // MARK: Close frames
 
+    // Proves W5.23.
     @Test func section5_5_1_closeFrameHasACodeAndAReason() {
         let bytes = written { $0.append(close: 4100, reason: "bye – bye", to: &$1) }
         #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 8, payload: [0x10, 0x04] + Array("bye – bye".utf8))])
     }
 
+    // Proves W5.23, W7.12.
     @Test(arguments: [0, 999, 1005, 1006, 1015, 5000] as [UInt16])
     func section7_4_codeThatMayNotBeSentLeavesTheFrameEmpty(code: UInt16) {
         let bytes = written { $0.append(close: code, reason: "why", to: &$1) }
         #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 8, payload: [])])
     }
 
+    // Proves W5.20, W5.23.
     @Test(arguments: ["a", "é", "€", "🙂"])
     func section5_5_1_longReasonIsCutBetweenCharacters(character: String) {
         for before in 0...8 {

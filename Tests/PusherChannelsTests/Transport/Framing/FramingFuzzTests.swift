@@ -34,6 +34,7 @@ import Testing
     }
 
     /// Nothing is heard after a violation, there is at most one, no message exceeds the limit, and nothing traps.
+    // Proves W10.4.
     @Test(arguments: 0..<4 as Range<UInt64>)
     func mutatedStreamsEndInEventsOrOneViolation(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
@@ -67,6 +68,7 @@ import Testing
         #expect(total.violations > 5_000 && total.violations < 50_000)
     }
 
+    // Proves W10.4.
     @Test(arguments: 0..<4 as Range<UInt64>)
     func noiseEndsInEventsOrOneViolation(seed: UInt64) {
         var generator = SplitMix64(seed: seed)

@@ -6,19 +6,23 @@ import Testing
 @Suite struct MessageReaderTests {
     // MARK: 5.7 Examples
 
+    // Proves W5.35.
     @Test func section5_7_unmaskedText() {
         #expect(Heard.reading([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.text("Hello")])
     }
 
+    // Proves W5.13, W5.35.
     @Test func section5_7_fragmentedText() {
         #expect(Heard.reading([0x01, 0x03, 0x48, 0x65, 0x6C, 0x80, 0x02, 0x6C, 0x6F]) == [.text("Hello")])
     }
 
+    // Proves W5.35.
     @Test func section5_7_pingAndPong() {
         #expect(Heard.reading([0x89, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.ping("Hello")])
         #expect(Heard.reading([0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.pong("Hello")])
     }
 
+    // Proves W5.8, W5.35.
     @Test func section5_7_binary() {
         let payload = (0..<256).map { UInt8($0) }
         #expect(Heard.reading([0x82, 0x7E, 0x01, 0x00] + payload) == [.binary(payload)])
@@ -26,6 +30,7 @@ import Testing
         #expect(Heard.reading([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + large) == [.binary(large)])
     }
 
+    // Proves W5.2.
     @Test func section5_7_maskedTextIsForServersOnly() {
         let bytes: [UInt8] = [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]
         #expect(Heard.reading(bytes) == [.violation(.maskedFrame)])
@@ -33,12 +38,14 @@ import Testing
 
     // MARK: 5.1, 5.2 Headers
 
+    // Proves W5.2.
     @Test(arguments: [0x0, 0x1, 0x2, 0x8, 0x9, 0xA] as [UInt8])
     func section5_1_maskedFrameIsRefused(opcode: UInt8) {
         let frame = ServerFrame(opcode: opcode, payload: [], isMasked: true)
         #expect(Heard.reading(frame.bytes) == [.violation(.maskedFrame)])
     }
 
+    // Proves W5.4.
     @Test(arguments: [1, 2, 4, 7] as [UInt8])
     func section5_2_reservedBitsAreRefused(bits: UInt8) {
         for opcode in [0x0, 0x1, 0x2, 0x8, 0x9, 0xA] as [UInt8] {
@@ -47,12 +54,14 @@ import Testing
         }
     }
 
+    // Proves W5.5.
     @Test(arguments: [0x3, 0x4, 0x5, 0x6, 0x7, 0xB, 0xC, 0xD, 0xE, 0xF] as [UInt8])
     func section5_2_unknownOpcodeIsRefused(opcode: UInt8) {
         let bytes = ServerFrame.text("before") + ServerFrame(opcode: opcode, payload: [1]).bytes + ServerFrame.text("after")
         #expect(Heard.reading(bytes) == [.text("before"), .violation(.unknownOpcode(opcode))])
     }
 
+    // Proves W5.8.
     @Test(arguments: [0, 1, 125, 126, 127, 255, 256, 65535, 65536, 65537])
     func section5_2_payloadHasTheLengthOfItsHeader(size: Int) {
         let payload = [UInt8](repeating: 0x61, count: size)
@@ -60,6 +69,7 @@ import Testing
         #expect(Heard.reading(bytes) == [.binary(payload), .text("next")])
     }
 
+    // Proves W5.7.
     @Test func section5_2_lengthIsInItsShortestForm() {
         let zeros: [UInt8] = [0, 0, 0, 0, 0, 0]
         #expect(Heard.reading([0x81, 126, 0, 0]) == [.violation(.lengthNotMinimal)])
@@ -70,6 +80,7 @@ import Testing
         #expect(Heard.reading([0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]) == [])
     }
 
+    // Proves W5.7.
     @Test func section5_2_lengthHas63Bits() {
         let ones = [UInt8](repeating: 0xFF, count: 7)
         #expect(Heard.reading([0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0]) == [.violation(.lengthOutOfRange)])
@@ -81,6 +92,7 @@ import Testing
 
     // MARK: 5.4 Fragmentation
 
+    // Proves W5.13, W5.14, W5.15.
     @Test func section5_4_fragmentsAreOneMessage() {
         let bytes =
             ServerFrame.text("a", isFinal: false) + ServerFrame.more("", isFinal: false) + ServerFrame.more("b", isFinal: false)
@@ -88,17 +100,20 @@ import Testing
         #expect(Heard.reading(bytes) == [.text("abc")])
     }
 
+    // Proves W5.15.
     @Test func section5_4_fragmentsMayAllBeEmpty() {
         let bytes =
             ServerFrame.text("", isFinal: false) + ServerFrame.more("", isFinal: false) + ServerFrame.more("", isFinal: true)
         #expect(Heard.reading(bytes + bytes) == [.text(""), .text("")])
     }
 
+    // Proves W5.14.
     @Test func section5_4_kindIsThatOfTheFirstFragment() {
         let bytes = ServerFrame.binary([0xFF], isFinal: false) + ServerFrame.more("a", isFinal: true) + ServerFrame.text("b")
         #expect(Heard.reading(bytes) == [.binary([0xFF, 0x61]), .text("b")])
     }
 
+    // Proves W5.17.
     @Test func section5_4_controlFramesMayStandBetweenFragments() {
         let bytes =
             ServerFrame.text("a", isFinal: false) + ServerFrame.ping("1") + ServerFrame.pong("2")
@@ -106,11 +121,13 @@ import Testing
         #expect(Heard.reading(bytes) == [.ping("1"), .pong("2"), .ping(""), .text("abc")])
     }
 
+    // Proves W5.17.
     @Test func section5_4_closeMayStandBetweenFragments() {
         let bytes = ServerFrame.text("a", isFinal: false) + ServerFrame.close(1001) + ServerFrame.more("b", isFinal: true)
         #expect(Heard.reading(bytes) == [.close(1001, "")])
     }
 
+    // Proves W5.19.
     @Test(arguments: [true, false])
     func section5_4_continuationWithoutAStartIsRefused(isFinal: Bool) {
         let more = ServerFrame.more("a", isFinal: isFinal)
@@ -119,6 +136,7 @@ import Testing
         #expect(Heard.reading(late) == [.text("ab"), .violation(.continuationWithoutStart)])
     }
 
+    // Proves W5.18.
     @Test(arguments: [true, false])
     func section5_4_newMessageInsideAFragmentedOneIsRefused(isFinal: Bool) {
         for frame in [ServerFrame.text("b", isFinal: isFinal), ServerFrame.binary([], isFinal: isFinal)] {
@@ -127,6 +145,7 @@ import Testing
         }
     }
 
+    // Proves W5.14, W6.3.
     @Test func section5_4_manyMessagesOfFragmentsInOneReadKeepTheirBytes() {
         let texts = (0..<40).map { String(repeating: "\($0 % 10)", count: $0 * 97) }
         let bytes = texts.flatMap { ServerFrame.text($0, isFinal: false) + ServerFrame.more("!", isFinal: true) }
@@ -144,6 +163,7 @@ import Testing
         #expect(Heard.reading(fragments, maximumSize: 300) == [.binary(payload)])
     }
 
+    // Proves W10.1.
     @Test func section7_4_1_largerMessageIsRefusedByItsHeader() {
         #expect(Heard.reading([0x81, 126, 1, 45], maximumSize: 300) == [.violation(.messageTooLarge(limit: 300))])
         let fragments = ServerFrame.binary([UInt8](repeating: 1, count: 200), isFinal: false) + [0x80, 101]
@@ -151,6 +171,7 @@ import Testing
         #expect(ProtocolViolation.messageTooLarge(limit: 300).code == 1009)
     }
 
+    // Proves W7.8.
     @Test func nothingIsReadAfterAViolation() {
         let bad = ServerFrame(opcode: 3, payload: []).bytes
         let pieces = [ServerFrame.text("a") + bad + ServerFrame.text("b"), ServerFrame.text("c"), bad]

@@ -22,6 +22,7 @@ import Testing
         ServerFrame.text("a") + ServerFrame(opcode: 9, payload: [], isMasked: true).bytes + ServerFrame.text("b"),
     ]
 
+    // Proves W5.16.
     @Test(arguments: transcripts)
     func transcriptIsHeardTheSameWhereverItIsSplit(bytes: [UInt8]) {
         let whole = Heard.reading(bytes)
@@ -33,6 +34,7 @@ import Testing
         }
     }
 
+    // Proves W5.16.
     @Test(arguments: transcripts)
     func transcriptIsHeardTheSameInThreePieces(bytes: [UInt8]) {
         let whole = Heard.reading(bytes)
@@ -44,6 +46,7 @@ import Testing
         }
     }
 
+    // Proves W5.8, W5.16.
     @Test func headerOfAnyLengthMayBeSplit() {
         for size in [0, 125, 126, 65535, 65536] {
             let bytes = ServerFrame.binary([UInt8](repeating: 1, count: size))
@@ -55,6 +58,7 @@ import Testing
 
     // MARK: At random
 
+    // Proves W5.13, W5.16.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func whatWasFramedAndCutAtRandomIsHeard(seed: UInt64) {
         var traffic = RandomTraffic(seed: seed)

@@ -14,6 +14,7 @@ import Testing
         return pieces.allSatisfy { piece in piece.withUnsafeBytes { validator.accept($0) } } && validator.isComplete
     }
 
+    // Proves W8.3.
     @Test func section8_1_allShortSequencesAsInTheStandardLibrary() {
         let interesting: [UInt8] = [
             0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,
@@ -40,6 +41,7 @@ import Testing
         }
     }
 
+    // Proves W8.3.
     @Test(arguments: ["é", "€", "한", "\u{FFFF}", "🙂", "\u{10FFFF}"])
     func section8_1_characterIsFoundAtEveryPlaceOfAWord(character: String) {
         for before in 0...40 {
@@ -56,6 +58,7 @@ import Testing
         }
     }
 
+    // Proves W5.16, W8.3.
     @Test func section8_1_itMakesNoDifferenceWhereTextIsSplit() {
         let good = Array("aé€한🙂 plain text of some length ü".utf8)
         let bad: [[UInt8]] = [
@@ -74,16 +77,19 @@ import Testing
 
     // MARK: In messages
 
+    // Proves W8.1.
     @Test func section8_1_textThatIsNoneIsRefused() {
         let bad = ServerFrame(opcode: 1, payload: [0x61, 0xFF]).bytes
         #expect(Heard.reading(ServerFrame.text("a") + bad + ServerFrame.text("b")) == [.text("a"), .violation(.invalidText)])
         #expect(ProtocolViolation.invalidText.code == 1007)
     }
 
+    // Proves W5.34.
     @Test func section8_1_binaryMayBeAnything() {
         #expect(Heard.reading(ServerFrame.binary([0xFF, 0xC3])) == [.binary([0xFF, 0xC3])])
     }
 
+    // Proves W8.2.
     @Test func section8_1_characterMayBeSplitBetweenFragments() {
         let start = ServerFrame(opcode: 1, payload: [0xE2], isFinal: false).bytes
         let middle = ServerFrame(opcode: 0, payload: [0x82], isFinal: false).bytes
@@ -91,6 +97,7 @@ import Testing
         #expect(Heard.reading(start + middle + ServerFrame.ping("") + end) == [.ping(""), .text("€")])
     }
 
+    // Proves W8.1.
     @Test func section8_1_messageEndsWithAWholeCharacter() {
         #expect(Heard.reading(ServerFrame(opcode: 1, payload: [0xE2, 0x82]).bytes) == [.violation(.invalidText)])
         let start = ServerFrame(opcode: 1, payload: [0xE2], isFinal: false).bytes
@@ -103,6 +110,7 @@ import Testing
         #expect(Heard.reading(start + ServerFrame.text("ä") + start) == [.text("éü"), .text("ä"), .text("éü")])
     }
 
+    // Proves W8.4.
     @Test func section8_1_wrongTextIsRefusedBeforeItsMessageEnds() {
         let start = ServerFrame(opcode: 1, payload: [0x61, 0xFF], isFinal: false).bytes
         #expect(Heard.reading(start) == [.violation(.invalidText)])

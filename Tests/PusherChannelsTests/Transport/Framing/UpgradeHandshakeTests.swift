@@ -28,17 +28,20 @@ import Testing
 
     // MARK: What is asked
 
+    // Proves W4.16.
     @Test func section1_3_keyAndAcceptAreThoseOfTheExample() {
         let handshake = UpgradeHandshake(nonce: Self.nonce)
         #expect(handshake.key == "dGhlIHNhbXBsZSBub25jZQ==")
         #expect(handshake.accept == Self.accept)
     }
 
+    // Proves W4.7.
     @Test func section4_1_keyIsOf16Bytes() {
         #expect(UpgradeHandshake(nonce: (0x0102_0304_0506_0708, 0x090A_0B0C_0D0E_0F10)).key == "AQIDBAUGBwgJCgsMDQ4PEA==")
         #expect(UpgradeHandshake(nonce: (0, 0)).key == "AAAAAAAAAAAAAAAAAAAAAA==")
     }
 
+    // Proves W4.6, W4.9, W9.1.
     @Test func section4_1_requestHasTheFieldsOfAnUpgrade() {
         let fields = UpgradeHandshake(nonce: Self.nonce).fields.map { "\($0.name): \($0.value)" }
         #expect(
@@ -51,6 +54,7 @@ import Testing
         #expect(asking.last?.value == "a, b")
     }
 
+    // Proves W4.9.
     @Test func section4_1_eachSubprotocolIsAskedForOnce() {
         let fields = UpgradeHandshake(nonce: Self.nonce, subprotocols: "b, a,b ,A,a").fields
         #expect(fields.last?.value == "b, a, A")
@@ -59,10 +63,12 @@ import Testing
 
     // MARK: What is answered
 
+    // Proves W4.16.
     @Test func section4_1_answerOfTheExampleIsTaken() {
         #expect(result() == .success(nil))
     }
 
+    // Proves W4.14, W4.15, W4.16.
     @Test(arguments: [
         [("Upgrade", "WebSocket")], [("Upgrade", "\twebsocket \r\n")],
         [("Connection", "upgrade")], [("Connection", "keep-alive, UPGRADE")], [("Connection", " ,Upgrade,")],
@@ -73,16 +79,19 @@ import Testing
         #expect(result(changes.map { ($0.0, Optional($0.1)) }) == .success(nil))
     }
 
+    // Proves W4.14, W4.15.
     @Test func section4_1_fieldsMayBeRepeatedAndInAnyCase() {
         let answer = [("connection", "keep-alive"), ("CONNECTION", "upgrade"), ("UPGRADE", "websocket")]
         #expect(result([("Connection", nil), ("Upgrade", nil)], adding: answer) == .success(nil))
     }
 
+    // Proves W4.16.
     @Test func section4_1_acceptMayNotBeRepeated() {
         #expect(result(adding: [("sec-websocket-accept", Self.accept)]) == .failure(.wrongAccept))
         #expect(result(adding: [("sec-websocket-accept", "")]) == .failure(.wrongAccept))
     }
 
+    // Proves W4.14.
     @Test func section4_1_everyUpgradeFieldNamesWebSocket() {
         #expect(result(adding: [("upgrade", "WEBSOCKET")]) == .success(nil))
         #expect(result(adding: [("upgrade", "h2c")]) == .failure(.noUpgrade))
@@ -90,12 +99,14 @@ import Testing
     }
 
     /// Unicode's lower case and its equivalences are not those of HTTP (RFC 9110, 5.1).
+    // Proves W4.19.
     @Test func section4_1_fieldNamesAreASCII() {
         let name = "Sec-WebSoc\u{212A}et-Accept"
         #expect(result([("Sec-WebSocket-Accept", nil)], adding: [(name, Self.accept)]) == .failure(.wrongAccept))
         #expect(result(adding: [(name, "of no account")]) == .success(nil))
     }
 
+    // Proves W4.13.
     @Test(arguments: [0, 100, 200, 204, 301, 400, 401, 403, 426, 503])
     func section4_1_otherStatusIsRefused(status: Int) {
         #expect(result(status: status) == .failure(.status(status)))
@@ -105,6 +116,7 @@ import Testing
         #expect(failure.message.contains("redirect") == (status == 301))
     }
 
+    // Proves W4.14, W4.15, W4.16, W4.17, W4.18, W4.19, W4.20.
     @Test(
         arguments: [
             ("Upgrade", nil, .noUpgrade), ("Upgrade", "", .noUpgrade), ("Upgrade", "h2c", .noUpgrade),
@@ -131,6 +143,7 @@ import Testing
         #expect(refusal.failure(endpoint: "host:80").message.hasPrefix("host:80 doesn't answer like a WebSocket server: "))
     }
 
+    // Proves W4.18, W4.19.
     @Test func section4_1_subprotocolIsOneOfThoseAskedFor() {
         #expect(result(adding: [("Sec-WebSocket-Protocol", " b ")], asking: "a, b") == .success("b"))
         #expect(result(asking: "a, b") == .success(nil))

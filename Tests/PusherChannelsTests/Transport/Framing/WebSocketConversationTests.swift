@@ -4,6 +4,7 @@ import Testing
 
 /// What is said over an open WebSocket: messages, and signs of life. Its end is in ``ConversationEndTests``.
 @Suite struct WebSocketConversationTests {
+    // Proves W6.3.
     @Test func messagesOfOneReadAreOneBatch() {
         var rig = ConversationRig()
         let bytes = ServerFrame.text("a") + ServerFrame.text("b") + ServerFrame.text("c", isFinal: false)
@@ -33,6 +34,7 @@ import Testing
         }
     }
 
+    // Proves W5.1, W5.3, W6.2, W6.3.
     @Test func textsAreSentInOrder() {
         var rig = ConversationRig()
         #expect(rig.send("a") == [.wrote([ClientFrame(opcode: 1, text: "a")])])
@@ -43,6 +45,7 @@ import Testing
         #expect(rig.streamTakes(.max) == [.wrote(frames)])
     }
 
+    // Proves W5.12, W6.3.
     @Test func outputGoesOnWhereTheStreamStoppedTakingIt() {
         var rig = ConversationRig()
         rig.room = 0
@@ -69,6 +72,7 @@ import Testing
 
     // MARK: Pings
 
+    // Proves W5.29, W5.30, W5.31.
     @Test func section5_5_2_everyPingIsAnsweredInOrderAndBeforeMessagesAreDelivered() {
         var rig = ConversationRig()
         let bytes = ServerFrame.text("a") + ServerFrame.ping("1") + ServerFrame.ping("") + ServerFrame.text("b")
@@ -77,11 +81,33 @@ import Testing
         #expect(rig.receive(ServerFrame.text("c")) == [.delivered(["c"])])
     }
 
+    // Proves W5.17, W5.30.
+    @Test func section5_5_2_pingInsideAMessageIsAnsweredBeforeItEnds() {
+        var rig = ConversationRig()
+        let pong = Did.wrote([ClientFrame(opcode: 10, text: "p")])
+        #expect(rig.receive(ServerFrame.text("a", isFinal: false) + ServerFrame.ping("p")) == [pong, .heardControlFrame])
+        #expect(rig.receive(ServerFrame.more("b", isFinal: true)) == [.delivered(["ab"])])
+    }
+
+    // Proves W5.31.
+    @Test(arguments: [0, 1, 124, 125])
+    func section5_5_3_pongHasThePingsBytes(size: Int) {
+        let payload = (0..<size).map { UInt8(0xFF - $0) }
+        let ping = ServerFrame(opcode: 9, payload: payload).bytes
+        let answer: [Did] = [.wrote([ClientFrame(opcode: 10, payload: payload)]), .heardControlFrame]
+        for cut in 0...ping.count {
+            var rig = ConversationRig()
+            #expect(rig.receive(Array(ping[..<cut])) + rig.receive(Array(ping[cut...])) == answer)
+        }
+    }
+
+    // Proves W5.33.
     @Test func section5_5_3_pongIsASignOfLifeAndNotAnswered() {
         var rig = ConversationRig()
         #expect(rig.receive(ServerFrame.pong("unasked")) == [.heardControlFrame])
     }
 
+    // Proves W5.32, W10.3.
     @Test func section5_5_3_ofPingsToAFullStreamTheLastIsAnswered() {
         var rig = ConversationRig()
         rig.room = 0
@@ -93,6 +119,7 @@ import Testing
         #expect(rig.receive(ServerFrame.ping("x")) == [.wrote([ClientFrame(opcode: 10, text: "x")]), .heardControlFrame])
     }
 
+    // Proves W5.29.
     @Test(
         arguments: [
             (ServerFrame.close(1000), .close(1000), .setTimer(.seconds(2))),
@@ -110,6 +137,7 @@ import Testing
         #expect(rig.streamTakes(.max) == [])
     }
 
+    // Proves W5.29, W5.32.
     @Test func section5_5_3_heldBackAnswerGoesBeforeTheCloseFrame() {
         var rig = ConversationRig()
         rig.room = 0
