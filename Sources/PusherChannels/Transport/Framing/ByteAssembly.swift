@@ -6,12 +6,19 @@ struct ByteAssembly: ~Copyable {
     /// More memory than this is not kept for the next message.
     private static let keptCapacity = 1 << 16
 
+    /// No message is larger.
+    private let maximumSize: Int
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// The message in hand is `start..<end`; what is before it is finished.
     private var start = 0
     private var end = 0
     /// Outgrown memory with finished messages in it.
     private var outgrown: [UnsafeMutableRawBufferPointer] = []
+
+    /// Creates an assembly for messages of at most `maximumSize` bytes, as the caller sees to.
+    init(maximumSize: Int) {
+        self.maximumSize = maximumSize
+    }
 
     deinit {
         memory.deallocate()
@@ -57,7 +64,8 @@ struct ByteAssembly: ~Copyable {
 
     /// Moves the message in hand to larger memory. Sized by what came and not by what a header announces: announcing is cheap.
     private mutating func grow(toHold needed: Int) {
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(needed, 2 * memory.count, 1024), alignment: 16)
+        let size = max(needed, min(2 * memory.count, maximumSize), 1024)
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         let unfinished = UnsafeRawBufferPointer(rebasing: memory[start..<end])
         larger.copyMemory(from: unfinished)
         if start > 0 {

@@ -23,15 +23,16 @@ struct MessageReader: ~Copyable {
     private var missing = 0
     /// The message in hand.
     private var kind: MessageBatch.Kind?
-    private var message = ByteAssembly()
+    private var message: ByteAssembly
     /// Where its text stands; between messages at the end of a character.
     private var validator = UTF8Validator()
-    private var control = ByteAssembly()
+    private var control = ByteAssembly(maximumSize: maximumControlPayload)
     private var isOver = false
 
     /// Creates a reader that refuses messages of more bytes than `maximumSize`.
     init(maximumSize: Int) {
         self.maximumSize = maximumSize
+        message = ByteAssembly(maximumSize: maximumSize)
     }
 
     /// Reads to the next event; `nil` if the bytes ended before it, or if there is nothing to expect any more.

@@ -50,6 +50,18 @@ import Testing
         #expect(reader.capacity == 0)
     }
 
+    // Proves W10.1.
+    @Test func messageInPartsTakesNoMoreThanTheLimit() throws {
+        var reader = MessageReader(maximumSize: 10_000)
+        let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 9_999))
+        for start in stride(from: 0, to: bytes.count, by: 700) {
+            _ = try read(Array(bytes[start..<min(start + 700, bytes.count)]), with: &reader)
+            #expect(reader.capacity <= 10_000)
+            reader.release()
+        }
+        #expect(reader.capacity == 10_000)
+    }
+
     @Test func memoryIsUsedAgain() throws {
         var reader = MessageReader(maximumSize: 1 << 20)
         let bytes = ServerFrame.text(String(repeating: "a", count: 90)) + ServerFrame.ping(String(repeating: "b", count: 90))
