@@ -1,0 +1,61 @@
+/// Bytes of a server, cut anywhere, through ``MessageReader`` and ``WebSocketConversation``.
+///
+/// The input: the limit of messages, what the owner does and when, how much of the output the stream takes at a time, how large a
+/// message has become before, the sizes of the reads, and the stream.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    // More pongs than this conversation answers at a time depend on the cuts, as they may.
+    guard size <= 8192 else { return -1 }
+    var input = FuzzInput(data, size)
+    let limit = [0, 10, 130, 300, 1000, 3000, 1 << 20, .max][input.choice() & 7]
+    let (action, time) = (OwnerAction(input.choice()), input.choice())
+    let room = input.choice()
+    let beginning = fragment(ofSize: 16 * input.choice())
+    let sizes = input.choices()
+    let stream = beginning + input.rest
+
+    let expected = ReferenceReader.events(of: stream[...], limit: limit)
+    let cuts = [
+        [stream[...]], pieces(of: stream[...], sizes: sizes),
+        [stream[..<beginning.count]] + pieces(of: stream[beginning.count...], sizes: [1]),
+    ]
+    for reads in cuts {
+        let heard = ReaderRun.events(of: reads, limit: limit)
+        require(heard == expected, "in reads of \(reads.map(\.count)) came \(heard), not \(expected)")
+    }
+
+    // The owner acts at the same place of the stream, however it is cut.
+    let place = min(beginning.count + time, stream.count)
+    let (before, after) = (stream[..<place], stream[place...])
+    let outcomes = [[], sizes, beginning.isEmpty ? [1] : [101, 1, 1]].map { sizes in
+        ConversationRun.outcome(
+            before: pieces(of: before, sizes: sizes), action, after: pieces(of: after, sizes: sizes), limit: limit,
+            room: sizes.isEmpty ? .max : room)
+    }
+    for outcome in outcomes {
+        require(outcome == outcomes[0], "cut differently it is \(outcome), not \(outcomes[0])")
+    }
+    let heardBefore = ReferenceReader.events(of: before, limit: limit)
+    Expectation(events: expected, before: heardBefore, action: action).check(outcomes[0])
+    return 0
+}
+
+/// The first fragment of a binary message, such as would take the fuzzer long to make up; nothing for size 0.
+private func fragment(ofSize size: Int) -> [UInt8] {
+    guard size > 0 else { return [] }
+    return [0x02] + (size < 126 ? [UInt8(size)] : [126, UInt8(size >> 8), UInt8(size & 0xFF)])
+        + (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+}
+
+/// Cuts the stream into reads of these sizes, again and again; one read if they get nowhere.
+func pieces(of stream: ArraySlice<UInt8>, sizes: [UInt8]) -> [ArraySlice<UInt8>] {
+    guard sizes.contains(where: { $0 > 0 }) else { return [stream] }
+    var (rest, pieces, turn) = (stream, [ArraySlice<UInt8>](), 0)
+    while !rest.isEmpty {
+        let piece = rest.prefix(Int(sizes[turn % sizes.count]))
+        rest = rest.dropFirst(piece.count)
+        pieces.append(piece)
+        turn += 1
+    }
+    return pieces
+}

@@ -1,0 +1,49 @@
+/// A stream through a ``MessageReader``.
+enum ReaderRun {
+    /// What it heard in these reads, each in memory of its own.
+    static func events(of reads: [ArraySlice<UInt8>], limit: Int) -> [StreamEvent] {
+        var reader = MessageReader(maximumSize: limit)
+        var events: [StreamEvent] = []
+        var received = 0
+        for read in reads {
+            withMemory(of: read) { events += add($0, to: &reader) }
+            received += read.count
+            reader.release()
+            // Twice what came, because it grows by doubling; 1024 bytes at least, and as many for control frames.
+            let allowed = max(min(limit, 2 * received), 1024) + 1024
+            require(reader.capacity <= allowed, "it holds \(reader.capacity) bytes, \(allowed) are allowed")
+        }
+        return events
+    }
+
+    private static func add(_ read: UnsafeRawBufferPointer, to reader: inout MessageReader) -> [StreamEvent] {
+        var cursor = ByteCursor(read)
+        // Messages are looked at when the read is through, as they may be.
+        var events: [() -> StreamEvent] = []
+        do throws(ProtocolViolation) {
+            while let event = try reader.next(in: &cursor) { events.append(later(event)) }
+        } catch {
+            events.append { .violation(code: error.code) }
+        }
+        return events.map { $0() }
+    }
+
+    private static func later(_ event: MessageReader.Event) -> () -> StreamEvent {
+        let now: StreamEvent
+        switch event {
+        case .message(let kind, let bytes): return { .message(isText: kind == .text, Array(bytes)) }
+        case .ping(let payload): now = .ping(Array(payload))
+        case .pong(let payload): now = .pong(Array(payload))
+        case .close(let code, let reason): now = .close(code: code, Array(reason))
+        }
+        return { now }
+    }
+}
+
+/// Calls `body` with a copy that is freed afterwards: who looks at it later, or beyond its end, is caught.
+func withMemory(of bytes: ArraySlice<UInt8>, _ body: (UnsafeRawBufferPointer) -> Void) {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    defer { memory.deallocate() }
+    memory.copyBytes(from: bytes)
+    body(UnsafeRawBufferPointer(memory))
+}

@@ -1,0 +1,58 @@
+/// An answer to the upgrade, made up: the subprotocols asked for, the status and the fields, a line each.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    let lines = FuzzInput(data, size).rest.split(separator: 10, omittingEmptySubsequences: false)
+    let texts = lines.map { String(decoding: $0, as: UTF8.self) }
+    let asked = texts[0]
+    let status = texts.count > 1 ? Int(texts[1]) ?? 0 : 0
+    let fields = texts.dropFirst(2).map { line in
+        let name = line.utf8.prefix { $0 != UInt8(ascii: ":") }
+        let value = line.utf8.dropFirst(name.count + 1)
+        return (name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self))
+    }
+
+    // The nonce of the RFC's example.
+    let handshake = UpgradeHandshake(nonce: (0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365), subprotocols: asked)
+    checkRequest(handshake)
+    let expected = ReferenceAnswer(status: status, fields: fields).result(asked: handshake.subprotocols)
+    // Neither the order of fields nor the case of their names makes a difference, nor do fields that nobody knows.
+    let versions = [
+        fields, fields.reversed(), fields.map { (inOtherCase($0.name), $0.value) }, fields + [("X-Unknown", "websocket")],
+    ]
+    for fields in versions {
+        let result = result(of: handshake, status, fields)
+        require(result == expected, "\(status) with \(fields) is \(result), not \(expected)")
+    }
+    return 0
+}
+
+/// What came of an answer: refused, or taken with or without a subprotocol.
+enum UpgradeResult: Equatable {
+    case refused
+    case taken([UInt8]?)
+}
+
+private func result(of handshake: UpgradeHandshake, _ status: Int, _ fields: [(name: String, value: String)]) -> UpgradeResult {
+    do throws(UpgradeRefusal) {
+        let subprotocol = try handshake.check(UpgradeAnswer(status: status, fields: fields))
+        return .taken(subprotocol.map { Array($0.utf8) })
+    } catch {
+        let failure = error.failure(endpoint: "host:80")
+        require(failure.message.contains("host:80"), "a refusal names the server: \(failure)")
+        return .refused
+    }
+}
+
+/// Each field and each subprotocol once, none empty.
+private func checkRequest(_ handshake: UpgradeHandshake) {
+    let names = handshake.fields.map(\.name)
+    require(Set(names).count == names.count, "each field once: \(names)")
+    let subprotocols = handshake.subprotocols.map { Array($0.utf8) }
+    require(Set(subprotocols).count == subprotocols.count && !subprotocols.contains([]), "each subprotocol once: \(subprotocols)")
+    require(names.contains("Sec-WebSocket-Protocol") == !subprotocols.isEmpty, "subprotocols are asked for if there are any")
+}
+
+private func inOtherCase(_ name: String) -> String {
+    let isLetter: (UInt8) -> Bool = { (97...122).contains($0 | 32) }
+    return String(decoding: name.utf8.map { isLetter($0) ? $0 ^ 32 : $0 }, as: UTF8.self)
+}
