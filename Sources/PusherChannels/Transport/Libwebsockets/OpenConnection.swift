@@ -101,6 +101,8 @@ final class OpenConnection: ByteStreamOwner {
             timer.set(after: time) {
                 self.conversation.timerFired()
                 self.flush()
+                // The peer had its time already.
+                if self.conversation.stream == .closeNow { self.stream.cut() }
             }
         }
         if let closure = conversation.takeClosure() {
