@@ -40,6 +40,22 @@ static inline BIO *copenssl_make_memory(void) {
     return memory;
 }
 
-static inline void copenssl_require_tls12(SSL_CTX *context) { SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION); }
+static inline int copenssl_set_versions(SSL_CTX *context, int lowest, int highest) {
+    // What is older than TLS 1.2 signs by SHA-1, which no higher level allows.
+    if (lowest < TLS1_2_VERSION) SSL_CTX_set_security_level(context, 0);
+    return SSL_CTX_set_min_proto_version(context, lowest) == 1 && SSL_CTX_set_max_proto_version(context, highest) == 1;
+}
+
+static inline void copenssl_forget_sessions(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+}
+
+// Else it would fill gaps in its chain with what it finds among those it trusts.
+static inline void copenssl_send_given_chain_only(SSL_CTX *context) { SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN); }
+
+static inline int copenssl_add_to_chain(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
 
 #endif

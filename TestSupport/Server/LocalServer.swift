@@ -66,7 +66,7 @@ public final class LocalServer: RequestStubbing {
     public let url: URL
     /// The server's address for sockets, `ws://127.0.0.1:49152`, with TLS `wss`; clients add `/app/{key}`.
     public let webSocketURL: URL
-    /// Who vouches for the server's certificate; `nil` without TLS.
+    /// Who vouches for the server's certificate, the authority at the top; `nil` without TLS.
     public let certificateAuthority: CertificateAuthority?
     /// The paths that the test adds.
     public let router: Router

@@ -79,6 +79,21 @@ import FoundationNetworking
         }
     }
 
+    #if os(Linux)
+    @Test func aServerAsksForCertificates() async throws {
+        try await withTestHarness { harness in
+            let authority = try CertificateAuthority()
+            let tls = ServerTLS(
+                certificate: try authority.issue(), clientCertificates: .required(by: authority), versions: .tls13 ... .tls13)
+            let server = try await harness.startServer(tls: tls)
+            let ann = try authority.issueClient(name: "ann")
+            // What a client of yours is given: the server's address, whom to trust, what to show.
+            print(server.url, try authority.file().path, try ann.chainFile().path, try ann.privateKeyFile().path)
+            #expect(server.certificateAuthority === authority)
+        }
+    }
+    #endif
+
     @Test func aConnectionIsResetInTheMiddleOfAFrame() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()

@@ -33,12 +33,12 @@ public final class NetworkFaultProxy: Sendable {
     public let url: URL
     /// The proxy's address for sockets, `ws://127.0.0.1:49152`; `wss` with TLS.
     public let webSocketURL: URL
-    /// Who vouches for the proxy's certificate; `nil` without TLS.
+    /// Who vouches for the proxy's certificate, the authority at the top; `nil` without TLS.
     public let certificateAuthority: CertificateAuthority?
 
     private let thread: ProxyThread
 
-    private init?(port: Int, certificate: ServerCertificate?, thread: ProxyThread) {
+    private init?(port: Int, certificate: IssuedCertificate?, thread: ProxyThread) {
         let secure = certificate == nil ? "" : "s"
         guard let url = URL(string: "http\(secure)://\(host):\(port)"),
             let webSocketURL = URL(string: "ws\(secure)://\(host):\(port)")
@@ -46,7 +46,7 @@ public final class NetworkFaultProxy: Sendable {
         self.port = port
         self.url = url
         self.webSocketURL = webSocketURL
-        certificateAuthority = certificate?.authority
+        certificateAuthority = certificate?.authority.root
         self.thread = thread
     }
 
@@ -80,7 +80,7 @@ public final class NetworkFaultProxy: Sendable {
         }
         let addresses = SocketAddress.resolve(host, port: port)
         guard !addresses.isEmpty else { throw refusal("no address found for \(host)") }
-        let certificate: ServerCertificate?
+        let certificate: IssuedCertificate?
         let wrap: ProxyCore.Wrap
         do throws(TLSTrouble) {
             (certificate, wrap) = try streams(tls)
@@ -102,10 +102,10 @@ public final class NetworkFaultProxy: Sendable {
         }
     }
 
-    private static func streams(_ tls: ServerTLS?) throws(TLSTrouble) -> (ServerCertificate?, ProxyCore.Wrap) {
+    private static func streams(_ tls: ServerTLS?) throws(TLSTrouble) -> (IssuedCertificate?, ProxyCore.Wrap) {
         guard let tls else { return (nil, { PlainStream(descriptor: $0) }) }
-        let certificate = try tls.certificate()
-        let context = try TLSContext(certificate)
+        let certificate = if let certificate = tls.certificate { certificate } else { try CertificateAuthority().issue() }
+        let context = try TLSContext(tls, showing: certificate)
         return (certificate, { context.stream(over: $0) })
     }
 

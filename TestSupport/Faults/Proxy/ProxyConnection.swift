@@ -188,7 +188,9 @@ struct ProxyConnection {
     private mutating func readClient(into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard wantsToReadClient else { return false }
         let wasReady = client.isReady
-        switch client.receive(into: buffer) {
+        let received = client.receive(into: buffer)
+        if client.hasRefused { refuse() }
+        switch received {
         case .bytes(let count):
             if !dropsClientsBytes { server.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
         case .nothingYet: return client.isReady != wasReady
@@ -214,6 +216,14 @@ struct ProxyConnection {
     }
 
     // MARK: Ending
+
+    /// Ends a connection as servers do whose clients fail the handshake: the alert, then FIN, and no reset that could overtake
+    /// either because of what the client said meanwhile.
+    private mutating func refuse() {
+        dropsServersBytes = true
+        dropsClientsBytes = true
+        _ = finish()
+    }
 
     /// The client is no longer there: so shall the server see it.
     mutating func clientIsGone() {

@@ -11,6 +11,10 @@ protocol ProxyStream: AnyObject {
     /// Whether bytes can be sent: a handshake comes first.
     var isReady: Bool { get }
 
+    /// Whether the client broke the rules of the protocol above TCP and was told so (a TLS alert). What else it sends brings
+    /// nothing but its end.
+    var hasRefused: Bool { get }
+
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received
 
     /// Sends what a queue begins with; all that it says it sent will be sent.
@@ -28,6 +32,7 @@ final class PlainStream: ProxyStream {
     let descriptor: Int32
     let hasUnsent = false
     let isReady = true
+    let hasRefused = false
     private(set) var hasReceived = false
 
     init(descriptor: Int32) {

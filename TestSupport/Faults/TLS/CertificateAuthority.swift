@@ -1,7 +1,8 @@
 import Foundation
 import PusherChannels
 
-/// An authority for the certificates of test servers: made in memory, valid for a day, trusted by nobody who isn't told to.
+/// An authority for the certificates of test servers and their clients: made in memory, valid for a day, trusted by nobody who
+/// isn't told to.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority()
@@ -11,7 +12,7 @@ import PusherChannels
 ///
 /// All members may be called from any thread.
 public final class CertificateAuthority: Sendable {
-    /// What is wrong with a certificate, on purpose.
+    /// What is wrong with a server's certificate, on purpose.
     public enum Flaw: Sendable, CaseIterable {
         /// It was valid until yesterday.
         case expired
@@ -21,25 +22,62 @@ public final class CertificateAuthority: Sendable {
         case wrongHost
         /// It is signed by itself instead of by the authority.
         case selfSigned
+        /// It is issued by an intermediate authority whose own certificate the server doesn't send.
+        case incompleteChain
     }
 
-    /// The root certificate, to be trusted.
-    public let certificatePEM: String
-    private let key: PrivateKey
-    private let temporary = Locked<URL?>(nil)
+    /// What is wrong with a client's certificate, on purpose.
+    public enum ClientFlaw: Sendable, CaseIterable {
+        /// It was valid until yesterday.
+        case expired
+        /// It is valid from tomorrow on.
+        case notYetValid
+        /// It is signed by itself instead of by the authority.
+        case selfSigned
+    }
 
-    /// Makes a new authority with a key of its own.
+    /// The authority's certificate, that of a ``root`` to be trusted.
+    public let certificatePEM: String
+    /// The pin of the authority's key: see ``IssuedCertificate/publicKeyPin``.
+    public let publicKeyPin: String
+    /// The authority above this one; `nil` for a root.
+    public let issuer: CertificateAuthority?
+    private let key: PrivateKey
+    let files = TemporaryFiles()
+
+    /// Makes a new authority, a root with a key of its own.
     ///
     /// - Throws: ``TLSTrouble/unsupported`` where there is no OpenSSL.
-    public init() throws(TLSTrouble) {
-        (certificatePEM, key) = try CertificateMaker.make(
-            CertificateMaker.Order(
-                subject: "Throw-away test authority", purpose: .authority, validFrom: -.hour, validTo: .day))
+    public convenience init() throws(TLSTrouble) {
+        try self.init(below: nil)
     }
 
-    deinit {
-        if let file = temporary.withLock({ $0 }) { try? FileManager.default.removeItem(at: file) }
+    private init(below issuer: CertificateAuthority?) throws(TLSTrouble) {
+        // Of another name than its issuer's, or it would look as if it were signed by itself.
+        let name = issuer == nil ? "Throw-away test authority" : "Throw-away authority below \(issuer?.depth ?? 0)"
+        let order = CertificateMaker.Order(subject: name, purpose: .authority, validFrom: -.hour, validTo: .day)
+        let made = try CertificateMaker.make(order, signer: issuer?.signer)
+        (certificatePEM, publicKeyPin, key) = (made.pem, made.publicKeyPin, made.key)
+        self.issuer = issuer
     }
+
+    /// Makes an authority below this one, whose certificates a client trusts that trusts this one: who shows one shows the
+    /// intermediate authority's with it.
+    public func intermediate() throws(TLSTrouble) -> CertificateAuthority {
+        try CertificateAuthority(below: self)
+    }
+
+    /// The authority at the top, which is the one to be trusted; a root is its own.
+    public var root: CertificateAuthority { issuer?.root ?? self }
+
+    private var depth: Int { issuer.map { $0.depth + 1 } ?? 0 }
+
+    /// This authority's certificate and those above it, but for the root's.
+    private var intermediates: [String] { issuer.map { [certificatePEM] + $0.intermediates } ?? [] }
+
+    private var signer: CertificateMaker.Signer { CertificateMaker.Signer(pem: certificatePEM, key: key) }
+
+    // MARK: Issuing
 
     /// Issues a server's certificate.
     ///
@@ -50,24 +88,51 @@ public final class CertificateAuthority: Sendable {
     /// - Throws: ``TLSTrouble/badName(_:)`` for what can't stand in a certificate.
     public func issue(
         names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"], flaw: Flaw? = nil
-    ) throws(TLSTrouble) -> ServerCertificate {
+    ) throws(TLSTrouble) -> IssuedCertificate {
         let names = flaw == .wrongHost ? ["wrong.example"] : names
         let addresses = flaw == .wrongHost ? [] : addresses
         for name in names where !Self.canStand(name, beside: "-._*") { throw .badName(name) }
         for address in addresses where !Self.canStand(address, beside: ".:") { throw .badName(address) }
         let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
         guard let subject = (names + addresses).first else { throw .badName("") }
-        var order = CertificateMaker.Order(
-            subject: subject, purpose: .server(alternatives: alternatives.joined(separator: ",")), validFrom: -.hour,
-            validTo: .day)
+        return try issue(to: subject, purpose: .server(alternatives: alternatives.joined(separator: ",")), flaw: flaw)
+    }
+
+    /// Issues a client's certificate.
+    ///
+    /// - Parameters:
+    ///   - name: Whom it is for, 64 characters at most.
+    ///   - flaw: What is wrong with it.
+    /// - Throws: ``TLSTrouble/badName(_:)`` for no name at all, ``TLSTrouble/failed(_:)`` for one that is too long.
+    public func issueClient(
+        name: String = "test client", flaw: ClientFlaw? = nil
+    ) throws(TLSTrouble) -> IssuedCertificate {
+        guard !name.isEmpty else { throw .badName(name) }
+        let flaw: Flaw? =
+            switch flaw {
+            case .expired: .expired
+            case .notYetValid: .notYetValid
+            case .selfSigned: .selfSigned
+            case nil: nil
+            }
+        return try issue(to: name, purpose: .client, flaw: flaw)
+    }
+
+    private func issue(
+        to subject: String, purpose: CertificateMaker.Purpose, flaw: Flaw?
+    ) throws(TLSTrouble) -> IssuedCertificate {
+        var order = CertificateMaker.Order(subject: subject, purpose: purpose, validFrom: -.hour, validTo: .day)
+        var signer: CertificateMaker.Signer? = signer
         switch flaw {
         case .expired: (order.validFrom, order.validTo) = (-2 * .day, -.day)
         case .notYetValid: (order.validFrom, order.validTo) = (.day, 2 * .day)
-        case .wrongHost, .selfSigned, nil: break
+        case .selfSigned: signer = nil
+        case .incompleteChain: signer = try intermediate().signer
+        case .wrongHost, nil: break
         }
-        let issuer = flaw == .selfSigned ? nil : (certificatePEM, key)
-        let (pem, key) = try CertificateMaker.make(order, issuer: issuer)
-        return ServerCertificate(authority: self, subject: subject, certificatePEM: pem, key: key)
+        let made = try CertificateMaker.make(order, signer: signer)
+        return IssuedCertificate(
+            authority: self, subject: subject, made: made, intermediates: signer == nil ? [] : intermediates)
     }
 
     // A comma or a line break would become further entries of the certificate.
@@ -81,20 +146,14 @@ public final class CertificateAuthority: Sendable {
 
     // MARK: Files
 
-    /// Writes the root certificate to a file, which stays.
+    /// Writes the authority's certificate to a file, which stays.
     public func write(to file: URL) throws {
         try Data(certificatePEM.utf8).write(to: file, options: .atomic)
     }
 
-    /// A file with the root certificate, which goes when the authority is let go.
+    /// A file with the authority's certificate, which goes when the authority is let go.
     public func file() throws -> URL {
-        try temporary.withLock { temporary in
-            if let temporary { return temporary }
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString).pem")
-            try write(to: file)
-            temporary = file
-            return file
-        }
+        try files.file("authority", with: certificatePEM)
     }
 }
 

@@ -8,6 +8,20 @@ enum CertificateMaker {
     enum Purpose {
         case authority
         case server(alternatives: String)
+        case client
+    }
+
+    /// Who signs a certificate.
+    struct Signer {
+        let pem: String
+        let key: PrivateKey
+    }
+
+    /// A certificate with what belongs to it.
+    struct Made {
+        let pem: String
+        let key: PrivateKey
+        let publicKeyPin: String
     }
 
     struct Order {
@@ -19,23 +33,17 @@ enum CertificateMaker {
     }
 
     #if !canImport(COpenSSL)
-    static func make(
-        _ order: Order, issuer: (pem: String, key: PrivateKey)? = nil
-    ) throws(TLSTrouble) -> (pem: String, key: PrivateKey) {
-        throw .unsupported
-    }
+    static func make(_ order: Order, signer: Signer?) throws(TLSTrouble) -> Made { throw .unsupported }
     #else
-    /// Makes a certificate, signed by an issuer or else by itself.
-    static func make(
-        _ order: Order, issuer: (pem: String, key: PrivateKey)? = nil
-    ) throws(TLSTrouble) -> (pem: String, key: PrivateKey) {
+    /// Makes a certificate, signed by somebody or else by itself.
+    static func make(_ order: Order, signer: Signer?) throws(TLSTrouble) -> Made {
         guard let key = copenssl_make_p256_key(), let certificate = X509_new() else { throw failure() }
         defer {
             EVP_PKEY_free(key)
             X509_free(certificate)
         }
-        let issuerCertificate = try issuer.map { signer throws(TLSTrouble) in try parse(signer.pem) }
-        let issuerKey = try issuer.map { signer throws(TLSTrouble) in try parse(signer.key) }
+        let issuerCertificate = try signer.map { signer throws(TLSTrouble) in try parse(signer.pem) }
+        let issuerKey = try signer.map { signer throws(TLSTrouble) in try parse(signer.key) }
         defer {
             X509_free(issuerCertificate)
             EVP_PKEY_free(issuerKey)
@@ -51,31 +59,44 @@ enum CertificateMaker {
             && X509_NAME_add_entry_by_txt(
                 X509_get_subject_name(certificate), "CN", 0x1000 | 1, order.subject, -1, -1, 0) == 1
             && X509_set_issuer_name(certificate, X509_get_subject_name(issuerCertificate ?? certificate)) == 1
-            && extensions(for: order.purpose).allSatisfy { kind, value in
+            && extensions(for: order.purpose, isSelfSigned: signer == nil).allSatisfy { kind, value in
                 copenssl_add_extension(certificate, issuerCertificate ?? certificate, kind, value) == 1
             }
             && X509_sign(certificate, issuerKey ?? key, EVP_sha256()) > 0
         guard isMade else { throw failure() }
-        let der = encode { i2d_X509(certificate, $0) }
-        let body = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        let pem = "-----BEGIN CERTIFICATE-----\n\(body)\n-----END CERTIFICATE-----\n"
-        return (pem, PrivateKey(der: encode { i2d_PrivateKey(key, $0) }))
+        let keyInfo = EVP_PKEY2PKCS8(key)
+        defer { PKCS8_PRIV_KEY_INFO_free(keyInfo) }
+        return Made(
+            pem: PEM.text("CERTIFICATE", encode { i2d_X509(certificate, $0) }),
+            key: PrivateKey(der: encode { i2d_PKCS8_PRIV_KEY_INFO(keyInfo, $0) }),
+            publicKeyPin: try pin(of: encode { i2d_PUBKEY(key, $0) }))
     }
 
-    private static func extensions(for purpose: Purpose) -> [(Int32, String)] {
-        switch purpose {
+    private static func pin(of publicKey: [UInt8]) throws(TLSTrouble) -> String {
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard EVP_Digest(publicKey, publicKey.count, &digest, &count, EVP_sha256(), nil) == 1 else { throw failure() }
+        return Data(digest.prefix(Int(count))).base64EncodedString()
+    }
+
+    private static func extensions(for purpose: Purpose, isSelfSigned: Bool) -> [(Int32, String)] {
+        // Authorities of one name are told apart by their keys.
+        let ends = [(NID_subject_key_identifier, "hash")] + (isSelfSigned ? [] : [(NID_authority_key_identifier, "keyid")])
+        return switch purpose {
         case .authority:
-            [
-                (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
-                (NID_subject_key_identifier, "hash"),
-            ]
+            [(NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign")] + ends
         case .server(let alternatives):
-            [
-                (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
-                (NID_ext_key_usage, "serverAuth"), (NID_subject_key_identifier, "hash"),
-                (NID_subject_alt_name, alternatives),
-            ]
+            leaf("serverAuth") + [(NID_subject_alt_name, alternatives)] + ends
+        case .client:
+            leaf("clientAuth") + ends
         }
+    }
+
+    private static func leaf(_ usage: String) -> [(Int32, String)] {
+        [
+            (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
+            (NID_ext_key_usage, usage),
+        ]
     }
 
     private static func encode(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
@@ -91,9 +112,7 @@ enum CertificateMaker {
 
     /// A certificate that its owner must free.
     static func parse(_ pem: String) throws(TLSTrouble) -> OpaquePointer {
-        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
-        let bytes = [UInt8](Data(base64Encoded: lines) ?? Data())
-        guard let certificate = bytes.withUnsafeBufferPointer({ decode($0, d2i_X509) }) else { throw failure() }
+        guard let certificate = PEM.bytes(pem).withUnsafeBufferPointer({ decode($0, d2i_X509) }) else { throw failure() }
         return certificate
     }
 

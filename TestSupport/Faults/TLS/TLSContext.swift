@@ -1,26 +1,51 @@
-/// What the TLS streams of one server share: its certificate and key.
+/// What the TLS streams of one server share: its certificate and key, and what it asks of clients.
 final class TLSContext {
     #if canImport(COpenSSL)
     private let context: OpaquePointer
     #endif
 
-    init(_ certificate: ServerCertificate) throws(TLSTrouble) {
+    init(_ tls: ServerTLS, showing certificate: IssuedCertificate) throws(TLSTrouble) {
         #if canImport(COpenSSL)
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw CertificateMaker.failure() }
         self.context = context
-        let leaf = try CertificateMaker.parse(certificate.certificatePEM)
-        defer { X509_free(leaf) }
-        let key = try CertificateMaker.parse(certificate.key)
-        defer { EVP_PKEY_free(key) }
-        copenssl_require_tls12(context)
-        // A ticket that a client leaves unread would make its goodbye a reset.
-        guard SSL_CTX_set_num_tickets(context, 0) == 1, SSL_CTX_use_certificate(context, leaf) == 1,
-            SSL_CTX_use_PrivateKey(context, key) == 1
+        // Every connection shakes hands in full, or a client's certificate of before would count for it. Besides, a ticket that
+        // a client leaves unread would make its goodbye a reset.
+        copenssl_forget_sessions(context)
+        copenssl_send_given_chain_only(context)
+        guard SSL_CTX_set_num_tickets(context, 0) == 1,
+            copenssl_set_versions(context, tls.versions.lowerBound.rawValue, tls.versions.upperBound.rawValue) == 1
         else { throw CertificateMaker.failure() }
+        try show(certificate)
+        if case .required(let authority) = tls.clientCertificates { try requireCertificates(of: authority) }
         #else
         throw .unsupported
         #endif
     }
+
+    #if canImport(COpenSSL)
+    private func show(_ certificate: IssuedCertificate) throws(TLSTrouble) {
+        let key = try CertificateMaker.parse(certificate.key)
+        defer { EVP_PKEY_free(key) }
+        for (index, pem) in ([certificate.certificatePEM] + certificate.intermediates).enumerated() {
+            let parsed = try CertificateMaker.parse(pem)
+            defer { X509_free(parsed) }
+            let use = index == 0 ? SSL_CTX_use_certificate : copenssl_add_to_chain
+            guard use(context, parsed) == 1 else { throw CertificateMaker.failure() }
+        }
+        guard SSL_CTX_use_PrivateKey(context, key) == 1 else { throw CertificateMaker.failure() }
+    }
+
+    private func requireCertificates(of authority: CertificateAuthority) throws(TLSTrouble) {
+        let trusted = try CertificateMaker.parse(authority.certificatePEM)
+        defer { X509_free(trusted) }
+        let store = SSL_CTX_get_cert_store(context)
+        // An intermediate authority can be the one that is asked for.
+        guard X509_STORE_add_cert(store, trusted) == 1, X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1,
+            SSL_CTX_add_client_CA(context, trusted) == 1
+        else { throw CertificateMaker.failure() }
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    }
+    #endif
 
     deinit {
         #if canImport(COpenSSL)
@@ -50,6 +75,7 @@ final class TLSStream: ProxyStream {
     private let outgoing: OpaquePointer?
     private var unsent = ByteQueue()
     private(set) var hasReceived = false
+    private(set) var hasRefused = false
     /// A TLS record at most, and one read of the network.
     private static let recordSize = 16_384
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: recordSize, alignment: 16)
@@ -81,7 +107,7 @@ final class TLSStream: ProxyStream {
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received {
         guard let tls else { return .reset }
-        while true {
+        while !hasRefused {
             ERR_clear_error()
             // Shakes hands as well, as long as that isn't done.
             let count = SSL_read(tls, buffer.baseAddress, Int32(buffer.count))
@@ -91,9 +117,8 @@ final class TLSStream: ProxyStream {
             case SSL_ERROR_WANT_READ: break
             case SSL_ERROR_ZERO_RETURN: return .end
             default:
-                // An alert may be on its way.
-                _ = flush()
-                return .reset
+                hasRefused = true
+                continue
             }
             switch Sockets.receive(descriptor, into: scratch) {
             case .bytes(let count):
@@ -102,6 +127,9 @@ final class TLSStream: ProxyStream {
             case let other: return other
             }
         }
+        let rest = Sockets.receive(descriptor, into: scratch)
+        if case .bytes = rest { return .nothingYet }
+        return rest
     }
 
     func send(_ queue: ByteQueue, atMost limit: Int) -> Sockets.Sent {

@@ -1,0 +1,60 @@
+/// How a server speaks TLS: with what certificate, in which versions, and whether clients must show one as well.
+///
+/// ```swift
+/// let authority = try CertificateAuthority()
+/// let server = try await LocalServer.start(tls: ServerTLS(clientCertificates: .required(by: authority)))
+/// let old = try await LocalServer.start(tls: ServerTLS(versions: .tls11 ... .tls11))
+/// ```
+public struct ServerTLS: Sendable {
+    /// A version of TLS.
+    public enum Version: Int32, Sendable, Comparable, CaseIterable {
+        /// TLS 1.0, which most clients refuse.
+        case tls10 = 0x0301
+        /// TLS 1.1, which most clients refuse.
+        case tls11 = 0x0302
+        /// TLS 1.2.
+        case tls12 = 0x0303
+        /// TLS 1.3.
+        case tls13 = 0x0304
+
+        /// Older versions come first.
+        public static func < (one: Version, other: Version) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    /// What a server asks of its clients.
+    public enum ClientCertificates: Sendable {
+        /// They show none.
+        case notAsked
+        /// They must show a certificate of an authority, or of one below it.
+        ///
+        /// In TLS 1.2 the handshake of a client without one fails. In TLS 1.3 such a client may have finished its side of the
+        /// handshake and sent a request before it hears of its refusal.
+        case required(by: CertificateAuthority)
+    }
+
+    /// The server's certificate; `nil` stands for one for `localhost`, `127.0.0.1` and `::1`, issued by an authority that is
+    /// made for this server alone.
+    public var certificate: IssuedCertificate?
+    /// Whether its clients must show certificates.
+    public var clientCertificates: ClientCertificates
+    /// The versions it speaks. With those before 1.2 it also accepts the weak algorithms that they need.
+    public var versions: ClosedRange<Version>
+
+    /// Creates a server's TLS; see the members.
+    public init(
+        certificate: IssuedCertificate? = nil, clientCertificates: ClientCertificates = .notAsked,
+        versions: ClosedRange<Version> = .tls12 ... .tls13
+    ) {
+        self.certificate = certificate
+        self.clientCertificates = clientCertificates
+        self.versions = versions
+    }
+
+    /// With a certificate for `localhost`, `127.0.0.1` and `::1`, issued by an authority that is made for this server alone.
+    public static let throwaway = ServerTLS()
+
+    /// With this certificate.
+    public static func certificate(_ certificate: IssuedCertificate) -> ServerTLS {
+        ServerTLS(certificate: certificate)
+    }
+}

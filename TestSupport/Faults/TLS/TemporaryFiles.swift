@@ -1,0 +1,42 @@
+import Foundation
+import PusherChannels
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Files for those who don't take text from memory. They go when this is let go.
+final class TemporaryFiles: Sendable {
+    private struct Content: Hashable {
+        let kind: String
+        let text: String
+    }
+
+    private let files = Locked<[Content: URL]>([:])
+
+    deinit {
+        for file in files.withLock({ $0 }).values { try? FileManager.default.removeItem(at: file) }
+    }
+
+    /// A file with this text, the same one each time.
+    ///
+    /// - Parameters:
+    ///   - kind: What the file's name begins with.
+    ///   - mode: Who may read it, from the moment it is there.
+    func file(_ kind: String, with text: String, mode: mode_t = 0o644) throws -> URL {
+        try files.withLock { files in
+            let content = Content(kind: kind, text: text)
+            if let file = files[content] { return file }
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(kind)-\(UUID().uuidString).pem")
+            let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file.path]) }
+            files[content] = file
+            try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: Data(text.utf8))
+            return file
+        }
+    }
+}

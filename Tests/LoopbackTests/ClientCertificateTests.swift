@@ -1,0 +1,155 @@
+#if canImport(CLibwebsockets)
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Servers that ask for clients' certificates, and choose versions, as OpenSSL's own tool sees them.
+@Suite struct ClientCertificateTests {
+    /// Answers whoever gets through with something to say, and tells what that was.
+    private final class Rig: Sendable {
+        let heard = Note<String>()
+        let server: RawServer
+        let proxy: NetworkFaultProxy
+
+        init(_ tls: ServerTLS) throws {
+            let heard = heard
+            server = try RawServer { connection in
+                let request = try? connection.readRequest()
+                heard.send(request ?? "")
+                try connection.send("hello\n")
+                connection.finish()
+                try connection.readToEnd()
+            }
+            proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: tls)
+        }
+    }
+
+    /// What a client is refused for, and OpenSSL's alerts for that in TLS 1.2 and 1.3.
+    enum Refusal: CaseIterable, Sendable {
+        case nothingShown, stranger, expired, notYetValid, selfSigned, wrongPurpose, rootBesideIntermediate
+
+        var alerts: (tls12: Int, tls13: Int) {
+            switch self {
+            case .nothingShown: (40, 116)
+            case .stranger, .selfSigned, .rootBesideIntermediate: (48, 48)
+            case .expired: (45, 45)
+            case .notYetValid: (42, 42)
+            case .wrongPurpose: (43, 43)
+            }
+        }
+
+        /// What a client shows to a server that asks for certificates of `authority`.
+        func certificate(of authority: CertificateAuthority) throws -> IssuedCertificate? {
+            switch self {
+            case .nothingShown: nil
+            case .stranger: try CertificateAuthority().issueClient()
+            case .expired: try authority.issueClient(flaw: .expired)
+            case .notYetValid: try authority.issueClient(flaw: .notYetValid)
+            case .selfSigned: try authority.issueClient(flaw: .selfSigned)
+            case .wrongPurpose: try authority.issue()
+            case .rootBesideIntermediate: try authority.root.issueClient()
+            }
+        }
+    }
+
+    static let versions: [ServerTLS.Version] = [.tls12, .tls13]
+
+    @Test(arguments: Refusal.allCases, versions)
+    func whoShowsNoGoodCertificateIsRefused(refusal: Refusal, version: ServerTLS.Version) async throws {
+        try await withWatchdog(seconds: 30) {
+            let root = try CertificateAuthority()
+            let authority = refusal == .rootBesideIntermediate ? try root.intermediate() : root
+            let rig = try Rig(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
+            // More than fits on the way: what it says meanwhile mustn't hide why it is refused.
+            let client = try await TLSClient.connect(
+                to: rig.proxy.port, saying: "head -c 3000000 /dev/zero", showing: try refusal.certificate(of: authority))
+            #expect(client.output.isEmpty)
+            #expect(client.alert == (version == .tls12 ? refusal.alerts.tls12 : refusal.alerts.tls13))
+            // In TLS 1.3 it believes itself connected before it hears of it.
+            #expect(client.version == (version == .tls12 ? nil : "TLSv1.3"))
+            #expect(await rig.heard.next() == "")
+            #expect(rig.proxy.bytesToClients == 0)
+            #expect(rig.proxy.bytesToServer == 0)
+        }
+    }
+
+    @Test(arguments: versions) func whoShowsAGoodCertificateIsServed(version: ServerTLS.Version) async throws {
+        try await withWatchdog(seconds: 30) {
+            let root = try CertificateAuthority()
+            let intermediate = try root.intermediate()
+            for (asked, shown) in [(root, root), (root, intermediate), (intermediate, intermediate)] {
+                let rig = try Rig(ServerTLS(clientCertificates: .required(by: asked), versions: version...version))
+                let client = try await TLSClient.connect(
+                    to: rig.proxy.port, showing: try shown.issueClient(name: "Ann Ä"))
+                #expect(client.output == "hello")
+                #expect(client.alert == nil)
+                #expect(await rig.heard.next() == "hi\r\n\r\n")
+            }
+        }
+    }
+
+    @Test(arguments: versions) func nobodyComesBackWithoutACertificate(version: ServerTLS.Version) async throws {
+        try await withWatchdog(seconds: 30) {
+            let authority = try CertificateAuthority()
+            let rig = try Rig(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
+            let session = FileManager.default.temporaryDirectory.appendingPathComponent("session-\(UUID().uuidString)").path
+            defer { try? FileManager.default.removeItem(atPath: session) }
+            let client = try await TLSClient.connect(
+                to: rig.proxy.port, showing: try authority.issueClient(), "-sess_out", session)
+            #expect(client.output == "hello")
+            // Nothing to resume with.
+            #expect(!FileManager.default.fileExists(atPath: session))
+        }
+    }
+
+    @Test func aLocalServerAsksForThem() async throws {
+        let authority = try CertificateAuthority()
+        let client = try authority.issueClient()
+        let server = try await LocalServer.start(
+            tls: ServerTLS(certificate: authority.issue(), clientCertificates: .required(by: authority)))
+        server.router["/hello"] = JSONResponse { _ in ["Hello": "World"] }
+        try await withWatchdog(seconds: 30) {
+            let common = ["-sS", "--cacert", try authority.file().path, "\(server.url)/hello"]
+            let shown = ["--cert", try client.chainFile().path, "--key", try client.privateKeyFile().path]
+            let friend = try Command(program: "/usr/bin/curl", common + shown)
+            #expect(await friend.output.toEnd() == [#"{"Hello":"World"}"#])
+            let stranger = try Command(program: "/usr/bin/curl", common)
+            #expect(await stranger.errors.toEnd().contains { $0.contains("certificate required") })
+            #expect(await stranger.end() != .exit(0))
+            #expect(server.journal.all.count == 1)
+        }
+        await server.stop()
+    }
+
+    // MARK: Versions
+
+    private static let names: [ServerTLS.Version: (name: String, option: String)] = [
+        .tls10: ("TLSv1", "-tls1"), .tls11: ("TLSv1.1", "-tls1_1"), .tls12: ("TLSv1.2", "-tls1_2"),
+        .tls13: ("TLSv1.3", "-tls1_3"),
+    ]
+
+    @Test(arguments: [ServerTLS.Version.tls11 ... .tls11, .tls10 ... .tls12, .tls12 ... .tls12, .tls13 ... .tls13])
+    func onlyTheServersVersionsAreSpoken(versions: ClosedRange<ServerTLS.Version>) async throws {
+        try await withWatchdog(seconds: 30) {
+            let rig = try Rig(ServerTLS(versions: versions))
+            for version in ServerTLS.Version.allCases {
+                let (name, option) = try #require(Self.names[version])
+                let client = try await TLSClient.connect(to: rig.proxy.port, option, "-cipher", "DEFAULT@SECLEVEL=0")
+                #expect(client.version == (versions.contains(version) ? name : nil), "\(version)")
+                #expect(client.output == (versions.contains(version) ? "hello" : ""), "\(version)")
+                if version < versions.lowerBound { #expect(client.alert == 70, "\(version)") }
+            }
+        }
+    }
+
+    @Test func oldVersionsAreNotSpokenByThemselves() async throws {
+        try await withWatchdog(seconds: 30) {
+            let rig = try Rig(.throwaway)
+            let old = try await TLSClient.connect(to: rig.proxy.port, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
+            #expect(old.alert == 70)
+            #expect(try await TLSClient.connect(to: rig.proxy.port).version == "TLSv1.3")
+        }
+    }
+}
+#endif

@@ -1,0 +1,49 @@
+#if os(Linux)
+import Foundation
+import TestSupport
+
+/// What became of a connection of OpenSSL's own client, `openssl s_client`.
+struct TLSClient: Sendable {
+    /// What it got.
+    let output: String
+    /// What it says about the connection, and why it failed.
+    let remarks: String
+    let end: Command.End?
+
+    /// The version that was agreed on, such as `TLSv1.3`; nil where its side of the handshake wasn't finished.
+    var version: String? {
+        remarks.split(separator: "\n").first { $0.hasPrefix("Protocol version: ") }?.split(separator: " ").last.map(String.init)
+    }
+
+    /// The number of the alert by which it was refused.
+    var alert: Int? {
+        remarks.components(separatedBy: "SSL alert number ").dropFirst().first.flatMap { Int($0.prefix { $0.isNumber }) }
+    }
+
+    /// What is sent unless a test says otherwise.
+    static let greeting = #"printf 'hi\r\n\r\n'"#
+
+    /// Connects and stays until the server ends the connection.
+    ///
+    /// - Parameters:
+    ///   - saying: A command for the shell whose output is sent.
+    ///   - certificate: What it shows when it is asked for a certificate.
+    ///   - options: Further options of `openssl s_client`.
+    static func connect(
+        to port: Int, saying: String = greeting, showing certificate: IssuedCertificate? = nil, _ options: String...
+    ) async throws -> TLSClient {
+        var options = options
+        if let certificate {
+            let (chain, key) = (try certificate.chainFile().path, try certificate.privateKeyFile().path)
+            options += ["-cert", chain, "-cert_chain", chain, "-key", key]
+        }
+        let client = "openssl s_client -brief -ign_eof -connect 127.0.0.1:\(port)"
+        let command = try Command(
+            program: "/bin/sh", ["-c", "\(saying) | \(([client] + options).joined(separator: " "))"])
+        async let remarks = command.errors.toEnd()
+        let output = await command.output.toEnd()
+        return TLSClient(
+            output: output.joined(separator: "\n"), remarks: await remarks.joined(separator: "\n"), end: await command.end())
+    }
+}
+#endif
