@@ -5,12 +5,19 @@ import Glibc
 /// What the system says a process has: this one, where none is named.
 enum ProcessTables {
     /// How many descriptors are sockets connected to a port.
-    static func connections(toPort port: Int) -> Int {
+    static func connections(toPort port: Int) -> Int { descriptors(whose: getpeername, onPort: port) }
+
+    /// How many descriptors are sockets at a port, listening or connected.
+    static func sockets(atPort port: Int) -> Int { descriptors(whose: getsockname, onPort: port) }
+
+    private static func descriptors(
+        whose ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, onPort port: Int
+    ) -> Int {
         entries(of: "/proc/self/fd").compactMap { Int32($0) }.count { descriptor in
             var address = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let found = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
             }
             return found == 0 && address.sin_family == sa_family_t(AF_INET) && Int(UInt16(bigEndian: address.sin_port)) == port
         }

@@ -15,22 +15,8 @@ final class RawClient: Sendable {
     let descriptor: Int32
 
     /// Connects; throws the system's error.
-    init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
-            // Closed by `deinit`, which runs as soon as everything is initialised.
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
+    init(port: Int, on address: Loopback = .ipv4) throws {
+        descriptor = try address.connection(to: port)
     }
 
     deinit {
@@ -54,7 +40,27 @@ final class RawClient: Sendable {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// The same on a thread of its own.
+    /// Makes the close that follows a reset.
+    func resetOnClose() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// So many bytes, as they come: each piece is what one call brought. Ends early when nothing comes any more.
+    func readPieces(_ limit: Int) -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var sum = 0
+        while sum < limit {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            sum += count
+            pieces.append(Array(buffer[..<count]))
+        }
+        return pieces
+    }
+
+    /// ``read(_:patience:)`` on a thread of its own.
     func reads(_ limit: Int = .max) async throws -> (bytes: [UInt8], end: End) {
         try await onThread { self.read(limit) }
     }

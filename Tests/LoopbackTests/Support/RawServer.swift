@@ -3,8 +3,9 @@ import COpenSSL
 import Foundation
 import Glibc
 import PusherChannels
+@testable import TestSupport
 
-/// A server that does what a test tells it to, byte for byte: 127.0.0.1, a port of its own, a thread for each connection.
+/// A server that does what a test tells it to, byte for byte: a port of its own, a thread for each connection.
 final class RawServer: Sendable {
     /// What went wrong on the server's side of a script.
     enum Trouble: Error {
@@ -12,27 +13,37 @@ final class RawServer: Sendable {
         case unexpectedEnd
     }
 
+    /// The port for clients, behind TLS if that was asked for.
     let port: Int
+    /// The heads of the requests that scripts read.
+    let requests: Record<String>
+    /// What ends TLS, and knows whom to trust.
+    let tlsProxy: NetworkFaultProxy?
     private let listener: Int32
 
     /// Starts to accept; each connection gets `script`, and is closed when that returns or throws.
-    init(script: @escaping @Sendable (RawConnection) throws -> Void) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard listener >= 0 else { throw Trouble.system("socket") }
+    ///
+    /// - Parameter tls: Has clients speak TLS; the script reads and writes what that carries, and its RST and FIN go on to them.
+    init(
+        on address: Loopback = .ipv4, tls: ServerTLS? = nil, script: @escaping @Sendable (RawConnection) throws -> Void
+    ) throws {
+        let (listener, port) = try address.listener()
         self.listener = listener
-        port = try Self.bind(listener)
-        guard listen(listener, 256) == 0 else { throw Trouble.system("listen") }
+        let requests = Record<String>()
+        self.requests = requests
         let thread = Thread {
             while true {
                 let descriptor = accept(listener, nil, nil)
                 guard descriptor >= 0 else { break }
-                let connection = RawConnection(descriptor: descriptor)
+                let connection = RawConnection(descriptor: descriptor, requests: requests)
                 let worker = Thread { try? script(connection) }
                 worker.start()
             }
             Glibc.close(listener)
         }
         thread.start()
+        tlsProxy = try tls.map { try NetworkFaultProxy.start(to: address.host, port: port, tls: $0) }
+        self.port = tlsProxy?.port ?? port
     }
 
     deinit {
@@ -41,23 +52,8 @@ final class RawServer: Sendable {
 
     /// A port on which nothing listens: bound, so that nobody else gets it, for as long as the descriptor is open.
     static func refusingPort() throws -> (port: Int, descriptor: Int32) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Trouble.system("socket") }
-        return (try bind(descriptor), descriptor)
-    }
-
-    private static func bind(_ descriptor: Int32) throws -> Int {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                Glibc.bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
-            }
-        }
-        guard bound else { throw Trouble.system("bind") }
-        return Int(UInt16(bigEndian: address.sin_port))
+        let (descriptor, port) = try Loopback.ipv4.bound()
+        return (port, descriptor)
     }
 }
 
@@ -66,9 +62,11 @@ final class RawConnection: Sendable {
     private let descriptor: Int32
     /// What was read beyond what was asked for.
     private let unread = Locked<[UInt8]>([])
+    private let requests: Record<String>
 
-    init(descriptor: Int32) {
+    init(descriptor: Int32, requests: Record<String>) {
         self.descriptor = descriptor
+        self.requests = requests
         var limit = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -84,31 +82,42 @@ final class RawConnection: Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
+    /// The same, once the peer's system has all that was sent: a reset takes with it what is still on its way.
+    func resetOnceArrived() {
+        Delivery.waitUntilArrived(from: descriptor)
+        resetOnClose()
+    }
+
     /// The request's head, up to the empty line.
     func readRequest() throws -> String {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
             head += try read(1)
         }
-        return String(decoding: head, as: UTF8.self)
+        let request = String(decoding: head, as: UTF8.self)
+        requests.append(request)
+        return request
     }
 
     /// Reads the request and answers 101, with `data` in the same segment.
     @discardableResult
     func upgrade(followedBy data: [UInt8] = []) throws -> String {
         let request = try readRequest()
-        let accept = Self.accept(for: request)
-        try send(
-            Array(
-                """
-                HTTP/1.1 101 Switching Protocols\r
-                Upgrade: websocket\r
-                Connection: Upgrade\r
-                Sec-WebSocket-Accept: \(accept)\r
-                \r
-
-                """.utf8) + data)
+        try send(Self.upgradeHead(for: request) + data)
         return request
+    }
+
+    /// What grants the upgrade that a request asks for.
+    static func upgradeHead(for request: String) -> [UInt8] {
+        Array(
+            """
+            HTTP/1.1 101 Switching Protocols\r
+            Upgrade: websocket\r
+            Connection: Upgrade\r
+            Sec-WebSocket-Accept: \(accept(for: request))\r
+            \r
+
+            """.utf8)
     }
 
     func send(_ text: String) throws {
@@ -121,6 +130,15 @@ final class RawConnection: Sendable {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { throw RawServer.Trouble.system("send") }
             rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Sends bytes in pieces, each when the peer has read the one before.
+    func send(_ bytes: [UInt8], cut: Cut) throws {
+        for piece in cut.pieces(of: bytes) {
+            try send(piece)
+            if case .nowhere = cut { return }
+            Delivery.waitUntilRead(from: descriptor)
         }
     }
 
@@ -150,6 +168,16 @@ final class RawConnection: Sendable {
             if piece.isEmpty { return bytes }
             bytes += piece
         }
+    }
+
+    /// All that still comes, be it ended by a reset.
+    func readRest() -> [UInt8] {
+        var bytes = unread.withLock { unread in
+            defer { unread = [] }
+            return unread
+        }
+        while let piece = try? receive(), !piece.isEmpty { bytes += piece }
+        return bytes
     }
 
     /// Says that no more comes (FIN), and goes on reading.

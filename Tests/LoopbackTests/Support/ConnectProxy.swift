@@ -1,0 +1,76 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import PusherChannels
+
+/// A proxy for tests that makes tunnels by HTTP's CONNECT, to this machine only: a port of its own, a thread for each connection.
+///
+/// It connects to nothing before it grants a tunnel. A proxy that is let go stops.
+final class ConnectProxy: Sendable {
+    /// What a client must know to be served.
+    struct Credentials: Sendable {
+        let user: String
+        let password: String
+    }
+
+    /// What the threads of a proxy share.
+    struct Settings: Sendable {
+        var target: Int?
+        var credentials: Credentials?
+        var reply: Reply
+    }
+
+    let port: Int
+    /// The proxy's address, `http://127.0.0.1:49152`.
+    let url: String
+    /// What it was asked, in the order in which the requests were complete.
+    let requests = Record<Request>()
+    private let openTunnels = Locked(0)
+    private let workers: Workers
+    /// What its threads are called in the system's lists.
+    var threadName: String { workers.name }
+
+    /// Starts a proxy, which listens when this returns.
+    ///
+    /// - Parameters:
+    ///   - target: The port of this machine that all tunnels lead to, whatever is asked for; `nil` is where they are asked for,
+    ///     if that is this machine.
+    ///   - credentials: What clients must show (Basic); without, they get 407.
+    ///   - reply: What a client gets that shows them.
+    init(
+        on address: Loopback = .ipv4, to target: Int? = nil, credentials: Credentials? = nil, reply: Reply = .established()
+    ) throws {
+        let (listener, port) = try address.listener()
+        self.port = port
+        url = "http://\(address.authority(port))"
+        workers = Workers(name: "connect-\(port)")
+        let settings = Settings(target: target, credentials: credentials, reply: reply)
+        guard workers.open(listener) else { return }
+        workers.start { [workers, requests, openTunnels] in
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { break }
+                guard workers.open(client) else { continue }
+                workers.start {
+                    let conversation = ConnectConversation(
+                        client: client, settings: settings, workers: workers, requests: requests, openTunnels: openTunnels)
+                    conversation.run()
+                }
+            }
+            workers.close(listener)
+        }
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// How many tunnels are open now.
+    var openTunnelCount: Int { openTunnels.withLock { $0 } }
+
+    /// Ends all connections and frees the port, and returns when that is done.
+    func stop() {
+        workers.stop()
+    }
+}
+#endif

@@ -1,0 +1,83 @@
+#if os(Linux)
+import Glibc
+@testable import TestSupport
+
+/// How far what was sent has got at the other end of a connection, which is on this machine.
+enum Delivery {
+    /// Returns when the program at the other end has taken all that was sent; after a few seconds in any case.
+    static func waitUntilRead(from descriptor: Int32) {
+        wait(at: descriptor) { Sockets.unacknowledged(descriptor) > 0 || unread(byPeerOf: descriptor) > 0 }
+    }
+
+    /// Returns when the system at the other end has all that was sent; after a few seconds in any case.
+    static func waitUntilArrived(from descriptor: Int32) {
+        wait(at: descriptor) { Sockets.unacknowledged(descriptor) > 0 }
+    }
+
+    private static func wait(at descriptor: Int32, while isTooEarly: () -> Bool) {
+        var polled = pollfd(fd: descriptor, events: 0, revents: 0)
+        var turns = 0
+        while turns < 2000, isTooEarly(), poll(&polled, 1, 1) == 0 { turns += 1 }
+    }
+
+    // MARK: Asking the system
+
+    /// How many bytes wait at the other end, as `sock_diag(7)` says; 0 where the system doesn't.
+    private static func unread(byPeerOf descriptor: Int32) -> Int {
+        let diagnosis = socket(AF_NETLINK, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 4)
+        guard diagnosis >= 0 else { return 0 }
+        defer { close(diagnosis) }
+        let request = request(from: address(getpeername, descriptor), to: address(getsockname, descriptor))
+        var answer = [UInt8](repeating: 0, count: 1024)
+        guard send(diagnosis, request, request.count, 0) == request.count,
+            recv(diagnosis, &answer, answer.count, 0) >= 76, answer[4] == 20
+        else { return 0 }
+        // nlmsghdr, then inet_diag_msg up to idiag_rqueue.
+        return Int(answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 72, as: UInt32.self) })
+    }
+
+    /// SOCK_DIAG_BY_FAMILY for one TCP socket: nlmsghdr, then inet_diag_req_v2.
+    private static func request(from own: [UInt8], to peer: [UInt8]) -> [UInt8] {
+        let isIPv4 = own.withUnsafeBytes { $0.loadUnaligned(as: sa_family_t.self) } == sa_family_t(AF_INET)
+        func host(_ address: [UInt8]) -> [UInt8] {
+            isIPv4 ? address[4..<8] + [UInt8](repeating: 0, count: 12) : Array(address[8..<24])
+        }
+        let head: [UInt8] = number(72) + [20, 0, 1, 0] + number(1) + number(0)
+        let kind: [UInt8] = [UInt8(isIPv4 ? AF_INET : AF_INET6), UInt8(IPPROTO_TCP), 0, 0] + number(.max)
+        let ends: [UInt8] = own[2..<4] + peer[2..<4] + host(own) + host(peer)
+        // Any interface, no cookie.
+        return head + kind + ends + number(0) + number(.max) + number(.max)
+    }
+
+    private static func number(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
+
+    private static func address(
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, _ descriptor: Int32
+    ) -> [UInt8] {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = ask(descriptor, $0, &length) }
+        }
+        return withUnsafeBytes(of: address) { Array($0) }
+    }
+}
+
+/// Where bytes are cut that are sent in pieces, each when the other end has read the one before.
+enum Cut: Sendable {
+    case nowhere
+    case every(Int)
+    case at(Int)
+
+    func pieces(of bytes: [UInt8]) -> [[UInt8]] {
+        let pieces: [ArraySlice<UInt8>] =
+            switch self {
+            case .nowhere: [bytes[...]]
+            case .at(let place): [bytes.prefix(place), bytes.dropFirst(place)]
+            case .every(let size):
+                stride(from: 0, to: bytes.count, by: max(1, size)).map { bytes[$0..<min($0 + max(1, size), bytes.count)] }
+            }
+        return pieces.filter { !$0.isEmpty }.map(Array.init)
+    }
+}
+#endif

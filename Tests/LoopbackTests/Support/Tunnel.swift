@@ -1,0 +1,90 @@
+#if os(Linux)
+import Glibc
+@testable import TestSupport
+
+/// Two sockets, each of which gets what comes from the other, and its end as it was: FIN as FIN, RST as RST.
+struct Tunnel {
+    /// How the two sockets are to be closed.
+    enum End {
+        case closed, reset
+    }
+
+    private struct Side {
+        let descriptor: Int32
+        /// What it hasn't been sent yet.
+        var queue = ByteQueue()
+        /// Whether its FIN has come, and whether it was sent one.
+        var hasEnded = false
+        var hasFinished = false
+    }
+
+    /// One side isn't read while so many bytes wait at the other.
+    private static let bufferLimit = 256 << 10
+    private var sides: [Side]
+
+    init(_ one: Int32, _ other: Int32) {
+        sides = [Side(descriptor: one), Side(descriptor: other)]
+        for side in sides { _ = fcntl(side.descriptor, F_SETFL, fcntl(side.descriptor, F_GETFL) | O_NONBLOCK) }
+    }
+
+    /// Has the second side get these bytes first.
+    mutating func begin(with bytes: [UInt8]) {
+        bytes.withUnsafeBytes { sides[1].queue.append($0) }
+    }
+
+    /// Returns when both sides have said all they had to say, or either is gone.
+    mutating func run() -> End {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            for index in sides.indices where !receive(from: index, into: buffer) { return .reset }
+            for index in sides.indices where !send(to: index) { return .reset }
+            if sides.allSatisfy(\.hasFinished) { return .closed }
+            if wait() == .reset { return .reset }
+        }
+    }
+
+    private func isReading(_ index: Int) -> Bool {
+        !sides[index].hasEnded && sides[1 - index].queue.count < Self.bufferLimit
+    }
+
+    private mutating func receive(from index: Int, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        guard isReading(index) else { return true }
+        switch Sockets.receive(sides[index].descriptor, into: buffer) {
+        case .bytes(let count): sides[1 - index].queue.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case .nothingYet: break
+        case .end: sides[index].hasEnded = true
+        case .reset: return false
+        }
+        return true
+    }
+
+    private mutating func send(to index: Int) -> Bool {
+        while !sides[index].queue.isEmpty {
+            switch Sockets.send(sides[index].descriptor, &sides[index].queue) {
+            case .bytes: continue
+            case .notYet: return true
+            case .broken: return false
+            }
+        }
+        if sides[1 - index].hasEnded, !sides[index].hasFinished {
+            sides[index].hasFinished = true
+            Sockets.finish(sides[index].descriptor)
+        }
+        return true
+    }
+
+    /// Waits for something to do. A side that is neither read nor sent to is looked at as well, because it may be reset; but not
+    /// once it was sent FIN: its own FIN, unread, would look the same.
+    private func wait() -> End? {
+        var polled = sides.indices.map { index in
+            let events = (isReading(index) ? POLLIN : 0) | (sides[index].queue.isEmpty ? 0 : POLLOUT)
+            let isIgnored = events == 0 && sides[index].hasFinished
+            return pollfd(fd: isIgnored ? -1 : sides[index].descriptor, events: Int16(events), revents: 0)
+        }
+        poll(&polled, nfds_t(polled.count), -1)
+        let isGone = sides.indices.contains { !isReading($0) && polled[$0].revents & Int16(POLLERR | POLLHUP) != 0 }
+        return isGone ? .reset : nil
+    }
+}
+#endif
