@@ -42,13 +42,20 @@ import Testing
     @Test(arguments: [(RawServer.Ending.finish, RawClient.End.finished), (.reset, .reset)])
     func answersEndAsTheyAreToldTo(ending: RawServer.Ending, end: RawClient.End) async throws {
         let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        let server = try RawServer.answering(.bytes(bytes), then: ending)
+        let received = Record<[UInt8]>()
+        let server = try RawServer.answering(.bytes(bytes), then: ending, received: received)
         try await withWatchdog {
-            let read = try await client(of: server).reads()
+            let client = try client(of: server)
+            let read = try await client.reads()
             // Not compared within the expectation, which would describe them all.
             let isWhole = read.bytes == bytes
             #expect(isWhole)
             #expect(read.end == end)
+            guard ending == .finish else { return }
+            // It still listens.
+            client.send([1, 2, 3])
+            client.finish()
+            #expect(await received.next() == [1, 2, 3])
         }
     }
 

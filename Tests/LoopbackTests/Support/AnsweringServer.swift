@@ -12,7 +12,7 @@ extension RawServer {
         static func text(_ text: String) -> Head { .bytes(Array(text.utf8)) }
     }
 
-    /// How a server goes on after its answer. It reads to the end in any case but the last.
+    /// How a server goes on after its answer. It goes on reading in any case but the last.
     enum Ending: Sendable {
         /// It says nothing more, until the client is gone.
         case silence
