@@ -165,11 +165,14 @@ import Testing
             let client = try client(of: proxy, to: server.port)
             let idle = try RawClient(port: proxy.port)
             _ = await proxy.requests.next()
+            if case .established = reply { _ = try await client.reads(Self.granted.utf8.count) }
+            let tunnels = ProcessTables.localPorts(connectedTo: server.port)
+            #expect(tunnels.count == proxy.openTunnelCount)
             #expect(ProcessTables.sockets(atPort: proxy.port) > 1)
             proxy.stop()
             #expect(proxy.openTunnelCount == 0)
             #expect(ProcessTables.sockets(atPort: proxy.port) == 0)
-            #expect(ProcessTables.connections(toPort: server.port) == 0)
+            for port in tunnels { #expect(ProcessTables.sockets(atPort: port) == 0) }
             // A thread that has ended stays in the system's list for a moment.
             while ProcessTables.threads(named: proxy.threadName) > 0, !Task.isCancelled { await Task.yield() }
             withExtendedLifetime((client, idle)) {}

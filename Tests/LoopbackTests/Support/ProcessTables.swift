@@ -5,22 +5,28 @@ import Glibc
 /// What the system says a process has: this one, where none is named.
 enum ProcessTables {
     /// How many descriptors are sockets connected to a port.
-    static func connections(toPort port: Int) -> Int { descriptors(whose: getpeername, onPort: port) }
+    static func connections(toPort port: Int) -> Int { localPorts(connectedTo: port).count }
 
-    /// How many descriptors are sockets at a port, listening or connected.
-    static func sockets(atPort port: Int) -> Int { descriptors(whose: getsockname, onPort: port) }
+    /// The own ports of the sockets that are connected to a port.
+    static func localPorts(connectedTo port: Int) -> [Int] {
+        descriptors.filter { self.port(getpeername, $0) == port }.compactMap { self.port(getsockname, $0) }
+    }
 
-    private static func descriptors(
-        whose ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, onPort port: Int
-    ) -> Int {
-        entries(of: "/proc/self/fd").compactMap { Int32($0) }.count { descriptor in
-            var address = sockaddr_in()
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let found = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
-            }
-            return found == 0 && address.sin_family == sa_family_t(AF_INET) && Int(UInt16(bigEndian: address.sin_port)) == port
+    /// How many descriptors are sockets at a port, listening, connected, or no longer so.
+    static func sockets(atPort port: Int) -> Int { descriptors.count { self.port(getsockname, $0) == port } }
+
+    private static var descriptors: [Int32] { entries(of: "/proc/self/fd").compactMap { Int32($0) } }
+
+    private static func port(
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, _ descriptor: Int32
+    ) -> Int? {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let found = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
         }
+        guard found == 0, address.sin_family == sa_family_t(AF_INET) else { return nil }
+        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     /// How many threads have a name, or fewer: the kernel's list can miss some while others end.
