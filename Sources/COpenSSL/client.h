@@ -14,10 +14,6 @@ static inline void copenssl_configure_client(SSL_CTX *context, int minimum_versi
 
 static inline int copenssl_set_server_name(SSL *tls, const char *name) { return (int)SSL_set_tlsext_host_name(tls, name); }
 
-static inline int copenssl_add_to_chain(SSL_CTX *context, X509 *certificate) {
-    return (int)SSL_CTX_add1_chain_cert(context, certificate);
-}
-
 static inline int copenssl_chain_count(const STACK_OF(X509) *chain) { return chain == NULL ? 0 : sk_X509_num(chain); }
 
 static inline X509 *copenssl_chain_certificate(const STACK_OF(X509) *chain, int index) { return sk_X509_value(chain, index); }

@@ -38,7 +38,7 @@ public protocol WebSocketDelegate: AnyObject, Sendable {
 }
 
 /// What to open.
-public struct WebSocketRequest: Equatable, Sendable {
+public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
     /// Whether to use TLS (`wss`).
     public var secure: Bool
     /// Host name or address, without brackets.
@@ -73,6 +73,19 @@ public struct WebSocketRequest: Equatable, Sendable {
         self.proxy = proxy
         self.maximumMessageSize = maximumMessageSize
         self.maximumRedirects = maximumRedirects
+    }
+
+    /// The address.
+    public var description: String { url }
+
+    /// All but the values of the headers, which may be secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "url": url, "headers": headers.keys.sorted(), "tls": tls, "proxy": proxy,
+                "maximumMessageSize": maximumMessageSize, "maximumRedirects": maximumRedirects,
+            ])
     }
 
     /// The request as a `ws` or `wss` address.

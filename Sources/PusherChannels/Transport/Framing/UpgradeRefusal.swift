@@ -19,7 +19,7 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
     func failure(endpoint: String) -> WebSocketFailure {
         switch self {
         case .status(let status):
-            let hint = (300..<400).contains(status) ? " (redirects are not followed)" : ""
+            let hint = (300..<400).contains(status) ? " (a redirect that is not followed)" : ""
             return WebSocketFailure(
                 .upgradeRefused(status: status), "\(endpoint) answered the WebSocket upgrade with HTTP \(status)\(hint)")
         default:
@@ -34,8 +34,11 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
         case .noConnectionUpgrade: "no \"Connection: Upgrade\" in its answer (a proxy may have dropped it)"
         case .wrongAccept: "its Sec-WebSocket-Accept doesn't belong to this request"
         case .body(let field): "\(field) in its answer"
-        case .unwantedExtension(let name): "it uses the extension \(name), which wasn't asked for"
-        case .unwantedSubprotocol(let name): "it chose the subprotocol \(name), which wasn't asked for"
+        case .unwantedExtension(let name): "it uses the extension \(quoted(name)), which wasn't asked for"
+        case .unwantedSubprotocol(let name): "it chose the subprotocol \(quoted(name)), which wasn't asked for"
         }
     }
+
+    /// A server's words, so that they fit into a line of a log.
+    private func quoted(_ text: String) -> String { String(text.prefix(100)).debugDescription }
 }

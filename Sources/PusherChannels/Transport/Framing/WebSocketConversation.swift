@@ -90,11 +90,15 @@ struct WebSocketConversation: ~Copyable {
 
     /// The stream ended, in whichever way (7.1.4); `reason` says more for a person.
     mutating func streamEnded(because reason: String? = nil) {
+        let addition = reason.map { ": \($0)" } ?? ""
+        cut(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(addition)"))
+    }
+
+    /// Nothing more is to be said or heard; an open connection failed like this.
+    mutating func cut(_ failure: WebSocketFailure) {
         output.removeAll()
         switch phase {
-        case .open:
-            let addition = reason.map { ": \($0)" } ?? ""
-            end(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(addition)")))
+        case .open: end(.failed(failure))
         case .closing(let code, let reason): end(.closed(code: code, reason: reason))
         case .parting, .over: phase = .over
         }

@@ -18,7 +18,7 @@ struct AddressRefusals {
             case ETIMEDOUT: .timedOut
             default: .unreachable
             }
-        return WebSocketFailure(kind, "No connection to \(endpoint): \(list)")
+        return WebSocketFailure(kind, "\(endpoint) can't be reached: \(list)")
     }
 }
 

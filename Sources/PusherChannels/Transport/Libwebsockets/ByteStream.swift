@@ -48,7 +48,7 @@ enum StreamEnd {
     /// A system call failed.
     case broken(SystemError)
     /// TLS failed.
-    case untrusted(TLSTrouble)
+    case untrusted(TLSProblem)
 
     /// What there is to say of it; nil for the ordinary end.
     var reason: String? {

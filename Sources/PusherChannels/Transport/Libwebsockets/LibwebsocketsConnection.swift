@@ -27,7 +27,7 @@ final class LibwebsocketsConnection {
 
     func open(_ request: WebSocketRequest, resolve: @escaping AddressResolver.Resolve) {
         guard service.context != nil else {
-            return end(.failed(WebSocketFailure(.unsupported, "Can't set libwebsockets up: out of descriptors or memory?")))
+            return end(.failed(WebSocketFailure(.unreachable, "Can't set libwebsockets up: out of descriptors or memory?")))
         }
         let opening: WebSocketOpening
         do throws(WebSocketFailure) {
@@ -111,7 +111,7 @@ final class LibwebsocketsConnection {
     func stop() {
         switch phase {
         case .waiting, .opening: cancel("The loop was shut down")
-        case .open(let connection): connection.stop(because: "the loop was shut down")
+        case .open(let connection): connection.stop(WebSocketFailure(.cancelled, "The loop was shut down"))
         case .ended: break
         }
     }

@@ -18,11 +18,6 @@ final class LibwebsocketsContext {
         protocols[0].name = UnsafePointer(name)
         protocols[0].callback = libwebsocketsCallback
         Self.quieten()
-        // libwebsockets ignores the signal for the whole process, which would keep `program | head` running forever.
-        var disposition = sigaction()
-        sigaction(SIGPIPE, nil, &disposition)
-        defer { sigaction(SIGPIPE, &disposition, nil) }
-
         var info = lws_context_creation_info()
         info.port = CONTEXT_PORT_NO_LISTEN
         info.options = UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
@@ -38,7 +33,7 @@ final class LibwebsocketsContext {
         } else {
             capacity = Int32(limit.rlim_cur)
         }
-        context = lws_create_context(&info)
+        context = Self.create(info)
         virtualHost = context.flatMap { lws_create_vhost($0, &info) }
     }
 
@@ -57,6 +52,20 @@ final class LibwebsocketsContext {
         guard descriptor < capacity, let virtualHost, let wsi = clws_adopt(virtualHost, descriptor, name) else { return nil }
         lws_set_opaque_user_data(wsi, UnsafeMutableRawPointer(bitPattern: number))
         return wsi
+    }
+
+    private static let creation = Locked(())
+
+    /// Makes a context. libwebsockets ignores SIGPIPE for the whole process when it does, which would keep `program | head`
+    /// running forever; one at a time, lest another takes that for what it was before.
+    private static func create(_ info: lws_context_creation_info) -> OpaquePointer? {
+        var info = info
+        return creation.withLock { _ in
+            var disposition = sigaction()
+            sigaction(SIGPIPE, nil, &disposition)
+            defer { sigaction(SIGPIPE, &disposition, nil) }
+            return lws_create_context(&info)
+        }
     }
 
     /// Before the first context, which talks too.

@@ -5,7 +5,7 @@ import Foundation
 /// A thread that serves connections, and the way to it.
 ///
 /// ``shared`` serves all sockets that aren't given another; it starts with the first connection. One is enough for thousands
-/// of connections. A service that receives more than one core can read makes several, and spreads its sockets over them:
+/// of connections. A loop of one's own lives, with its thread, until ``shutdown()``. A service that receives more than one core can read makes several, and spreads its sockets over them:
 ///
 /// ```swift
 /// let loops = [LibwebsocketsLoop(), LibwebsocketsLoop()]
@@ -19,6 +19,8 @@ public final class LibwebsocketsLoop: Sendable {
 
     private struct State {
         var commands: [Command] = []
+        /// How many of the commands need the thread to run: the others are about connections, of which there are none without it.
+        var needs = 0
         var isRunning = false
         var context: OpaquePointer?
         var lastKey: UInt64 = 0
@@ -40,7 +42,7 @@ public final class LibwebsocketsLoop: Sendable {
 
     /// Ends all connections at once, each with a report, and the thread; returns when it has ended.
     ///
-    /// A socket that is opened afterwards starts it again. Don't wait for it on the loop's own thread, where delegates are called.
+    /// What was asked for before is done before. A socket that is opened afterwards starts the loop again. Don't wait for it on the loop's own thread, where delegates are called.
     public func shutdown() async {
         await withCheckedContinuation { continuation in
             let isRunning = state.withLock { state in
@@ -61,15 +63,27 @@ public final class LibwebsocketsLoop: Sendable {
         }
     }
 
-    /// Has a command run on the loop's thread, after all that were posted before; the first starts the thread.
-    func post(_ command: @escaping Command) {
+    /// Has a command run on the loop's thread, after all that were posted before; starts the thread.
+    func start(_ command: @escaping Command) {
         let starts = state.withLock { state in
-            state.commands.append(command)
-            if state.commands.count == 1 { wake(state) }
+            state.needs += 1
+            append(command, to: &state)
             defer { state.isRunning = true }
             return !state.isRunning
         }
         if starts { Thread { self.run() }.start() }
+    }
+
+    /// Has a command run on the loop's thread, after all that were posted before; dropped if the thread doesn't run.
+    func post(_ command: @escaping Command) {
+        state.withLock { state in
+            if state.isRunning { append(command, to: &state) }
+        }
+    }
+
+    private func append(_ command: @escaping Command, to state: inout State) {
+        state.commands.append(command)
+        if state.commands.count == 1 { wake(state) }
     }
 
     /// The one call into libwebsockets that any thread may make; under the lock, so that the context is there.
@@ -81,39 +95,55 @@ public final class LibwebsocketsLoop: Sendable {
 
     private func run() {
         Thread.current.name = "pusher-lws"
-        repeat { serve() } while hasMoreToDo()
+        repeat {
+            let waiting = serve()
+            waiting.forEach { $0.resume() }
+        } while isNeeded()
     }
 
-    /// Serves until somebody wants it to stop; without a context, until everybody was told so.
-    private func serve() {
+    /// Serves until somebody wants it to stop, and gives back who that was; without a context, until everybody was told so.
+    private func serve() -> [CheckedContinuation<Void, Never>] {
         let service = LibwebsocketsService(loop: self)
         state.withLock { $0.context = service.context }
         while true {
             // Commands first: what was posted before the context was published woke nobody.
             runCommands(on: service)
             let hasMore = service.settle()
-            guard let context = service.context, state.withLock({ $0.stopping.isEmpty }) else { break }
+            if let waiting = waitingForEnd(of: service) {
+                service.stop()
+                return waiting
+            }
+            guard let context = service.context else { continue }
             service.timers.arm(in: context)
             lws_service(context, hasMore ? -1 : 0)
         }
-        state.withLock { $0.context = nil }
-        service.stop()
     }
 
-    /// Tells those who waited for the end; whether there are commands that came after it.
-    private func hasMoreToDo() -> Bool {
-        let (waiting, hasMore) = state.withLock { state in
-            state.isRunning = !state.commands.isEmpty
+    /// Who wanted it to stop, when it is to: not before the commands that were posted before that.
+    private func waitingForEnd(of service: LibwebsocketsService) -> [CheckedContinuation<Void, Never>]? {
+        state.withLock { state in
+            guard state.commands.isEmpty, service.context == nil || !state.stopping.isEmpty else { return nil }
+            state.context = nil
             defer { state.stopping = [] }
-            return (state.stopping, state.isRunning)
+            return state.stopping
         }
-        waiting.forEach { $0.resume() }
-        return hasMore
+    }
+
+    /// Whether somebody opened something, or wants it to stop, after it had stopped.
+    private func isNeeded() -> Bool {
+        state.withLock { state in
+            state.isRunning = state.needs > 0 || !state.stopping.isEmpty
+            if !state.isRunning { state.commands = [] }
+            return state.isRunning
+        }
     }
 
     private func runCommands(on service: LibwebsocketsService) {
         let commands = state.withLock { state in
-            defer { state.commands = [] }
+            defer {
+                state.commands = []
+                state.needs = 0
+            }
             return state.commands
         }
         for command in commands {

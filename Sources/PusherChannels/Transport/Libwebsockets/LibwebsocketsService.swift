@@ -19,8 +19,7 @@ final class LibwebsocketsService {
     private var connections: [ConnectionKey: LibwebsocketsConnection] = [:]
     private var streams: [StreamNumber: LibwebsocketsStream] = [:]
     private var lastNumber: StreamNumber = 0
-    private var lookups: [UInt64: (AddressResolver.Answer) -> Void] = [:]
-    private var lastLookup: UInt64 = 0
+    private var lookups: [ConnectionKey: (AddressResolver.Answer) -> Void] = [:]
 
     // What is to be done once libwebsockets and the commands are through.
     private var unflushed: [LibwebsocketsConnection] = []
@@ -57,22 +56,26 @@ final class LibwebsocketsService {
         connections[key] = nil
     }
 
-    /// Ends all that is left.
+    /// Ends all that is left, and lets go of what refers to it: much of that refers to the service.
     func stop() {
         for connection in connections.values { connection.stop() }
         for stream in streams.values { stream.cut() }
         libwebsockets = nil
+        openings = OpeningQueue()
+        lookups = [:]
+        timers.removeAll()
+        (unflushed, unread, broken, full) = ([], [], [], [])
     }
 
     /// Has a name looked up elsewhere; `completion` is called on this thread.
     func lookUp(
         _ host: String, with resolve: AddressResolver.Resolve, completion: @escaping (AddressResolver.Answer) -> Void
     ) {
-        lastLookup += 1
-        let number = lastLookup
-        lookups[number] = completion
+        // A number of the loop, which other services had and may get: an answer can come after its service has ended.
+        let key = loop.makeKey()
+        lookups[key] = completion
         resolve(host) { [loop] answer in
-            loop.post { $0.lookups.removeValue(forKey: number)?(answer) }
+            loop.post { $0.lookups.removeValue(forKey: key)?(answer) }
         }
     }
 

@@ -42,7 +42,7 @@ public final class LibwebsocketsSocket: WebSocket {
             let key = loop.makeKey()
             let previous = current
             current = key
-            loop.post { [resolve] service in
+            loop.start { [resolve] service in
                 if let previous { service.connection(previous)?.abandon() }
                 service.open(request, key: key, report: report, resolve: resolve)
             }

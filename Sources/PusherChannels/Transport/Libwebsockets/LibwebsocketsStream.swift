@@ -108,10 +108,8 @@ final class LibwebsocketsStream: ByteStream {
     }
 
     func cut() {
-        guard let wsi else { return }
         if case .secure(let session) = phase { session.sayGoodbye() }
-        forget()
-        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+        release()
     }
 
     /// Has libwebsockets tell when the socket has room: not from within its call that says so, after which it forgets it.
@@ -145,18 +143,22 @@ final class LibwebsocketsStream: ByteStream {
         }
     }
 
-    /// libwebsockets has closed the socket: the peer is gone while nothing was read.
+    /// libwebsockets is about to close the socket: the peer is gone while nothing was read.
     func lost() {
-        let owner = owner
-        forget()
-        owner?.streamEnded(.broken(writeError ?? SystemError(number: ECONNRESET)))
+        wsi = nil
+        drain(thenReporting: SystemError(number: ECONNRESET))
     }
 
-    /// Reads what is left after a write that failed, and ends.
+    /// Ends after a write that failed.
     func drain() {
-        guard let writeError else { return }
+        if let writeError { drain(thenReporting: writeError) }
+    }
+
+    /// Reads what the peer sent before it went, even if nobody wanted to: a close frame among it may tell why.
+    private func drain(thenReporting error: SystemError) {
+        isReading = true
         while read() {}
-        end(.broken(writeError))
+        end(.broken(writeError ?? error))
     }
 
     // MARK: Reading
@@ -188,7 +190,7 @@ final class LibwebsocketsStream: ByteStream {
     private func receive(_ session: TLSSession) -> Bool {
         let (count, outcome) = session.receive(into: service.readBuffer)
         if count > 0 { deliver(count) }
-        guard wsi != nil else { return false }
+        if case .closed = phase { return false }
         switch outcome {
         case .done: if session.hasPending { service.readAgain(self) }
         case .needsInput: break
@@ -227,14 +229,15 @@ final class LibwebsocketsStream: ByteStream {
     }
 
     private func end(_ end: StreamEnd) {
-        guard let wsi else { return }
+        if case .closed = phase { return }
         let owner = owner
-        forget()
-        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+        release()
         owner?.streamEnded(end)
     }
 
-    private func forget() {
+    /// Lets go of all; libwebsockets closes the socket when it is through with it, unless it does already.
+    private func release() {
+        if let wsi { lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC) }
         wsi = nil
         owner = nil
         phase = .closed

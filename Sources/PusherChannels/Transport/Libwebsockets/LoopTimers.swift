@@ -9,14 +9,14 @@ final class LoopTimers {
     private var actions: [UInt64: () -> Void] = [:]
     private var lastNumber: UInt64 = 0
     /// libwebsockets keeps its address.
-    private let wake = UnsafeMutablePointer<lws_sorted_usec_list_t>.allocate(capacity: 1)
+    private let alarm = UnsafeMutablePointer<clws_alarm>.allocate(capacity: 1)
 
     init() {
-        wake.initialize(to: lws_sorted_usec_list_t())
+        alarm.initialize(to: clws_alarm())
     }
 
     deinit {
-        wake.deallocate()
+        alarm.deallocate()
     }
 
     func makeTimer() -> LoopTimer { LoopTimer(timers: self) }
@@ -30,6 +30,11 @@ final class LoopTimers {
 
     fileprivate func cancel(_ number: UInt64) {
         actions[number] = nil
+    }
+
+    /// Forgets all.
+    func removeAll() {
+        actions = [:]
     }
 
     /// Runs what is due.
@@ -46,11 +51,11 @@ final class LoopTimers {
     func arm(in context: OpaquePointer) {
         // What was cancelled wakes nobody.
         while let (_, number) = deadlines.first, actions[number] == nil { deadlines.removeFirst() }
-        guard let next = deadlines.first?.deadline else { return lws_sul_cancel(wake) }
+        guard let next = deadlines.first?.deadline else { return clws_stop_alarm(alarm) }
         let wait = max(.zero, next - clock.now).components
-        // A microsecond more, lest it comes too early by what was rounded off.
+        // A microsecond more, lest it rings too early by what was rounded off.
         let microseconds = min(wait.seconds, 86_400) * 1_000_000 + wait.attoseconds / 1_000_000_000_000 + 1
-        lws_sul_schedule(context, 0, wake, { _ in }, microseconds)
+        clws_set_alarm(alarm, context, microseconds)
     }
 }
 

@@ -56,8 +56,8 @@ final class OpenConnection: ByteStreamOwner {
     }
 
     /// Ends at once.
-    func stop(because reason: String) {
-        conversation.streamEnded(because: reason)
+    func stop(_ failure: WebSocketFailure) {
+        conversation.cut(failure)
         flush()
     }
 
@@ -90,6 +90,13 @@ final class OpenConnection: ByteStreamOwner {
         flush()
     }
 
+    private func timedOut() {
+        conversation.timerFired()
+        flush()
+        // The peer had its time already.
+        if conversation.stream == .closeNow { stream.cut() }
+    }
+
     // MARK: The conversation
 
     /// Does what the conversation has come to.
@@ -98,12 +105,7 @@ final class OpenConnection: ByteStreamOwner {
         conversation.takeMessages { report.received($0) }
         if conversation.takeControlFrames() { report.receivedControlFrame() }
         if let time = conversation.takeTimer() {
-            timer.set(after: time) {
-                self.conversation.timerFired()
-                self.flush()
-                // The peer had its time already.
-                if self.conversation.stream == .closeNow { self.stream.cut() }
-            }
+            timer.set(after: time) { [weak self] in self?.timedOut() }
         }
         if let closure = conversation.takeClosure() {
             ended()

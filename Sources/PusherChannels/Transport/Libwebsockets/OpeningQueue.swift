@@ -21,6 +21,13 @@ struct OpeningQueue {
             }
             return nil
         }
+
+        /// Forgets those who have left or begun, when they are the most: in a queue that never empties they would add up.
+        mutating func compact() {
+            guard order.count > 2 * waiting.count + OpeningQueue.limit else { return }
+            order = order[head...].filter { waiting[$0] != nil }
+            head = 0
+        }
     }
 
     private var endpoints: [String: Endpoint] = [:]
@@ -56,11 +63,8 @@ struct OpeningQueue {
             endpoint.underWay.insert(key)
             turns.append(begin)
         }
-        if endpoint.waiting.isEmpty {
-            guard !endpoint.underWay.isEmpty else { return }
-            endpoint.order = []
-            endpoint.head = 0
-        }
+        guard !endpoint.waiting.isEmpty || !endpoint.underWay.isEmpty else { return }
+        endpoint.compact()
         endpoints[name] = endpoint
     }
 }

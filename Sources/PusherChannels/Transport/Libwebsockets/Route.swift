@@ -17,7 +17,7 @@ struct Route {
     var nearPort: Int { proxy?.port ?? port }
 
     /// Whom to connect to, for messages.
-    var nearEnd: String { proxy.map { "the proxy \($0)" } ?? endpoint }
+    var nearEnd: String { proxy.map { "Proxy \($0)" } ?? endpoint }
 
     /// Names it for the queue: two ways to one host don't hold each other up.
     var name: String { proxy.map { "\(endpoint) \($0)" } ?? endpoint }

@@ -120,7 +120,7 @@ final class StreamOpening: ByteStreamOwner {
             refused(error)
         case (.tunnelling, _):
             let text = "hung up before it answered the request for a tunnel to \(route.endpoint)"
-            fail(WebSocketFailure(.connectionLost, "\(route.nearEnd.capitalisedFirst) \(text)\(reason)"))
+            fail(WebSocketFailure(.connectionLost, "\(route.nearEnd) \(text)\(reason)"))
         case (_, .untrusted(let trouble)):
             fail(trouble.failure(endpoint: route.endpoint))
         case (.resolving, _), (.connecting, _), (.securing, _):
@@ -161,8 +161,8 @@ final class StreamOpening: ByteStreamOwner {
         let text =
             switch stage {
             case .resolving: "No address was found for \(route.nearHost)"
-            case .connecting: "\(route.nearEnd.capitalisedFirst) didn't accept the connection (address \(address))"
-            case .tunnelling: "\(route.nearEnd.capitalisedFirst) didn't answer the request for a tunnel to \(route.endpoint)"
+            case .connecting: "\(route.nearEnd) didn't accept the connection (address \(address))"
+            case .tunnelling: "\(route.nearEnd) didn't answer the request for a tunnel to \(route.endpoint)"
             case .securing: "\(route.endpoint) didn't finish the TLS handshake"
             }
         fail(.timedOut(text, after: timeouts.stage))
@@ -193,9 +193,5 @@ extension WebSocketFailure {
         let number = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
         return WebSocketFailure(.timedOut, "\(text) within \(number) s")
     }
-}
-
-extension String {
-    fileprivate var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 #endif

@@ -4,7 +4,7 @@ import Foundation
 
 /// The certificates of a PEM text, in their order.
 final class CertificateList {
-    let elements: [OpaquePointer]
+    private let elements: [OpaquePointer]
 
     init(_ source: PEMSource) throws(WebSocketFailure) {
         elements = try source.withMemory { memory in
@@ -13,8 +13,7 @@ final class CertificateList {
             return certificates
         }
         // It ends with the error that there is no more.
-        let isDamaged = ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE
-        ERR_clear_error()
+        let isDamaged = OpenSSLError.take() != OpenSSLError(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE)
         guard !elements.isEmpty, !isDamaged else {
             elements.forEach { X509_free($0) }
             let problem = isDamaged ? "A certificate is damaged" : "There is no certificate"
@@ -24,6 +23,13 @@ final class CertificateList {
 
     deinit {
         elements.forEach { X509_free($0) }
+    }
+
+    /// Calls `body` with each; whoever wants to keep one takes a reference of its own.
+    func forEach<Failure: Error>(_ body: (OpaquePointer) throws(Failure) -> Void) throws(Failure) {
+        // To the end of the calls: without, the list could go when its elements were fetched, and they with it.
+        defer { withExtendedLifetime(self) {} }
+        for element in elements { try body(element) }
     }
 }
 
@@ -46,22 +52,5 @@ extension PEMSource {
         defer { BIO_free(memory) }
         return body(memory)
     }
-
-    /// Changes when the file was replaced or rewritten.
-    var stamp: FileStamp? {
-        guard case .file(let path) = self, let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
-            return nil
-        }
-        return FileStamp(
-            number: (attributes[.systemFileNumber] as? NSNumber)?.uint64Value,
-            size: (attributes[.size] as? NSNumber)?.uint64Value, changed: attributes[.modificationDate] as? Date)
-    }
-}
-
-/// What shows that a file is not the one that it was.
-struct FileStamp: Equatable {
-    let number: UInt64?
-    let size: UInt64?
-    let changed: Date?
 }
 #endif

@@ -1,13 +1,17 @@
 #if canImport(COpenSSL)
 import COpenSSL
+import Foundation
 
 /// What the TLS sessions of one configuration share. Confined to the thread of its loop.
 final class TLSContext {
     let configuration: TLSConfiguration
     private let context: OpaquePointer
+    /// The pinned keys as ``TLSSession`` computes them.
+    let pins: Set<String>
 
-    init(_ configuration: TLSConfiguration) throws(WebSocketFailure) {
+    init(_ configuration: TLSConfiguration, trusting store: CertificateStore) throws(WebSocketFailure) {
         self.configuration = configuration
+        pins = try Self.pins(configuration.pinnedPublicKeys)
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw Self.unusable("OpenSSL: \(OpenSSLError.take())") }
         self.context = context
         let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
@@ -18,7 +22,7 @@ final class TLSContext {
         case .full: SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         case .insecureAcceptAnyCertificate: SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
         }
-        try trust(configuration.roots)
+        SSL_CTX_set1_cert_store(context, store.store)
         if let identity = configuration.identity { try present(identity) }
     }
 
@@ -29,24 +33,11 @@ final class TLSContext {
     /// A session for one connection; nil without memory for it.
     func makeSession() -> OpaquePointer? { SSL_new(context) }
 
-    private func trust(_ roots: TLSConfiguration.Roots) throws(WebSocketFailure) {
-        let source: PEMSource?
-        switch roots {
-        case .system: source = nil
-        case .systemAnd(let own), .only(let own): source = own
-        }
-        if case .only = roots {} else { SSL_CTX_set_default_verify_paths(context) }
-        guard let source else { return }
-        let certificates = try CertificateList(source)
-        for certificate in certificates.elements {
-            X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
-        }
-    }
-
     private func present(_ identity: TLSConfiguration.Identity) throws(WebSocketFailure) {
-        let chain = try CertificateList(identity.certificateChain)
-        for (index, certificate) in chain.elements.enumerated() {
-            let added = index == 0 ? SSL_CTX_use_certificate(context, certificate) : copenssl_add_to_chain(context, certificate)
+        var isFirst = true
+        try CertificateList(identity.certificateChain).forEach { certificate throws(WebSocketFailure) in
+            let added = isFirst ? SSL_CTX_use_certificate(context, certificate) : copenssl_add_to_chain(context, certificate)
+            isFirst = false
             guard added == 1 else {
                 throw Self.unusable("The client certificate (\(identity.certificateChain)) can't be used: \(OpenSSLError.take())")
             }
@@ -63,6 +54,19 @@ final class TLSContext {
                 "The private key (\(identity.privateKey)) doesn't belong to the client certificate (\(identity.certificateChain))"
             )
         }
+    }
+
+    /// Without the prefix that they may have. What can't be a pin would fail all connections, for a reason hard to find.
+    private static func pins(_ pins: Set<String>) throws(WebSocketFailure) -> Set<String> {
+        var known: Set<String> = []
+        for pin in pins {
+            let digest = pin.hasPrefix("sha256//") ? String(pin.dropFirst(8)) : pin
+            guard Data(base64Encoded: digest)?.count == 32 else {
+                throw unusable("\(pin.debugDescription) is no pin of a public key: SHA-256 in base64")
+            }
+            known.insert(digest)
+        }
+        return known
     }
 
     static func unusable(_ message: String) -> WebSocketFailure {

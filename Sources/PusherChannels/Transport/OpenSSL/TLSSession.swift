@@ -13,17 +13,17 @@ final class TLSSession {
         case ended
         /// The socket failed with this error number.
         case broken(Int32)
-        case failed(TLSTrouble)
+        case failed(TLSProblem)
     }
 
     private let tls: OpaquePointer
-    private let configuration: TLSConfiguration
+    private let context: TLSContext
 
     /// Prepares a session with a host, whose certificate must be for that name or address. Nil without memory for it.
     init?(_ context: TLSContext, descriptor: Int32, host: String) {
         guard let tls = context.makeSession() else { return nil }
         self.tls = tls
-        configuration = context.configuration
+        self.context = context
         guard SSL_set_fd(tls, descriptor) == 1, expect(host) else { return nil }
         SSL_set_connect_state(tls)
     }
@@ -39,7 +39,9 @@ final class TLSSession {
             return X509_VERIFY_PARAM_set1_ip(parameters, address.bytes, address.bytes.count) == 1
         }
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-        X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        // As browsers do it: no "ws*.example", and no name where only the subject has one (RFC 6125, 6.4.3 and 6.4.4).
+        let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
+        X509_VERIFY_PARAM_set_hostflags(parameters, flags)
         return copenssl_set_server_name(tls, name) == 1 && X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1
     }
 
@@ -101,14 +103,14 @@ final class TLSSession {
         default:
             let error = OpenSSLError.take()
             return .failed(
-                TLSTrouble(error, verdict: SSL_get_verify_result(tls), showsCertificate: configuration.identity != nil))
+                TLSProblem(error, verdict: SSL_get_verify_result(tls), showsCertificate: context.configuration.identity != nil))
         }
     }
 
     /// Whether one of the keys that vouch for the server is pinned, or none needs to be.
     private var isPinned: Bool {
-        guard !configuration.pinnedPublicKeys.isEmpty else { return true }
-        let pins = Set(configuration.pinnedPublicKeys.map { $0.hasPrefix("sha256//") ? String($0.dropFirst(8)) : $0 })
+        let pins = context.pins
+        guard !pins.isEmpty else { return true }
         // Without a verified chain only the server's own certificate counts: the rest may be anybody's.
         guard let chain = SSL_get_verify_result(tls) == X509_V_OK ? SSL_get0_verified_chain(tls) : nil else {
             return SSL_get0_peer_certificate(tls).map { pins.contains(Self.publicKeyPin(of: $0)) } ?? false

@@ -43,10 +43,10 @@ struct ProxyTunnel {
             }
         return WebSocketFailure(
             .proxyRefused(status: status),
-            "The proxy \(proxy) answered the request for a tunnel to \(target) with HTTP \(status)\(hint)")
+            "Proxy \(proxy) answered the request for a tunnel to \(target) with HTTP \(status)\(hint)")
     }
 
     private func violation(_ problem: String) -> WebSocketFailure {
-        WebSocketFailure(.protocolViolation, "The proxy \(proxy) doesn't answer like an HTTP proxy: \(problem)")
+        WebSocketFailure(.protocolViolation, "Proxy \(proxy) doesn't answer like an HTTP proxy: \(problem)")
     }
 }

@@ -1,5 +1,14 @@
 import Foundation
 
+extension HTTPProxy {
+    fileprivate var checked: HTTPProxy {
+        get throws(WebSocketFailure) {
+            try checkEndpoint(host: host, port: port)
+            return self
+        }
+    }
+}
+
 extension WebSocketRequest {
     /// The environment as it was when the first connection was made: reading it while another thread changes it is a race.
     private static let environment = ProxyEnvironment(variables: ProcessInfo.processInfo.environment)
@@ -9,7 +18,7 @@ extension WebSocketRequest {
         get throws(WebSocketFailure) {
             switch proxy {
             case .none: nil
-            case .http(let proxy): proxy
+            case .http(let proxy): try proxy.checked
             case .environment: try Self.environment.proxy(for: host, port: port, secure: secure)
             }
         }

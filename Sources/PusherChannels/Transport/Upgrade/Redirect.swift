@@ -19,8 +19,12 @@ extension UpgradeAnswer {
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)
         next.path = (path?.percentEncodedPath).flatMap { $0.isEmpty ? nil : $0 } ?? "/"
         if let query = path?.percentEncodedQuery { next.path += "?\(query)" }
-        // Headers may hold credentials, which are for the host that they were given for.
-        if next.host != request.host || next.port != request.port { next.headers = [:] }
+        // Credentials are for the host that they were given for, and so is trust without proof.
+        if next.host != request.host || next.port != request.port {
+            next.headers = [:]
+            next.tls.identity = nil
+            next.tls.verification = .full
+        }
         next.maximumRedirects -= 1
         return next
     }

@@ -19,14 +19,10 @@ struct UpgradeRequest {
     ]
 
     init(_ request: WebSocketRequest) throws(WebSocketFailure) {
-        guard request.host.contains(where: { $0 != "." }), request.host.utf8.allSatisfy(Self.canStandInHost) else {
-            throw WebSocketFailure(.unsupported, "\"\(request.host)\" is no host name (beyond ASCII: use the xn-- form)")
-        }
-        guard (1...65535).contains(request.port) else {
-            throw WebSocketFailure(.unsupported, "\(request.port) is not a TCP port")
-        }
+        try checkEndpoint(host: request.host, port: request.port)
         guard request.path.hasPrefix("/"), request.path.utf8.allSatisfy(Self.isVisible) else {
-            throw WebSocketFailure(.unsupported, "The path must begin with / and be percent-encoded: \(request.path)")
+            throw WebSocketFailure(
+                .unsupported, "The path must begin with / and be percent-encoded: \(request.path.debugDescription)")
         }
         secure = request.secure
         host = request.host
@@ -38,7 +34,8 @@ struct UpgradeRequest {
         var hasUserAgent = false
         for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
             guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw WebSocketFailure(.unsupported, "The header \(name) has characters that a header can't have")
+                throw WebSocketFailure(
+                    .unsupported, "The header \(name.debugDescription) has characters that a header can't have")
             }
             switch name.lowercased() {
             case let name where Self.reserved.contains(name): continue
@@ -76,11 +73,20 @@ struct UpgradeRequest {
 
     private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
-    private static func canStandInHost(_ byte: UInt8) -> Bool { isVisible(byte) && !"/?#@[]\\\"<>^`{|}".utf8.contains(byte) }
-
     private static func isToken(_ name: String) -> Bool {
         let separators = "()<>@,;:\\\"/[]?={}".utf8
         return !name.isEmpty && name.utf8.allSatisfy { isVisible($0) && !separators.contains($0) }
+    }
+}
+
+/// Throws for what can't be connected to: a port of more than 16 bits would be cut to another one.
+func checkEndpoint(host: String, port: Int) throws(WebSocketFailure) {
+    let isName = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
+    guard isName, host.contains(where: { $0 != "." }), host.utf8.count <= 253 else {
+        throw WebSocketFailure(.unsupported, "\(host.debugDescription) is no host name (beyond ASCII: use the xn-- form)")
+    }
+    guard (1...65535).contains(port) else {
+        throw WebSocketFailure(.unsupported, "\(port) is not a TCP port")
     }
 }
 

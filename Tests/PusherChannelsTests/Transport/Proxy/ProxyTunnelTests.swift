@@ -61,7 +61,7 @@ import Testing
         }
         #expect(
             failure?.message
-                == "The proxy [::1]:3128 answered the request for a tunnel to ws.example:443 with HTTP 407 (it doesn't take the credentials)"
+                == "Proxy [::1]:3128 answered the request for a tunnel to ws.example:443 with HTTP 407 (it doesn't take the credentials)"
         )
     }
 
@@ -69,7 +69,7 @@ import Testing
     func whatIsNoProxy(text: String) {
         let failure = #expect(throws: WebSocketFailure.self) { try read(text, through: proxy) }
         #expect(failure?.kind == .protocolViolation)
-        #expect(failure?.message.hasPrefix("The proxy proxy.example:3128 doesn't answer like an HTTP proxy: ") == true)
+        #expect(failure?.message.hasPrefix("Proxy proxy.example:3128 doesn't answer like an HTTP proxy: ") == true)
     }
 
     @Test func thePasswordIsNeverShown() {

@@ -2,25 +2,27 @@
 import COpenSSL
 
 /// What OpenSSL complains of.
-struct OpenSSLError {
+struct OpenSSLError: Equatable {
+    let library: Int32
     let reason: Int32
-    let text: String
 
     /// Takes the error of the call just made on this thread: the last, which says what became of those that led to it.
     static func take() -> OpenSSLError {
         let code = ERR_peek_last_error()
         ERR_clear_error()
-        return OpenSSLError(
-            reason: ERR_GET_REASON(code), text: ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given")
+        return OpenSSLError(library: ERR_GET_LIB(code), reason: ERR_GET_REASON(code))
     }
 }
 
 extension OpenSSLError: CustomStringConvertible {
-    var description: String { text }
+    var description: String {
+        let code = UInt(library) << 23 | UInt(reason)
+        return ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"
+    }
 }
 
 /// Why a TLS session failed: for code and for a person.
-struct TLSTrouble {
+struct TLSProblem {
     let failure: TLSFailure
     let reason: String
 
@@ -29,7 +31,7 @@ struct TLSTrouble {
         WebSocketFailure(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
     }
 
-    static let notPinned = TLSTrouble(
+    static let notPinned = TLSProblem(
         failure: .publicKeyNotPinned, reason: "none of the public keys that vouch for the server is a pinned one")
 
     private init(failure: TLSFailure, reason: String) {
@@ -40,6 +42,10 @@ struct TLSTrouble {
     /// Makes sense of an error. `verdict` is the verifier's on the server's certificate; `showsCertificate` says whether the
     /// client has one.
     init(_ error: OpenSSLError, verdict: Int, showsCertificate: Bool) {
+        guard error.library == ERR_LIB_SSL else {
+            self.init(failure: .handshakeFailed, reason: "\(error)")
+            return
+        }
         if error.reason == SSL_R_CERTIFICATE_VERIFY_FAILED {
             self.init(verdict: verdict)
             return
@@ -49,7 +55,10 @@ struct TLSTrouble {
             self.init(failure: .clientCertificateRequired, reason: "the server wants a client certificate (\(error))")
         case SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED, SSL_AD_CERTIFICATE_EXPIRED,
             SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED:
-            self.init(failure: .clientCertificateRefused, reason: "the server refuses the client certificate (\(error))")
+            // "Bad certificate" is what some servers say that got none.
+            self.init(
+                failure: showsCertificate ? .clientCertificateRefused : .clientCertificateRequired,
+                reason: "the server \(showsCertificate ? "refuses the" : "wants a") client certificate (\(error))")
         // What TLS 1.2 has in place of "certificate required"; with a certificate it may mean anything.
         case SSL_AD_HANDSHAKE_FAILURE where !showsCertificate:
             self.init(

@@ -1,0 +1,30 @@
+#if canImport(COpenSSL)
+import COpenSSL
+
+/// The authorities that may vouch for a server. Confined to the thread of its loop.
+final class CertificateStore {
+    let store: OpaquePointer
+
+    init(_ roots: TLSConfiguration.Roots) throws(WebSocketFailure) {
+        guard let store = X509_STORE_new() else { throw TLSContext.unusable("OpenSSL: \(OpenSSLError.take())") }
+        self.store = store
+        switch roots {
+        case .system: X509_STORE_set_default_paths(store)
+        case .only(let source): try add(source)
+        case .systemAnd(let source):
+            X509_STORE_set_default_paths(store)
+            try add(source)
+        }
+        // It isn't an error that a system has no such file.
+        ERR_clear_error()
+    }
+
+    deinit {
+        X509_STORE_free(store)
+    }
+
+    private func add(_ source: PEMSource) throws(WebSocketFailure) {
+        try CertificateList(source).forEach { X509_STORE_add_cert(store, $0) }
+    }
+}
+#endif

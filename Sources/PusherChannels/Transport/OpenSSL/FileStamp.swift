@@ -1,0 +1,48 @@
+#if canImport(COpenSSL)
+import COpenSSL
+import Glibc
+
+/// What shows that a path leads to another file, or to other content, than it did.
+struct FileStamp: Equatable {
+    private let device: dev_t
+    private let number: ino_t
+    private let size: off_t
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// Follows links, of which only one in the middle may change: so do secrets that are mounted into containers.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        (device, number, size) = (status.st_dev, status.st_ino, status.st_size)
+        (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    }
+}
+
+extension TLSConfiguration {
+    /// The stamps of all files that a context is made of.
+    var stamps: [FileStamp?] { roots.stamps + [identity?.certificateChain, identity?.privateKey].map { $0?.stamp } }
+}
+
+extension TLSConfiguration.Roots {
+    /// The stamps of the files with the authorities.
+    var stamps: [FileStamp?] {
+        switch self {
+        case .system: [Self.systemStamp]
+        case .only(let source): [source.stamp]
+        case .systemAnd(let source): [Self.systemStamp, source.stamp]
+        }
+    }
+
+    private static var systemStamp: FileStamp? {
+        let path = getenv(X509_get_default_cert_file_env()) ?? UnsafeMutablePointer(mutating: X509_get_default_cert_file())
+        return path.flatMap { FileStamp(String(cString: $0)) }
+    }
+}
+
+extension PEMSource {
+    fileprivate var stamp: FileStamp? {
+        if case .file(let path) = self { FileStamp(path) } else { nil }
+    }
+}
+#endif

@@ -1,0 +1,64 @@
+#if os(Linux)
+import Foundation
+@testable import PusherChannels
+
+/// A way not to get or not to keep a connection, and what a client hears of it: a row of "When connecting fails".
+struct FailureScenario: Sendable, CustomStringConvertible {
+    /// What is wrong, as the page says it.
+    let name: String
+    /// Makes it happen.
+    let run: @Sendable () async throws -> FailureReport
+
+    init(_ name: String, run: @escaping @Sendable () async throws -> FailureReport) {
+        self.name = name
+        self.run = run
+    }
+
+    var description: String { name }
+
+    static let all = connecting + tls + proxies + upgrades + frames
+}
+
+/// What a client hears, as the page prints it: without the numbers that are others each time.
+struct FailureReport: Equatable, Sendable {
+    let kind: String
+    let message: String
+
+    init(kind: String, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    init(_ failure: WebSocketFailure, ports: [Int: Int]) {
+        let kind = "\(failure.kind)".replacingOccurrences(of: "PusherChannels.TLSFailure", with: "")
+        let message = ports.reduce(failure.message) { text, port in
+            text.replacingOccurrences(of: ":\(port.key)", with: ":\(port.value)")
+        }
+        self.init(kind: kind, message: message)
+    }
+}
+
+/// Makes one attempt and waits for its end; `ports` are the real ones and those that the page has in their place.
+func failure(
+    of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: OpeningTimeouts = OpeningTimeouts(),
+    resolve: @escaping AddressResolver.Resolve = { $1(.success(["127.0.0.1"])) }
+) async throws -> FailureReport {
+    try await withWatchdog {
+        let loop = LibwebsocketsLoop(timeouts: timeouts)
+        let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop, resolve: resolve))
+        rig.socket.open(request, attempt: first)
+        let closure = await rig.events.untilClosed().last
+        await loop.shutdown()
+        guard case .closed(.failed(let failure), _) = closure else { throw Unexpected(text: "\(String(describing: closure))") }
+        return FailureReport(failure, ports: ports)
+    }
+}
+
+/// A scenario went otherwise.
+struct Unexpected: Error {
+    let text: String
+}
+
+/// For what never comes.
+let impatient = OpeningTimeouts(stage: .milliseconds(500), address: .milliseconds(500))
+#endif

@@ -1,0 +1,155 @@
+#if os(Linux)
+import Foundation
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Whom a client trusts: every flaw of a server's certificate, provoked with real ones, is the typed error that it should be.
+@Suite struct TLSVerificationTests {
+    /// What comes of one attempt.
+    private enum Outcome: Equatable {
+        case opened
+        case failed(WebSocketFailure.Kind)
+    }
+
+    /// Opens a socket to a server with a certificate; with the message if it failed.
+    private func attempt(
+        _ certificate: IssuedCertificate, host: String = "localhost", tls: TLSConfiguration
+    ) async throws -> (outcome: Outcome, message: String) {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+        }
+        return try await withWatchdog {
+            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
+            defer { withExtendedLifetime((server, proxy)) {} }
+            // Every name is this machine.
+            let rig = SocketRig(socket: LibwebsocketsSocket { $1(.success(["127.0.0.1"])) })
+            rig.socket.open(
+                WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
+            switch await rig.events.next() {
+            case .opened: return (.opened, "")
+            case .closed(.failed(let failure), _): return (.failed(failure.kind), failure.message)
+            case let other: throw Surprise(text: "\(String(describing: other))")
+            }
+        }
+    }
+
+    private struct Surprise: Error {
+        let text: String
+    }
+
+    private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
+        TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+    }
+
+    // MARK: Whom to trust
+
+    @Test func anAuthorityInMemoryOrInAFile() async throws {
+        let authority = try CertificateAuthority()
+        let certificate = try authority.issue()
+        let file = PEMSource.file(try authority.file().path)
+        for roots in [TLSConfiguration.Roots.only(.text(authority.certificatePEM)), .only(file), .systemAnd(file)] {
+            #expect(try await attempt(certificate, tls: TLSConfiguration(roots: roots)).outcome == .opened)
+        }
+    }
+
+    @Test func oneOfSeveralAuthorities() async throws {
+        let authorities = try (0..<3).map { _ in try CertificateAuthority() }
+        let text = "Some words\n" + authorities.map(\.certificatePEM).joined(separator: "and\n")
+        let tls = TLSConfiguration(roots: .only(.text(text)))
+        for authority in authorities { #expect(try await attempt(authority.issue(), tls: tls).outcome == .opened) }
+    }
+
+    @Test func anAuthorityThatNobodyTrusts() async throws {
+        let certificate = try CertificateAuthority().issue()
+        for tls in [TLSConfiguration(), try trusting(CertificateAuthority())] {
+            let (outcome, message) = try await attempt(certificate, tls: tls)
+            #expect(outcome == .failed(.tlsFailed(.untrustedAuthority)))
+            #expect(message.contains("the server's certificate is refused"))
+        }
+    }
+
+    @Test(arguments: [
+        (CertificateAuthority.Flaw.expired, TLSFailure.certificateExpired, "certificate has expired"),
+        (.notYetValid, .certificateNotYetValid, "certificate is not yet valid"),
+        (.wrongHost, .wrongHost, "hostname mismatch"), (.selfSigned, .selfSigned, "self-signed certificate"),
+    ])
+    func aFlaw(flaw: CertificateAuthority.Flaw, failure: TLSFailure, reason: String) async throws {
+        let authority = try CertificateAuthority()
+        let (outcome, message) = try await attempt(authority.issue(flaw: flaw), tls: trusting(authority))
+        #expect(outcome == .failed(.tlsFailed(failure)))
+        #expect(message.contains("TLS with localhost:"))
+        #expect(message.contains(reason), "\(message)")
+    }
+
+    @Test func aSelfSignedCertificateCanBeTrustedItself() async throws {
+        let certificate = try CertificateAuthority().issue(flaw: .selfSigned)
+        let tls = TLSConfiguration(roots: .only(.text(certificate.certificatePEM)))
+        #expect(try await attempt(certificate, tls: tls).outcome == .opened)
+    }
+
+    // MARK: For which host
+
+    @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "a.ws.example"])
+    func theCertificatesHosts(host: String) async throws {
+        let authority = try CertificateAuthority()
+        let certificate = try authority.issue(names: ["localhost", "*.ws.example"])
+        #expect(try await attempt(certificate, host: host, tls: trusting(authority)).outcome == .opened)
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1", "ws.example", "a.b.ws.example", "abc.part.example"])
+    func anotherHostsCertificate(host: String) async throws {
+        let authority = try CertificateAuthority()
+        let names = ["other.example", "*.ws.example", "a*.part.example"]
+        let certificate = try authority.issue(names: names, addresses: ["127.0.0.2"])
+        let outcome = try await attempt(certificate, host: host, tls: trusting(authority)).outcome
+        #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+    }
+
+    @Test func anAddressIsNotAName() async throws {
+        let authority = try CertificateAuthority()
+        let certificate = try authority.issue(names: ["127.0.0.1"], addresses: [])
+        let outcome = try await attempt(certificate, host: "127.0.0.1", tls: trusting(authority)).outcome
+        #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+    }
+
+    // MARK: Without verification
+
+    @Test(arguments: CertificateAuthority.Flaw.allCases)
+    func insecureTakesAnything(flaw: CertificateAuthority.Flaw) async throws {
+        let certificate = try CertificateAuthority().issue(flaw: flaw)
+        let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+        #expect(try await attempt(certificate, tls: tls).outcome == .opened)
+    }
+
+    // MARK: What can't be used
+
+    @Test(arguments: [
+        (PEMSource.file("/nowhere/roots.pem"), "The file /nowhere/roots.pem can't be read"),
+        (.text("nothing"), "There is no certificate in PEM text"), (.text(""), "There is no certificate in PEM text"),
+        (.text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "A certificate is damaged in PEM text"),
+    ])
+    func rootsThatAreNone(source: PEMSource, message: String) async throws {
+        for roots in [TLSConfiguration.Roots.only(source), .systemAnd(source)] {
+            let rig = SocketRig()
+            let tls = TLSConfiguration(roots: roots)
+            rig.socket.open(WebSocketRequest(secure: true, host: "localhost", port: 1, path: "/", tls: tls), attempt: first)
+            let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
+            #expect(failure == WebSocketFailure(.tlsFailed(.invalidConfiguration), message))
+        }
+    }
+
+    @Test func aFileThatChangedIsReadAgain() async throws {
+        let authorities = try (0..<2).map { _ in try CertificateAuthority() }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString).pem")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let tls = TLSConfiguration(roots: .only(.file(file.path)))
+        try authorities[0].write(to: file)
+        #expect(try await attempt(authorities[0].issue(), tls: tls).outcome == .opened)
+        try authorities[1].write(to: file)
+        #expect(try await attempt(authorities[1].issue(), tls: tls).outcome == .opened)
+        #expect(try await attempt(authorities[0].issue(), tls: tls).outcome == .failed(.tlsFailed(.untrustedAuthority)))
+    }
+}
+#endif
