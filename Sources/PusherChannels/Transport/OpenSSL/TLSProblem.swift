@@ -39,32 +39,27 @@ struct TLSProblem {
         self.reason = reason
     }
 
-    /// Makes sense of an error. `verdict` is the verifier's on the server's certificate; `showsCertificate` says whether the
-    /// client has one.
-    init(_ error: OpenSSLError, verdict: Int, showsCertificate: Bool) {
+    /// What became of the client's certificate in a handshake.
+    enum ClientCertificate {
+        case notAsked, missing, shown
+    }
+
+    /// Makes sense of an error. `verdict` is the verifier's on the server's certificate.
+    init(_ error: OpenSSLError, verdict: Int, clientCertificate: ClientCertificate) {
         guard error.library == ERR_LIB_SSL else {
             self.init(failure: .handshakeFailed, reason: "\(error)")
             return
         }
-        if error.reason == SSL_R_CERTIFICATE_VERIFY_FAILED {
+        switch (error.reason - SSL_AD_REASON_OFFSET, clientCertificate) {
+        case (SSL_R_CERTIFICATE_VERIFY_FAILED - SSL_AD_REASON_OFFSET, _):
             self.init(verdict: verdict)
-            return
-        }
-        switch error.reason - SSL_AD_REASON_OFFSET {
-        case SSL_AD_CERTIFICATE_REQUIRED:
+        // TLS 1.2 and older have no word of their own for it, and servers not one they agree on.
+        case (SSL_AD_CERTIFICATE_REQUIRED, _), (SSL_AD_HANDSHAKE_FAILURE, .missing), (SSL_AD_BAD_CERTIFICATE, .missing):
             self.init(failure: .clientCertificateRequired, reason: "the server wants a client certificate (\(error))")
-        case SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED, SSL_AD_CERTIFICATE_EXPIRED,
-            SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED:
-            // "Bad certificate" is what some servers say that got none.
-            self.init(
-                failure: showsCertificate ? .clientCertificateRefused : .clientCertificateRequired,
-                reason: "the server \(showsCertificate ? "refuses the" : "wants a") client certificate (\(error))")
-        // What TLS 1.2 has in place of "certificate required"; with a certificate it may mean anything.
-        case SSL_AD_HANDSHAKE_FAILURE where !showsCertificate:
-            self.init(
-                failure: .handshakeFailed,
-                reason: "the server finds nothing to agree on, or wants a client certificate (\(error))")
-        case SSL_AD_PROTOCOL_VERSION:
+        case (SSL_AD_BAD_CERTIFICATE, _), (SSL_AD_UNSUPPORTED_CERTIFICATE, _), (SSL_AD_CERTIFICATE_REVOKED, _),
+            (SSL_AD_CERTIFICATE_EXPIRED, _), (SSL_AD_CERTIFICATE_UNKNOWN, _), (SSL_AD_UNKNOWN_CA, _), (SSL_AD_ACCESS_DENIED, _):
+            self.init(failure: .clientCertificateRefused, reason: "the server refuses the client certificate (\(error))")
+        case (SSL_AD_PROTOCOL_VERSION, _):
             self.init(failure: .unsupportedVersion, reason: "the server speaks no TLS version that is allowed here (\(error))")
         default:
             self.init(error)

@@ -102,9 +102,14 @@ final class TLSSession {
             return number == 0 ? .ended : .broken(number)
         default:
             let error = OpenSSLError.take()
-            return .failed(
-                TLSProblem(error, verdict: SSL_get_verify_result(tls), showsCertificate: context.configuration.identity != nil))
+            return .failed(TLSProblem(error, verdict: SSL_get_verify_result(tls), clientCertificate: clientCertificate))
         }
+    }
+
+    /// What became of the client's certificate. A server that asks for one sends a list of authorities, if an empty one.
+    private var clientCertificate: TLSProblem.ClientCertificate {
+        if context.configuration.identity != nil { return .shown }
+        return SSL_get0_peer_CA_list(tls) == nil ? .notAsked : .missing
     }
 
     /// Whether one of the keys that vouch for the server is pinned, or none needs to be.
