@@ -1,0 +1,66 @@
+#if os(Linux)
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Redirects of the upgrade, and addresses of both families.
+@Suite struct RedirectionTests {
+    private func open(_ request: WebSocketRequest) async throws -> SocketEvent? {
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.open(request, attempt: first)
+            return await rig.events.next()
+        }
+    }
+
+    private func request(port: Int, redirects: Int) -> WebSocketRequest {
+        WebSocketRequest(
+            secure: false, host: "127.0.0.1", port: port, path: "/app/key", headers: ["X-Secret": "s3cret"],
+            maximumRedirects: redirects)
+    }
+
+    @Test func redirectsAreFollowedAsOftenAsAsked() async throws {
+        let last = try RawServer.answering()
+        let middle = try RawServer.answering(.text("HTTP/1.1 307 x\r\nLocation: ws://127.0.0.1:\(last.port)/b\r\n\r\n"))
+        let server = try RawServer.answering(.text("HTTP/1.1 301 x\r\nLocation: ws://127.0.0.1:\(middle.port)/a?x=y\r\n\r\n"))
+        #expect(try await open(request(port: server.port, redirects: 2)) == .opened(first))
+        #expect(server.requests.all.first?.contains("X-Secret: s3cret") == true)
+        #expect(middle.requests.all.first?.hasPrefix("GET /a?x=y HTTP/1.1\r\n") == true)
+        #expect(middle.requests.all.first?.contains("X-Secret") == false)
+        #expect(last.requests.all.first?.hasPrefix("GET /b HTTP/1.1\r\n") == true)
+
+        for redirects in [0, 1] {
+            let failure = try await open(request(port: server.port, redirects: redirects))?.failure
+            #expect(failure?.kind == .upgradeRefused(status: redirects == 0 ? 301 : 307))
+        }
+        #expect(last.requests.all.count == 1)
+    }
+
+    @Test func aCircleEnds() async throws {
+        let server = try RawServer.answering(.text("HTTP/1.1 302 x\r\nLocation: /again\r\n\r\n"))
+        #expect(try await open(request(port: server.port, redirects: 5))?.failure?.kind == .upgradeRefused(status: 302))
+        #expect(server.requests.all.count == 6)
+    }
+
+    @Test func aServerAtAnIPv6Address() async throws {
+        let server = try RawServer.answering(on: .ipv6)
+        let request = WebSocketRequest(secure: false, host: "::1", port: server.port, path: "/")
+        #expect(try await open(request) == .opened(first))
+        #expect(server.requests.all.first?.contains("\r\nHost: [::1]:\(server.port)\r\n") == true)
+    }
+
+    /// Through a proxy, as the tests' TLS servers listen at an IPv4 address.
+    @Test(arguments: ["::1", "::2"])
+    func aCertificateForAnIPv6Address(address: String) async throws {
+        let authority = try CertificateAuthority()
+        let server = try RawServer.answering(tls: .certificate(authority.issue(addresses: [address])))
+        let proxy = try ConnectProxy(to: server.port)
+        var request = WebSocketRequest(secure: true, host: "::1", port: 443, path: "/")
+        request.tls.roots = .only(.text(authority.certificatePEM))
+        request.proxy = .http(HTTPProxy(host: "127.0.0.1", port: proxy.port))
+        let event = try await open(request)
+        #expect(address == "::1" ? event == .opened(first) : event?.failure?.kind == .tlsFailed(.wrongHost))
+        #expect(proxy.requests.all.map(\.target) == ["[::1]:443"])
+    }
+}
+#endif
