@@ -17,28 +17,43 @@ public struct LiveScheduler: Scheduler {
     public func schedule(
         at deadline: MonotonicTime, label: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
-        let scheduled = DispatchedAction(action: Locked(action))
         let (seconds, attoseconds) = max(.zero, deadline - now).components
         let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let wait = nanoseconds.overflow ? Int.max : Int(nanoseconds.partialValue) + Int(attoseconds / 1_000_000_000)
-        Self.queue.asyncAfter(deadline: .now() + .nanoseconds(wait)) { scheduled.run() }
-        return scheduled
+        return DispatchedAction(action, after: .nanoseconds(wait), on: Self.queue)
     }
 }
 
-/// An action that is forgotten, with all that it holds, as soon as it has run or was cancelled.
+/// An action that is forgotten, with its timer and all that it holds, as soon as it has run or was cancelled.
+///
+/// Not `asyncAfter`, which keeps what was cancelled until its time: half a kilobyte for each deadline of each connection there was.
 private struct DispatchedAction: ScheduledAction {
-    let action: Locked<(@Sendable () -> Void)?>
+    private struct Pending {
+        let timer: any DispatchSourceTimer
+        let action: @Sendable () -> Void
+    }
 
-    func run() {
-        let action = action.withLock { action in
-            defer { action = nil }
-            return action
-        }
-        action?()
+    private let pending: Locked<Pending?>
+
+    init(_ action: @escaping @Sendable () -> Void, after wait: DispatchTimeInterval, on queue: DispatchQueue) {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        pending = Locked(Pending(timer: timer, action: action))
+        timer.schedule(deadline: .now() + wait)
+        // A timer that nobody cancels keeps itself, and this, until it has run.
+        timer.setEventHandler { [self] in take()?.action() }
+        timer.activate()
     }
 
     func cancel() {
-        action.withLock { $0 = nil }
+        _ = take()
+    }
+
+    private func take() -> Pending? {
+        let taken = pending.withLock { pending in
+            defer { pending = nil }
+            return pending
+        }
+        taken?.timer.cancel()
+        return taken
     }
 }
