@@ -1,8 +1,9 @@
-// What Swift can't import from libwebsockets' headers.
+// What Swift can't import from libwebsockets' headers, and what its module of the C library leaves out.
 #ifndef CLWS_H
 #define CLWS_H
 
 #include <libwebsockets.h>
+#include <sys/epoll.h>
 
 // A union that Swift imports with two names for one member.
 static inline struct lws *clws_adopt(struct lws_vhost *vhost, int descriptor, const char *protocol) {

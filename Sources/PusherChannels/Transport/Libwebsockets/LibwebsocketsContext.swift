@@ -2,18 +2,16 @@
 import CLibwebsockets
 import Glibc
 
-/// A libwebsockets context, which watches sockets for the thread that made it.
+/// A libwebsockets context, which waits for the thread that made it.
 final class LibwebsocketsContext {
     /// Nil if libwebsockets couldn't make one.
     let context: OpaquePointer?
-    private let virtualHost: OpaquePointer?
-    /// Descriptors below this number have a place in libwebsockets' tables.
-    private let capacity: Int32
     // libwebsockets keeps the addresses of what it is given.
     private let protocols = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)
     private let name = strdup("pusher")
 
-    init(for service: LibwebsocketsService) {
+    /// Makes one that tells a service when a descriptor can be read, and owns that.
+    init(for service: LibwebsocketsService, watching descriptor: Int32) {
         protocols.initialize(repeating: lws_protocols(), count: 2)
         protocols[0].name = UnsafePointer(name)
         protocols[0].callback = libwebsocketsCallback
@@ -24,34 +22,27 @@ final class LibwebsocketsContext {
         info.protocols = UnsafePointer(protocols)
         info.vhost_name = UnsafePointer(name)
         info.user = Unmanaged.passUnretained(service).toOpaque()
-        // It sizes its tables by the limit of descriptors, which some containers set to a thousand million.
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        if limit.rlim_cur > 1 << 20 {
-            info.fd_limit_per_thread = 1 << 16
-            capacity = 1 << 16
-        } else {
-            capacity = Int32(limit.rlim_cur)
+        // This one and its own; otherwise as many as the process may open, which some containers set to a thousand million.
+        info.fd_limit_per_thread = 8
+        guard let context = Self.create(info) else {
+            close(descriptor)
+            self.context = nil
+            return
         }
-        context = Self.create(info)
-        virtualHost = context.flatMap { lws_create_vhost($0, &info) }
+        guard let virtualHost = lws_create_vhost(context, &info), clws_adopt(virtualHost, descriptor, name) != nil else {
+            lws_context_destroy(context)
+            close(descriptor)
+            self.context = nil
+            return
+        }
+        self.context = context
     }
 
-    /// Closes all that is watched still. On the thread that made it.
+    /// On the thread that made it.
     deinit {
         if let context { lws_context_destroy(context) }
         protocols.deallocate()
         free(name)
-    }
-
-    /// Has libwebsockets watch a socket, and own it; nil if it can't.
-    ///
-    /// One that its tables have no place for is not even shown: what libwebsockets fails to take over it closes with the context,
-    /// and the number may be somebody else's by then.
-    func watch(_ descriptor: Int32, as number: StreamNumber) -> OpaquePointer? {
-        guard descriptor < capacity, let virtualHost, let wsi = clws_adopt(virtualHost, descriptor, name) else { return nil }
-        lws_set_opaque_user_data(wsi, UnsafeMutableRawPointer(bitPattern: number))
-        return wsi
     }
 
     private static let creation = Locked(())

@@ -14,6 +14,7 @@ final class LibwebsocketsService {
     /// hears of bytes is done with them when it returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
+    private let sockets = SocketPoller()
     private var libwebsockets: LibwebsocketsContext?
     /// The connections that can be commanded: those that haven't reported their end.
     private var connections: [ConnectionKey: LibwebsocketsConnection] = [:]
@@ -25,11 +26,10 @@ final class LibwebsocketsService {
     private var unflushed: [LibwebsocketsConnection] = []
     private var unread: [LibwebsocketsStream] = []
     private var broken: [LibwebsocketsStream] = []
-    private var full: [LibwebsocketsStream] = []
 
     init(loop: LibwebsocketsLoop) {
         self.loop = loop
-        libwebsockets = LibwebsocketsContext(for: self)
+        libwebsockets = LibwebsocketsContext(for: self, watching: sockets.descriptor)
     }
 
     deinit {
@@ -64,7 +64,7 @@ final class LibwebsocketsService {
         openings = OpeningQueue()
         lookups = [:]
         timers.removeAll()
-        (unflushed, unread, broken, full) = ([], [], [], [])
+        (unflushed, unread, broken) = ([], [], [])
     }
 
     /// Has a name looked up elsewhere; `completion` is called on this thread.
@@ -81,20 +81,27 @@ final class LibwebsocketsService {
 
     // MARK: Streams
 
-    func stream(_ number: StreamNumber) -> LibwebsocketsStream? { streams[number] }
-
-    func add(_ stream: LibwebsocketsStream) -> StreamNumber {
+    /// Has a stream told what happens to its socket. Its number is no other's: what is told of one that is gone reaches nobody.
+    func add(
+        _ stream: LibwebsocketsStream, with socket: TCPSocket, for events: SocketEvents
+    ) throws(SystemError) -> StreamNumber {
         lastNumber += 1
+        try sockets.add(socket.descriptor, as: lastNumber, for: events)
         streams[lastNumber] = stream
         return lastNumber
+    }
+
+    func change(_ number: StreamNumber, with socket: TCPSocket, for events: SocketEvents) {
+        sockets.change(socket.descriptor, as: number, for: events)
     }
 
     func remove(_ number: StreamNumber) {
         streams[number] = nil
     }
 
-    func watch(_ descriptor: Int32, as number: StreamNumber) -> OpaquePointer? {
-        libwebsockets?.watch(descriptor, as: number)
+    /// Tells the streams what happened to their sockets.
+    func serveSockets() {
+        sockets.forEachReady { streams[$0]?.happened($1) }
     }
 
     // MARK: What comes after
@@ -105,8 +112,6 @@ final class LibwebsocketsService {
 
     func drainLater(_ stream: LibwebsocketsStream) { broken.append(stream) }
 
-    func awaitRoom(_ stream: LibwebsocketsStream) { full.append(stream) }
-
     /// Does what was put off; whether there is more to do at once.
     func settle() -> Bool {
         for begin in openings.takeTurns() { begin() }
@@ -114,8 +119,7 @@ final class LibwebsocketsService {
         for stream in take(&unread) { stream.readable() }
         for stream in take(&broken) { stream.drain() }
         timers.runDue()
-        for stream in take(&full) { stream.watchRoom() }
-        return !(openings.isEmpty && unflushed.isEmpty && unread.isEmpty && broken.isEmpty && full.isEmpty)
+        return !(openings.isEmpty && unflushed.isEmpty && unread.isEmpty && broken.isEmpty)
     }
 
     private func take<Element>(_ list: inout [Element]) -> [Element] {

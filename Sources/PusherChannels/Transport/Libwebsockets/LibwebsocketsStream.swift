@@ -1,8 +1,7 @@
 #if canImport(CLibwebsockets)
-import CLibwebsockets
 import Glibc
 
-/// A ``ByteStream`` over a socket of ours that libwebsockets watches.
+/// A ``ByteStream`` over a socket of ours, which a loop's thread watches.
 ///
 /// libwebsockets' own client would connect and speak TLS too, but tells little of what went wrong, has one TLS and proxy
 /// setting for all, and parses WebSocket frames byte by byte.
@@ -26,9 +25,10 @@ final class LibwebsocketsStream: ByteStream {
     private let service: LibwebsocketsService
     private let socket: TCPSocket
     private var number: StreamNumber = 0
-    private var wsi: OpaquePointer?
     private var phase = Phase.connecting
     private var isReading = true
+    /// Whether something waits for room, at first the connection itself.
+    private var awaitsRoom = true
     /// What a write met with. Whatever the peer sent before is read first.
     private var writeError: SystemError?
 
@@ -36,15 +36,13 @@ final class LibwebsocketsStream: ByteStream {
     init(to address: String, port: Int, service: LibwebsocketsService) throws(SystemError) {
         self.service = service
         socket = try TCPSocket.connect(to: address, port: port)
-        number = service.add(self)
-        guard let wsi = service.watch(socket.descriptor, as: number) else {
-            service.remove(number)
+        do throws(SystemError) {
+            number = try service.add(self, with: socket, for: [.readable, .writable])
+        } catch {
             socket.close()
             phase = .closed
-            throw SystemError(number: EMFILE)
+            throw error
         }
-        self.wsi = wsi
-        lws_callback_on_writable(wsi)
     }
 
     // MARK: Commands
@@ -78,14 +76,14 @@ final class LibwebsocketsStream: ByteStream {
             case .ended, .broken, .failed: fail(SystemError(number: EPIPE))
             }
         }
-        if count < bytes.count { service.awaitRoom(self) }
+        if count < bytes.count { awaitRoom() }
         return count
     }
 
     func setReading(_ reading: Bool) {
-        guard reading != isReading, let wsi else { return }
+        guard reading != isReading, !isClosed else { return }
         isReading = reading
-        lws_rx_flow_control(wsi, reading ? 1 : 0)
+        watch()
         // What lies in the session already makes no socket readable.
         if reading, case .secure = phase { service.readAgain(self) }
     }
@@ -112,13 +110,24 @@ final class LibwebsocketsStream: ByteStream {
         release()
     }
 
-    /// Has libwebsockets tell when the socket has room: not from within its call that says so, after which it forgets it.
-    func watchRoom() {
-        if let wsi { lws_callback_on_writable(wsi) }
+    // MARK: What happens to the socket
+
+    func happened(_ events: SocketEvents) {
+        let isGone = !events.isDisjoint(with: .gone)
+        if awaitsRoom, isGone || events.contains(.writable) {
+            awaitsRoom = false
+            watch()
+            writable()
+        }
+        if isReading {
+            if isGone || events.contains(.readable) { readable() }
+        } else if isGone {
+            // While nothing is read only this shows it.
+            drain(thenReporting: SystemError(number: ECONNRESET))
+        }
     }
 
-    // MARK: What libwebsockets tells
-
+    /// Reads on.
     func readable() {
         if case .securing(let session) = phase {
             shakeHands(session)
@@ -127,7 +136,7 @@ final class LibwebsocketsStream: ByteStream {
         }
     }
 
-    func writable() {
+    private func writable() {
         switch phase {
         case .connecting:
             if let error = socket.connectionError { return end(.broken(error)) }
@@ -141,12 +150,6 @@ final class LibwebsocketsStream: ByteStream {
             owner?.streamWritable()
         case .closed: break
         }
-    }
-
-    /// libwebsockets is about to close the socket: the peer is gone while nothing was read.
-    func lost() {
-        wsi = nil
-        drain(thenReporting: SystemError(number: ECONNRESET))
     }
 
     /// Ends after a write that failed.
@@ -194,7 +197,7 @@ final class LibwebsocketsStream: ByteStream {
         switch outcome {
         case .done: if session.hasPending { service.readAgain(self) }
         case .needsInput: break
-        case .needsOutput: service.awaitRoom(self)
+        case .needsOutput: awaitRoom()
         case .ended: end(.finished)
         case .broken(let number): end(.broken(SystemError(number: number)))
         case .failed(let trouble): end(.untrusted(trouble))
@@ -214,7 +217,7 @@ final class LibwebsocketsStream: ByteStream {
             // The first bytes may have come along with the handshake's last.
             if case .secure = phase, session.hasPending { service.readAgain(self) }
         case .needsInput: break
-        case .needsOutput: service.awaitRoom(self)
+        case .needsOutput: awaitRoom()
         case .ended: end(.finished)
         case .broken(let number): end(.broken(SystemError(number: number)))
         case .failed(let trouble): end(.untrusted(trouble))
@@ -229,19 +232,37 @@ final class LibwebsocketsStream: ByteStream {
     }
 
     private func end(_ end: StreamEnd) {
-        if case .closed = phase { return }
+        guard !isClosed else { return }
         let owner = owner
         release()
         owner?.streamEnded(end)
     }
 
-    /// Lets go of all; libwebsockets closes the socket when it is through with it, unless it does already.
     private func release() {
-        if let wsi { lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC) }
-        wsi = nil
+        guard !isClosed else { return }
         owner = nil
         phase = .closed
         service.remove(number)
+        socket.close()
+    }
+
+    private var isClosed: Bool {
+        if case .closed = phase { true } else { false }
+    }
+
+    // MARK: Watching
+
+    private func awaitRoom() {
+        guard !awaitsRoom, !isClosed else { return }
+        awaitsRoom = true
+        watch()
+    }
+
+    private func watch() {
+        var events: SocketEvents = []
+        if isReading { events.insert(.readable) }
+        if awaitsRoom { events.insert(.writable) }
+        service.change(number, with: socket, for: events)
     }
 }
 #endif
