@@ -1,0 +1,26 @@
+import ArgumentParser
+import PusherChannels
+
+/// What `ci/transport` measures; nothing for a user of the command.
+struct Sockets: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The client's part of ci/transport.",
+        shouldDisplay: false,
+        subcommands: [ReceiveMessages.self, HoldSockets.self, HoldClients.self, ReleaseClients.self])
+}
+
+/// Which server the sockets go to: one on this machine.
+struct SocketOptions: ParsableArguments {
+    @Option(help: "The server's port.")
+    var port: Int
+
+    @Option(help: "The certificate to trust, in a PEM file; without it there is no TLS.")
+    var certificate: String?
+
+    /// What to open.
+    var request: WebSocketRequest {
+        WebSocketRequest(
+            secure: certificate != nil, host: "127.0.0.1", port: port, path: "/",
+            tls: TLSConfiguration(roots: certificate.map { .only(.file($0)) } ?? .system), proxy: .none)
+    }
+}

@@ -1,0 +1,27 @@
+import PusherChannels
+
+/// Counts what many report, for one who waits.
+final class Tally: Sendable {
+    private let number = Locked(0)
+    private let changes: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() {
+        // One that nobody has seen yet is enough to have them look again.
+        (changes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    var count: Int { number.withLock { $0 } }
+
+    func add() {
+        number.withLock { $0 += 1 }
+        continuation.yield()
+    }
+
+    /// Waits until it has come so far.
+    func reach(_ wanted: Int) async {
+        while count < wanted {
+            for await _ in changes { break }
+        }
+    }
+}
