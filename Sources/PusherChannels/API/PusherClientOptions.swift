@@ -51,6 +51,9 @@ public struct PusherClientOptions: Sendable {
     /// half a minute or more: stay below that.
     public var pauseLimit: Duration
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
+    ///
+    /// Each such queue that is busy has a thread. A program with hundreds of clients gives each a serial queue that targets
+    /// `.global()`, so that they share a few; closures that block for long then hold up those of others, and tasks too.
     public var delivery: DeliveryPolicy
     /// Gets a line for what is unexpected. No secret is ever in one.
     public var logger: Logger
