@@ -1,4 +1,4 @@
-/// Times at which something must be looked at, earliest first. Nothing is ever taken out early: who reads a due entry knows
+/// Times at which something must be looked at, earliest first. Nothing needs to be taken out early: who reads a due entry knows
 /// whether it still matters.
 struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
     private struct Entry: Equatable {
@@ -10,6 +10,14 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
 
     var first: (deadline: MonotonicTime, key: Key)? {
         entries.first.map { ($0.deadline, $0.key) }
+    }
+
+    var count: Int { entries.count }
+
+    /// Keeps those of some keys only.
+    mutating func filter(_ isKept: (Key) -> Bool) {
+        // What is sorted is a heap.
+        entries = entries.filter { isKept($0.key) }.sorted { $0.deadline < $1.deadline }
     }
 
     mutating func insert(_ key: Key, at deadline: MonotonicTime) {

@@ -51,7 +51,8 @@ struct AnswerReader {
             let value = String(decoding: line[line.index(after: colon)...], as: UTF8.self)
             fields.append((String(decoding: line[..<colon], as: UTF8.self), value.trimmingSpace()))
         }
-        return UpgradeAnswer(status: status, fields: fields)
+        let minorVersion = parts[0].elementsEqual("HTTP/1.0".utf8) ? 0 : 1
+        return UpgradeAnswer(status: status, fields: fields, minorVersion: minorVersion)
     }
 }
 

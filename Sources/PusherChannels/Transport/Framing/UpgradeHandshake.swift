@@ -53,10 +53,13 @@ struct UpgradeHandshake: Equatable, Sendable {
 struct UpgradeAnswer: Sendable {
     let status: Int
     let fields: [(name: String, value: String)]
+    /// 0 for HTTP/1.0; anything later counts as 1.
+    let minorVersion: Int
 
-    init(status: Int, fields: [(name: String, value: String)]) {
+    init(status: Int, fields: [(name: String, value: String)], minorVersion: Int = 1) {
         self.status = status
         self.fields = fields
+        self.minorVersion = minorVersion
     }
 
     /// Whether there is such a field, even an empty one.

@@ -1,8 +1,8 @@
 #if canImport(CLibwebsockets)
 import CLibwebsockets
 
-/// The timers of a loop's connections: as many as are opening or closing, none for those that are open. libwebsockets gets to
-/// see one, the next; its own list takes longer the more there are.
+/// The timers of a loop's connections: as many as are opening or closing, none for those that are open; and one for each
+/// request. libwebsockets gets to see one, the next; its own list takes longer the more there are.
 final class LoopTimers {
     private let clock = LiveScheduler()
     private var deadlines = DeadlineHeap<UInt64>()
@@ -24,6 +24,8 @@ final class LoopTimers {
     fileprivate func set(after delay: Duration, _ action: @escaping () -> Void) -> UInt64 {
         lastNumber += 1
         actions[lastNumber] = action
+        // Requests set a timer each and cancel nearly all: what is left of those is swept out once it is most of the heap.
+        if deadlines.count > 64, deadlines.count > 2 * actions.count { deadlines.filter { actions[$0] != nil } }
         deadlines.insert(lastNumber, at: clock.now + delay)
         return lastNumber
     }

@@ -86,7 +86,7 @@ final class StreamOpening: ByteStreamOwner {
     // MARK: The stream
 
     func streamConnected() {
-        guard let proxy = route.proxy else { return reached() }
+        guard case .tunnel(let proxy) = route.way else { return reached() }
         let tunnel = ProxyTunnel(through: proxy, to: route.endpoint)
         advance(to: .tunnelling(tunnel))
         output.bytes += tunnel.request

@@ -1,7 +1,11 @@
-/// Whether connections go through an HTTP proxy, which is asked for a tunnel (`CONNECT`; RFC 9110, 9.3.6).
+/// Whether connections go through an HTTP proxy.
+///
+/// It is asked for a tunnel (`CONNECT`; RFC 9110, 9.3.6) to what is to be reached, but for requests without TLS, which it makes
+/// itself (RFC 9112, 3.2.2).
 public enum ProxyConfiguration: Hashable, Sendable {
     /// What the variables of the process's environment say: `https_proxy`, then `all_proxy`, in lower or upper case; for `ws`
-    /// also `http_proxy` between them, in lower case only. `no_proxy` lists hosts to reach directly; loopback always is.
+    /// also `http_proxy` between them, in lower case only; for `http` that one and `all_proxy`. `no_proxy` lists hosts to reach
+    /// directly; loopback always is.
     case environment
     /// Directly.
     case none

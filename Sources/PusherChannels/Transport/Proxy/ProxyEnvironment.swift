@@ -2,14 +2,29 @@ import Foundation
 
 /// What the environment's variables say of proxies, in the conventions of curl.
 struct ProxyEnvironment {
+    /// The environment as it was when the first connection was made: reading it while another thread changes it is a race.
+    static let ofProcess = ProxyEnvironment(variables: ProcessInfo.processInfo.environment)
+
     let variables: [String: String]
 
-    /// The proxy for a host; nil to go there directly.
+    /// The proxy for a WebSocket to a host; nil to go there directly.
     func proxy(for host: String, port: Int, secure: Bool) throws(WebSocketFailure) -> HTTPProxy? {
-        guard !Self.isLoopback(host), !isExempt(host, port: port) else { return nil }
         // A proxy for https comes first also for ws: of the two it is the one that is made for tunnels (RFC 6455, 4.1).
-        // HTTP_PROXY isn't looked at: in a CGI program it is a header of the request.
-        let names = ["https_proxy", "HTTPS_PROXY"] + (secure ? [] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        try proxy(for: host, port: port, named: Self.secureNames + (secure ? [] : Self.plainNames) + Self.otherNames)
+    }
+
+    /// The proxy for an HTTP request to a host; nil to go there directly.
+    func requestProxy(for host: String, port: Int, secure: Bool) throws(WebSocketFailure) -> HTTPProxy? {
+        try proxy(for: host, port: port, named: (secure ? Self.secureNames : Self.plainNames) + Self.otherNames)
+    }
+
+    private static let secureNames = ["https_proxy", "HTTPS_PROXY"]
+    // HTTP_PROXY isn't looked at: in a CGI program it is a header of the request.
+    private static let plainNames = ["http_proxy"]
+    private static let otherNames = ["all_proxy", "ALL_PROXY"]
+
+    private func proxy(for host: String, port: Int, named names: [String]) throws(WebSocketFailure) -> HTTPProxy? {
+        guard !Self.isLoopback(host), !isExempt(host, port: port) else { return nil }
         for name in names {
             guard let value = variables[name], !value.isEmpty else { continue }
             guard let proxy = HTTPProxy(url: value) else {

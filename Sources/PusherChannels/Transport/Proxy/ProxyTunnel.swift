@@ -11,11 +11,7 @@ struct ProxyTunnel {
 
     /// What to send the proxy.
     var request: [UInt8] {
-        var fields = [("Host", target), ("User-Agent", userAgent)]
-        if let credentials = proxy.credentials {
-            fields.append(("Proxy-Authorization", "Basic \(base64(Array("\(credentials.user):\(credentials.password)".utf8)))"))
-        }
-        return requestHead("CONNECT \(target)", fields)
+        requestHead("CONNECT \(target)", [("Host", target), ("User-Agent", userAgent)] + proxy.authorization)
     }
 
     /// Reads on; whether the tunnel is there.
@@ -28,22 +24,12 @@ struct ProxyTunnel {
             throw violation(error.description)
         }
         guard let answer else { return false }
-        guard (200..<300).contains(answer.status) else { throw refusal(answer.status) }
+        guard (200..<300).contains(answer.status) else {
+            throw proxy.refusal(answer.status, to: "the request for a tunnel to \(target)")
+        }
         // Whoever is behind the tunnel waits to be spoken to.
         guard cursor.remaining == 0 else { throw violation("it sends more than its answer") }
         return true
-    }
-
-    private func refusal(_ status: Int) -> WebSocketFailure {
-        let hint =
-            switch (status, proxy.credentials) {
-            case (407, nil): " (it wants credentials)"
-            case (407, _): " (it doesn't take the credentials)"
-            default: ""
-            }
-        return WebSocketFailure(
-            .proxyRefused(status: status),
-            "Proxy \(proxy) answered the request for a tunnel to \(target) with HTTP \(status)\(hint)")
     }
 
     private func violation(_ problem: String) -> WebSocketFailure {

@@ -1,6 +1,4 @@
 /// A request checked against what HTTP can carry, and written as its bytes.
-///
-/// Characters are checked because a line break in a path or a header would end up as a header of somebody else's making.
 struct UpgradeRequest {
     let secure: Bool
     let host: String
@@ -19,8 +17,8 @@ struct UpgradeRequest {
     ]
 
     init(_ request: WebSocketRequest) throws(WebSocketFailure) {
-        try checkEndpoint(host: request.host, port: request.port)
-        guard request.path.hasPrefix("/"), request.path.utf8.allSatisfy(Self.isVisible) else {
+        try HTTPSyntax.checkEndpoint(host: request.host, port: request.port)
+        guard HTTPSyntax.isPath(request.path) else {
             throw WebSocketFailure(
                 .unsupported, "The path must begin with / and be percent-encoded: \(request.path.debugDescription)")
         }
@@ -33,7 +31,7 @@ struct UpgradeRequest {
         var subprotocols: String?
         var hasUserAgent = false
         for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
-            guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            guard HTTPSyntax.isToken(name), HTTPSyntax.isFieldValue(value) else {
                 throw WebSocketFailure(
                     .unsupported, "The header \(name.debugDescription) has characters that a header can't have")
             }
@@ -65,28 +63,8 @@ struct UpgradeRequest {
 
     /// The request's bytes.
     func bytes(_ handshake: UpgradeHandshake) -> [UInt8] {
-        // Without the port where it goes without saying (RFC 9110, 4.2.3), and never with a zone, which is this machine's own.
-        let name = host.contains(":") ? "[\(host.prefix { $0 != "%" })]" : host
-        let isUsualPort = port == (secure ? 443 : 80)
-        return requestHead("GET \(path)", [("Host", isUsualPort ? name : "\(name):\(port)")] + handshake.fields + headers)
-    }
-
-    private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
-
-    private static func isToken(_ name: String) -> Bool {
-        let separators = "()<>@,;:\\\"/[]?={}".utf8
-        return !name.isEmpty && name.utf8.allSatisfy { isVisible($0) && !separators.contains($0) }
-    }
-}
-
-/// Throws for what can't be connected to: a port of more than 16 bits would be cut to another one.
-func checkEndpoint(host: String, port: Int) throws(WebSocketFailure) {
-    let isName = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
-    guard isName, host.contains(where: { $0 != "." }), host.utf8.count <= 253 else {
-        throw WebSocketFailure(.unsupported, "\(host.debugDescription) is no host name (beyond ASCII: use the xn-- form)")
-    }
-    guard (1...65535).contains(port) else {
-        throw WebSocketFailure(.unsupported, "\(port) is not a TCP port")
+        let authority = HTTPSyntax.authority(host: host, port: port, secure: secure)
+        return requestHead("GET \(path)", [("Host", authority)] + handshake.fields + headers)
     }
 }
 

@@ -1,0 +1,45 @@
+/// What may stand where in an HTTP request (RFC 9110, 5).
+///
+/// Characters are checked because a line break in a path or a header would end up as a header of somebody else's making.
+enum HTTPSyntax {
+    /// Whether this can be a header's name or a method.
+    static func isToken(_ name: String) -> Bool {
+        let separators = "()<>@,;:\\\"/[]?={}".utf8
+        return !name.isEmpty && name.utf8.allSatisfy { isVisible($0) && !separators.contains($0) }
+    }
+
+    /// Whether this can be a header's value.
+    static func isFieldValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
+
+    /// Whether this can be a path with its query: percent-encoded, and all of it.
+    static func isPath(_ path: String) -> Bool {
+        path.hasPrefix("/") && path.utf8.allSatisfy(isVisible)
+    }
+
+    /// Whether this can be a host's name or address, without brackets.
+    static func isHost(_ host: String) -> Bool {
+        host.contains { $0 != "." } && host.utf8.count <= 253
+            && host.utf8.allSatisfy { isVisible($0) && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
+    }
+
+    /// Throws for what can't be connected to: a port of more than 16 bits would be cut to another one.
+    static func checkEndpoint(host: String, port: Int) throws(WebSocketFailure) {
+        guard isHost(host) else {
+            throw WebSocketFailure(.unsupported, "\(host.debugDescription) is no host name (beyond ASCII: use the xn-- form)")
+        }
+        guard (1...65535).contains(port) else {
+            throw WebSocketFailure(.unsupported, "\(port) is not a TCP port")
+        }
+    }
+
+    /// The value of `Host` (RFC 9110, 7.2): without the port where that goes without saying, and never with an address's zone,
+    /// which is this machine's own.
+    static func authority(host: String, port: Int, secure: Bool) -> String {
+        let name = host.contains(":") ? "[\(host.prefix { $0 != "%" })]" : host
+        return port == (secure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
+}
