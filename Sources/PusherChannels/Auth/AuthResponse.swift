@@ -16,7 +16,8 @@ enum AuthResponse {
         if let error {
             return .failure(
                 AuthorisationFailure(
-                    message: "the authorisation endpoint could not be asked: \(describe(error))", isRetriable: true))
+                    message: "the authorisation endpoint could not be asked: \(describe(error))", isRetriable: isRetriable(error))
+            )
         }
         guard let response = response as? HTTPURLResponse else {
             return .failure(AuthorisationFailure(message: "the authorisation endpoint gave no HTTP response", isRetriable: true))
@@ -44,6 +45,14 @@ enum AuthResponse {
     /// The endpoint was busy or broken, it didn't say no.
     private static func isRetriable(_ status: Int) -> Bool {
         (500..<600).contains(status) || [408, 425, 429].contains(status)
+    }
+
+    /// Networks come back, and certificates are renewed; a request that can't be sent, or has a huge answer, stays what it is.
+    private static func isRetriable(_ error: any Error) -> Bool {
+        switch (error as? URLError)?.code {
+        case .badURL, .unsupportedURL, .requestBodyStreamExhausted, .dataLengthExceedsMaximum: false
+        default: true
+        }
     }
 
     /// Why an answer is no authorisation.

@@ -1,0 +1,69 @@
+import Foundation
+
+/// Why a request has no response: what there is to say of it, and Foundation's code for it.
+struct HTTPFailure: Error, Equatable, Sendable {
+    let code: URLError.Code
+    let failure: WebSocketFailure
+
+    init(_ code: URLError.Code, _ failure: WebSocketFailure) {
+        self.code = code
+        self.failure = failure
+    }
+
+    /// With the code that Foundation has for this kind.
+    init(_ failure: WebSocketFailure) {
+        self.init(failure.kind.urlErrorCode, failure)
+    }
+
+    /// Of whoever answered what is no response to take.
+    init(_ problem: ResponseReader.Problem, of peer: String) {
+        let failure = WebSocketFailure(.protocolViolation, "\(peer) doesn't answer as it should: \(problem.description)")
+        if case .tooLong = problem {
+            self.init(.dataLengthExceedsMaximum, failure)
+        } else {
+            self.init(failure)
+        }
+    }
+
+    /// What completion handlers get. Foundation puts the request's address into its errors; that may hold a token, so it isn't here.
+    var error: URLError {
+        URLError(code, userInfo: [NSLocalizedDescriptionKey: failure.message, NSUnderlyingErrorKey: failure])
+    }
+}
+
+extension WebSocketFailure {
+    /// The failure behind an error that a ``LibwebsocketsHTTPSession`` gave; nil for any other error.
+    public init?(_ error: URLError) {
+        guard let failure = error.userInfo[NSUnderlyingErrorKey] as? WebSocketFailure else { return nil }
+        self = failure
+    }
+}
+
+extension WebSocketFailure.Kind {
+    fileprivate var urlErrorCode: URLError.Code {
+        switch self {
+        case .hostNotFound: .cannotFindHost
+        case .connectionRefused, .unreachable, .proxyRefused: .cannotConnectToHost
+        case .timedOut: .timedOut
+        case .tlsFailed(let failure): failure.urlErrorCode
+        case .upgradeRefused, .protocolViolation: .badServerResponse
+        case .connectionLost: .networkConnectionLost
+        case .cancelled: .cancelled
+        case .unsupported: .unsupportedURL
+        }
+    }
+}
+
+extension TLSFailure {
+    fileprivate var urlErrorCode: URLError.Code {
+        switch self {
+        case .certificateExpired: .serverCertificateHasBadDate
+        case .certificateNotYetValid: .serverCertificateNotYetValid
+        case .untrustedAuthority, .selfSigned: .serverCertificateHasUnknownRoot
+        case .wrongHost, .publicKeyNotPinned, .certificateRejected: .serverCertificateUntrusted
+        case .clientCertificateRequired: .clientCertificateRequired
+        case .clientCertificateRefused: .clientCertificateRejected
+        case .unsupportedVersion, .notTLS, .handshakeFailed, .invalidConfiguration: .secureConnectionFailed
+        }
+    }
+}

@@ -1,0 +1,168 @@
+/// A whole HTTP response.
+struct HTTPResponse: Sendable {
+    let status: Int
+    /// The head's fields as they came; those behind a chunked body are left out.
+    let fields: [(name: String, value: String)]
+    let body: [UInt8]
+    /// For how long the connection may be used for another request; nil for not at all.
+    let reuse: Duration?
+}
+
+/// Reads the response to one request (RFC 9112, 6): bytes in, response out.
+struct ResponseReader {
+    /// Bodies of more bytes are refused.
+    static let bodyLimit = 16 << 20
+    /// How long a connection stays good if the server doesn't say.
+    static let idleTime = Duration.seconds(30)
+
+    /// Why the bytes are no response to take.
+    enum Problem: Error, Equatable, Sendable {
+        case head(AnswerReader.Problem)
+        /// It switches protocols, which nobody asked for.
+        case upgrade
+        /// `Content-Length` is no length, or several that differ.
+        case length
+        /// `Transfer-Encoding` is another than chunked, or stands beside a length or in HTTP/1.0: what follows has no certain end.
+        case encoding
+        /// The chunks of the body can't be read.
+        case chunks
+        /// The body has more bytes than the limit.
+        case tooLong(limit: Int)
+        /// The connection ended after so many bytes of the body, before its end.
+        case cutShort(after: Int)
+    }
+
+    private enum Phase {
+        case head
+        case counted(UpgradeAnswer, left: Int)
+        case chunked(UpgradeAnswer, ChunkedReader)
+        case untilEnd(UpgradeAnswer)
+    }
+
+    private let method: String
+    private let limit: Int
+    private var phase = Phase.head
+    private var head = AnswerReader()
+    private var body: [UInt8] = []
+    /// Whether anything of a response has come.
+    private(set) var hasBegun = false
+
+    init(method: String, limit: Int = Self.bodyLimit) {
+        self.method = method
+        self.limit = limit
+    }
+
+    /// Reads on, and nothing beyond the response; nil if some of it is still to come.
+    mutating func read(_ cursor: inout ByteCursor) throws(Problem) -> HTTPResponse? {
+        if cursor.remaining > 0 { hasBegun = true }
+        if case .head = phase {
+            guard let answer = try readHead(&cursor) else { return nil }
+            phase = try bodyPhase(answer)
+        }
+        switch phase {
+        case .head: return nil
+        case .counted(let answer, let left):
+            let bytes = cursor.take(upTo: left)
+            body += bytes
+            phase = .counted(answer, left: left - bytes.count)
+            return left == bytes.count ? response(answer, reuse: answer.lifetime) : nil
+        case .chunked(let answer, var chunks):
+            let isWhole = try read(&cursor, &chunks)
+            phase = .chunked(answer, chunks)
+            return isWhole ? response(answer, reuse: answer.lifetime) : nil
+        case .untilEnd:
+            let bytes = cursor.take(upTo: cursor.remaining)
+            guard bytes.count <= limit - body.count else { throw .tooLong(limit: limit) }
+            body += bytes
+            return nil
+        }
+    }
+
+    /// The response that the orderly end of the connection completes.
+    func end() throws(Problem) -> HTTPResponse {
+        guard case .untilEnd(let answer) = phase else { throw .cutShort(after: body.count) }
+        return response(answer, reuse: nil)
+    }
+
+    private mutating func readHead(_ cursor: inout ByteCursor) throws(Problem) -> UpgradeAnswer? {
+        do throws(AnswerReader.Problem) {
+            return try head.read(&cursor)
+        } catch {
+            throw .head(error)
+        }
+    }
+
+    private mutating func read(_ cursor: inout ByteCursor, _ chunks: inout ChunkedReader) throws(Problem) -> Bool {
+        do throws(ChunkedReader.Problem) {
+            return try chunks.read(&cursor, into: &body, limit: limit)
+        } catch {
+            throw error == .tooLong ? .tooLong(limit: limit) : .chunks
+        }
+    }
+
+    private func response(_ answer: UpgradeAnswer, reuse: Duration?) -> HTTPResponse {
+        HTTPResponse(status: answer.status, fields: answer.fields, body: body, reuse: reuse)
+    }
+
+    /// How the body comes (RFC 9112, 6.3).
+    private func bodyPhase(_ answer: UpgradeAnswer) throws(Problem) -> Phase {
+        guard answer.status != 101 else { throw .upgrade }
+        if method == "HEAD" || answer.status == 204 || answer.status == 304 { return .counted(answer, left: 0) }
+        let length = try answer.contentLength
+        if answer.has("Transfer-Encoding") {
+            // Whoever reads it differently sees another end than we do: the way to smuggle a response into a connection.
+            let codings = answer.values("Transfer-Encoding")
+            guard answer.minorVersion > 0, length == nil, codings.count == 1, codings[0].isSameWord(as: "chunked") else {
+                throw .encoding
+            }
+            return .chunked(answer, ChunkedReader())
+        }
+        guard let length else { return .untilEnd(answer) }
+        guard length <= limit else { throw .tooLong(limit: limit) }
+        return .counted(answer, left: length)
+    }
+}
+
+extension UpgradeAnswer {
+    /// The announced length of the body; several are good if they are the same (RFC 9110, 8.6).
+    fileprivate var contentLength: Int? {
+        get throws(ResponseReader.Problem) {
+            guard has("Content-Length") else { return nil }
+            let lengths = values("Content-Length")
+            guard let first = lengths.first, lengths.allSatisfy({ $0 == first }),
+                first.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let length = Int(first)
+            else { throw .length }
+            return length
+        }
+    }
+
+    /// For how long the connection can be used again (RFC 9112, 9.3): a second less than the server says that it waits, lest a
+    /// request crosses its goodbye.
+    fileprivate var lifetime: Duration? {
+        let connection = values("Connection")
+        guard !connection.contains(where: { $0.isSameWord(as: "close") }),
+            minorVersion > 0 || connection.contains(where: { $0.isSameWord(as: "keep-alive") })
+        else { return nil }
+        let timeout = values("Keep-Alive").lazy.compactMap { parameter -> Int? in
+            let parts = parameter.lowercased().split(separator: "=", maxSplits: 1)
+            return parts.count == 2 && parts[0] == "timeout" ? Int(parts[1]) : nil
+        }.first
+        guard let timeout else { return ResponseReader.idleTime }
+        return timeout > 1 ? min(.seconds(timeout - 1), ResponseReader.idleTime) : nil
+    }
+}
+
+extension ResponseReader.Problem {
+    /// What is wrong with the answer, to be put behind a colon.
+    var description: String {
+        switch self {
+        case .head(let problem): problem.description
+        case .upgrade: "it switches to another protocol, unasked"
+        case .length: "its answer's Content-Length is no length"
+        case .encoding: "its answer's Transfer-Encoding isn't chunked, or stands beside a length"
+        case .chunks: "the chunks of its answer are malformed"
+        case .tooLong(let limit): "its answer has more than \(limit) bytes"
+        case .cutShort(let count): "its answer ends after \(count) bytes, too early"
+        }
+    }
+}

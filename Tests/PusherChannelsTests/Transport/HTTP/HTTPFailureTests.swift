@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import PusherChannels
+
+/// Errors are Foundation's, and say what ours say.
+@Suite struct HTTPFailureTests {
+    @Test(arguments: [
+        (WebSocketFailure.Kind.hostNotFound, URLError.Code.cannotFindHost), (.connectionRefused, .cannotConnectToHost),
+        (.unreachable, .cannotConnectToHost), (.timedOut, .timedOut), (.proxyRefused(status: 407), .cannotConnectToHost),
+        (.protocolViolation, .badServerResponse), (.connectionLost, .networkConnectionLost), (.cancelled, .cancelled),
+        (.tlsFailed(.certificateExpired), .serverCertificateHasBadDate),
+        (.tlsFailed(.certificateNotYetValid), .serverCertificateNotYetValid),
+        (.tlsFailed(.selfSigned), .serverCertificateHasUnknownRoot),
+        (.tlsFailed(.untrustedAuthority), .serverCertificateHasUnknownRoot),
+        (.tlsFailed(.wrongHost), .serverCertificateUntrusted), (.tlsFailed(.publicKeyNotPinned), .serverCertificateUntrusted),
+        (.tlsFailed(.clientCertificateRequired), .clientCertificateRequired),
+        (.tlsFailed(.clientCertificateRefused), .clientCertificateRejected), (.tlsFailed(.notTLS), .secureConnectionFailed),
+        (.tlsFailed(.invalidConfiguration), .secureConnectionFailed), (.unsupported, .unsupportedURL),
+    ])
+    func theCodeThatFoundationHas(kind: WebSocketFailure.Kind, code: URLError.Code) {
+        let failure = WebSocketFailure(kind, "What happened to example.com:443")
+        let error: any Error = HTTPFailure(failure).error
+        #expect((error as? URLError)?.code == code)
+        #expect(error.localizedDescription == "What happened to example.com:443")
+        #expect((error as? URLError).flatMap { WebSocketFailure($0) } == failure)
+        // What else a program may make of it.
+        #expect((error as NSError).localizedDescription == "What happened to example.com:443")
+        #expect((error as NSError).domain == NSURLErrorDomain)
+    }
+
+    @Test func anErrorOfAnybodyElsesHasNoFailure() {
+        #expect(WebSocketFailure(URLError(.timedOut)) == nil)
+    }
+
+    @Test func aResponseThatIsTooLongIsNotABadOne() {
+        let failure = HTTPFailure(ResponseReader.Problem.tooLong(limit: 7), of: "example.com:443")
+        #expect(failure.code == .dataLengthExceedsMaximum)
+        #expect(failure.failure.message == "example.com:443 doesn't answer as it should: its answer has more than 7 bytes")
+        #expect(HTTPFailure(ResponseReader.Problem.chunks, of: "x").code == .badServerResponse)
+    }
+
+    @Test(arguments: [
+        (URLError.Code.cannotConnectToHost, true), (.timedOut, true), (.serverCertificateHasBadDate, true), (.cancelled, true),
+        (.badURL, false), (.unsupportedURL, false), (.requestBodyStreamExhausted, false), (.dataLengthExceedsMaximum, false),
+    ])
+    func whichFailuresAnAuthorisationIsTriedAgainAfter(code: URLError.Code, isRetriable: Bool) {
+        let error = HTTPFailure(code, WebSocketFailure(.unsupported, "what happened")).error
+        let result = AuthResponse.read(nil, nil, error) { _ in "" }
+        guard case .failure(let failure) = result else { return #expect(Bool(false)) }
+        #expect(failure.isRetriable == isRetriable)
+        #expect(failure.message == "the authorisation endpoint could not be asked: what happened")
+    }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import Testing
+
+@testable import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a `URLRequest` becomes on the wire, and what it can't become.
+@Suite struct HTTPRequestTests {
+    private func request(
+        _ address: String, method: String = "GET", headers: [String: String] = [:], body: String? = nil
+    ) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: address)))
+        request.httpMethod = method
+        request.allHTTPHeaderFields = headers
+        request.httpBody = body.map { Data($0.utf8) }
+        return request
+    }
+
+    private func text(_ request: URLRequest, relayedBy proxy: HTTPProxy? = nil) throws -> String {
+        String(decoding: try HTTPRequest(request).bytes(relayedBy: proxy), as: UTF8.self)
+    }
+
+    private func failure(_ request: URLRequest) throws -> HTTPFailure {
+        try #require(throws: HTTPFailure.self) { try HTTPRequest(request) }
+    }
+
+    @Test func aRequestWithoutABody() throws {
+        #expect(
+            try text(request("http://example.com/a%20b?c=d%26e#f")) == """
+                GET /a%20b?c=d%26e HTTP/1.1\r
+                Host: example.com\r
+                User-Agent: \(userAgent)\r
+                Accept: */*\r
+                Accept-Encoding: identity\r
+                \r
+
+                """)
+    }
+
+    @Test func aRequestWithABody() throws {
+        let headers = ["Content-Type": "application/json", "Authorization": "Bearer x", "user-agent": "mine", "Accept": "a/b"]
+        #expect(
+            try text(request("https://example.com:8443", method: "POST", headers: headers, body: "{\"ü\":1}")) == """
+                POST / HTTP/1.1\r
+                Host: example.com:8443\r
+                Accept: a/b\r
+                Authorization: Bearer x\r
+                Content-Type: application/json\r
+                user-agent: mine\r
+                Accept-Encoding: identity\r
+                Content-Length: 8\r
+                \r
+                {"ü":1}
+                """)
+    }
+
+    /// PusherSwift's own example of a request builder sets none, and URLSession adds this.
+    @Test func aBodyWithoutATypeIsAForm() throws {
+        #expect(
+            try text(request("http://a/", method: "POST", body: "a=b")).contains(
+                "\r\nContent-Type: application/x-www-form-urlencoded\r\n"))
+        #expect(try !text(request("http://a/", method: "POST")).contains("Content-Type"))
+    }
+
+    @Test(arguments: [("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("HEAD", false), ("DELETE", false)])
+    func anEmptyBodyHasALengthWhereOneIsExpected(method: String, expected: Bool) throws {
+        #expect(try text(request("http://a/", method: method)).contains("\r\nContent-Length: 0\r\n") == expected)
+    }
+
+    @Test(arguments: [
+        ("http://example.com/", "example.com"), ("http://example.com:80/", "example.com"),
+        ("https://example.com:443", "example.com"),
+        ("http://example.com:443/", "example.com:443"), ("http://[::1]:81/", "[::1]:81"),
+        ("https://[2001:db8::1]/x", "[2001:db8::1]"),
+        ("HTTP://127.0.0.1/", "127.0.0.1"),
+    ])
+    func theHost(address: String, host: String) throws {
+        #expect(try text(request(address)).contains("\r\nHost: \(host)\r\n"))
+        #expect(try text(request(address, headers: ["host": "other.example"])).contains("\r\nhost: other.example\r\n"))
+        #expect(
+            try text(request(address, headers: ["host": "other.example"])).lowercased().components(separatedBy: "host:").count
+                == 2)
+    }
+
+    @Test func anAddressIsNotInBrackets() throws {
+        let ready = try HTTPRequest(request("http://[::1]:81/"))
+        #expect(ready.host == "::1")
+        #expect(ready.port == 81)
+        #expect(ready.endpoint == "[::1]:81")
+        #expect(try HTTPRequest(request("https://a")).port == 443)
+    }
+
+    @Test func fieldsThatSayHowTheMessageIsCarriedAreNotTheUsers() throws {
+        let headers = [
+            "Content-Length": "99", "Transfer-Encoding": "chunked", "Connection": "close", "Accept-Encoding": "gzip",
+            "Proxy-Authorization": "Basic x", "Upgrade": "h2c", "Expect": "100-continue", "TE": "trailers",
+        ]
+        let sent = try text(request("http://a/", method: "POST", headers: headers, body: "x"))
+        let bare = try text(request("http://a/", method: "POST", body: "x"))
+        #expect(sent == bare)
+        #expect(sent.contains("\r\nContent-Length: 1\r\n"))
+    }
+
+    @Test func credentialsInTheAddressAreShownToTheServerAndNobodyElse() throws {
+        let ready = try HTTPRequest(request("http://ann:p%40ss@example.com/x"))
+        #expect(
+            String(decoding: ready.bytes(), as: UTF8.self).contains("\r\nAuthorization: \(basicAuthorization("ann", "p@ss"))\r\n")
+        )
+        #expect(ready.url.absoluteString == "http://example.com/x")
+        let own = try text(request("http://ann:pass@example.com/", headers: ["authorization": "Bearer y"]))
+        #expect(!own.contains("Basic"))
+        #expect(own.contains("authorization: Bearer y"))
+    }
+
+    // MARK: Through a proxy
+
+    @Test func aRelayGetsTheWholeAddressAndTheCredentials() throws {
+        let proxy = HTTPProxy(host: "proxy.example", port: 3128, credentials: .init(user: "ann", password: "secret"))
+        let sent = try text(request("http://ann:own@example.com:8080/a?b", method: "POST", body: "x"), relayedBy: proxy)
+        #expect(
+            sent == """
+                POST http://example.com:8080/a?b HTTP/1.1\r
+                Host: example.com:8080\r
+                User-Agent: \(userAgent)\r
+                Accept: */*\r
+                Content-Type: application/x-www-form-urlencoded\r
+                Authorization: Basic YW5uOm93bg==\r
+                Accept-Encoding: identity\r
+                Content-Length: 1\r
+                Proxy-Authorization: Basic YW5uOnNlY3JldA==\r
+                \r
+                x
+                """)
+    }
+
+    @Test func aRelayWithoutCredentialsGetsNone() throws {
+        let sent = try text(request("http://[::1]"), relayedBy: HTTPProxy(host: "p", port: 1))
+        #expect(sent.hasPrefix("GET http://[::1]/ HTTP/1.1\r\nHost: [::1]\r\n"))
+        #expect(!sent.contains("Proxy-"))
+    }
+
+    @Test(
+        arguments: [
+            (["http_proxy": "http://p:1", "https_proxy": "http://q:2"], false, "p:1"),
+            (["http_proxy": "http://p:1", "https_proxy": "http://q:2"], true, "q:2"),
+            (["https_proxy": "http://q:2"], false, nil), (["http_proxy": "http://p:1"], true, nil),
+            (["HTTP_PROXY": "http://p:1"], false, nil), (["all_proxy": "http://r:3"], false, "r:3"),
+            (["all_proxy": "http://r:3"], true, "r:3"), (["http_proxy": "http://p:1", "no_proxy": ".example.com"], false, nil),
+            (["HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"], true, nil),
+        ] as [([String: String], Bool, String?)])
+    func theEnvironmentsProxyForRequests(variables: [String: String], secure: Bool, proxy: String?) throws {
+        let environment = ProxyEnvironment(variables: variables)
+        #expect(try environment.requestProxy(for: "www.example.com", port: 80, secure: secure)?.description == proxy)
+        #expect(try environment.requestProxy(for: "localhost", port: 80, secure: secure) == nil)
+    }
+
+    // MARK: What can't be sent
+
+    @Test(arguments: [
+        ("a\r\nX-Evil: 1", "b"), ("a b", "c"), ("", "c"), ("a", "b\r\nX-Evil: 1"), ("a", "b\nc"), ("a", "b\u{0}"), ("a:", "b"),
+    ])
+    func headersThatWouldBecomeOthers(name: String, value: String) throws {
+        // Foundation may leave such a header out; what it passes on is refused.
+        let evil = try request("http://a/", headers: [name: value])
+        guard evil.allHTTPHeaderFields?[name] == value else { return }
+        let failure = try failure(evil)
+        #expect(failure.failure.kind == .unsupported)
+        #expect(!failure.failure.message.contains("\n"))
+        #expect(!failure.failure.message.contains("Evil: 1\r"))
+    }
+
+    @Test func methodsThatAreNone() throws {
+        for method in ["GET / HTTP/1.1\r\nX: ", "", "A B", "CONNECT"] {
+            #expect(try failure(request("http://a/", method: method)).code == .unsupportedURL, "\(method)")
+        }
+    }
+
+    @Test(arguments: [
+        ("ftp://example.com/", URLError.Code.unsupportedURL), ("file:///etc/passwd", .unsupportedURL),
+        ("ws://a/", .unsupportedURL),
+        ("relative/path", .unsupportedURL), ("http:///path", .badURL), ("http://a:0/", .badURL), ("http://a:65536/", .badURL),
+        ("http://a%0D%0Ab/", .badURL), ("http://a%20b/", .badURL),
+    ])
+    func addressesThatAreNone(address: String, code: URLError.Code) throws {
+        guard URL(string: address) != nil else { return }
+        #expect(try failure(request(address)).code == code)
+    }
+
+    @Test func aBodyFromAStreamIsRefused() throws {
+        var streamed = try request("http://a/", method: "POST")
+        streamed.httpBodyStream = InputStream(data: Data("x".utf8))
+        let failure = try failure(streamed)
+        #expect(failure.code == .requestBodyStreamExhausted)
+        #expect(failure.failure.message.contains("httpBody"))
+    }
+
+    // MARK: Time
+
+    @Test(
+        arguments: [
+            (0.25, Duration.milliseconds(250)), (15, .seconds(15)), (0, .seconds(60)), (-1, .seconds(60)), (.nan, .seconds(60)),
+            (.infinity, .seconds(86_400)), (1e300, .seconds(86_400)),
+        ] as [(TimeInterval, Duration)])
+    func theTimeForAllOfIt(interval: TimeInterval, timeout: Duration) throws {
+        var timed = try request("http://a/")
+        timed.timeoutInterval = interval
+        #expect(try HTTPRequest(timed).timeout == timeout)
+    }
+}
