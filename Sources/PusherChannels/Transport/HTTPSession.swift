@@ -4,7 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes HTTP requests: the seam under authorisation and the HTTP API. `URLSession` is one.
+/// Makes HTTP requests: the seam under authorisation and the HTTP API. `URLSession` is one; what is used if nothing else is said
+/// is ``DefaultTransport/httpSession``.
 public protocol HTTPSession: Sendable {
     /// The task that stands for one request.
     associatedtype DataTask: HTTPTask
@@ -25,6 +26,13 @@ public protocol HTTPTask: Sendable {
 
     /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
     func cancel()
+}
+
+/// A session whose requests can be made another way: what a client's ``PusherClientOptions/tls`` and
+/// ``PusherClientOptions/proxy`` reach.
+public protocol RoutedHTTPSession: HTTPSession {
+    /// A session like this one, with these settings in place of its own.
+    func routed(tls: TLSConfiguration, proxy: ProxyConfiguration) -> any HTTPSession
 }
 
 extension URLSession: HTTPSession {}

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A client in the real world: libwebsockets, URLSession, the clock. Only its reconnects come sooner than a service's would.
+/// A client in the real world: libwebsockets, the clock. Only its reconnects come sooner than a service's would.
 struct LiveClient: Sendable {
     let pusher: Pusher
     let recorder: RecordingDelegate

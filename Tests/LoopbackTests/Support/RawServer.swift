@@ -99,6 +99,12 @@ final class RawConnection: Sendable {
         return request
     }
 
+    /// The request's body, as long as its head says.
+    func readBody(of head: String) throws -> [UInt8] {
+        let field = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }
+        return try read(field.flatMap { Int($0.dropFirst(16)) } ?? 0)
+    }
+
     /// Reads the request and answers 101, with `data` in the same segment.
     @discardableResult
     func upgrade(followedBy data: [UInt8] = []) throws -> String {

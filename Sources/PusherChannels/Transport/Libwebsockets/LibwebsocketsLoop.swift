@@ -4,8 +4,9 @@ import Foundation
 
 /// A thread that serves connections, and the way to it.
 ///
-/// ``shared`` serves all sockets that aren't given another; it starts with the first connection. One is enough for thousands
-/// of connections. A loop of one's own lives, with its thread, until ``shutdown()``. A service that receives more than one core can read makes several, and spreads its sockets over them:
+/// ``shared`` serves all sockets and HTTP sessions that aren't given another; it starts with the first connection. One is enough
+/// for thousands of connections. A loop of one's own lives, with its thread, until ``shutdown()``. A service that receives more
+/// than one core can read makes several, and spreads its sockets over them:
 ///
 /// ```swift
 /// let loops = [LibwebsocketsLoop(), LibwebsocketsLoop()]
@@ -14,7 +15,7 @@ import Foundation
 public final class LibwebsocketsLoop: Sendable {
     typealias Command = @Sendable (LibwebsocketsService) -> Void
 
-    /// The loop of all sockets that aren't given another.
+    /// The loop of all sockets and HTTP sessions that aren't given another.
     public static let shared = LibwebsocketsLoop()
 
     private struct State {
@@ -40,9 +41,10 @@ public final class LibwebsocketsLoop: Sendable {
         self.timeouts = timeouts
     }
 
-    /// Ends all connections at once, each with a report, and the thread; returns when it has ended.
+    /// Ends all connections and requests at once, each with a report, and the thread; returns when it has ended.
     ///
-    /// What was asked for before is done before. A socket that is opened afterwards starts the loop again. Don't wait for it on the loop's own thread, where delegates are called.
+    /// What was asked for before is done before. A socket that is opened afterwards, or a request, starts the loop again. Don't
+    /// wait for it on the loop's own thread, where delegates are called.
     public func shutdown() async {
         await withCheckedContinuation { continuation in
             let isRunning = state.withLock { state in

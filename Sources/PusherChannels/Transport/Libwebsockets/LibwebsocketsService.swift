@@ -10,6 +10,7 @@ final class LibwebsocketsService {
     let timers = LoopTimers()
     let certificates = TLSContexts()
     var openings = OpeningQueue()
+    let http = HTTPRequests()
     /// What one read brings at most: the more messages in a turn, the fewer delegate calls. One serves all streams: whoever
     /// hears of bytes is done with them when it returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
@@ -59,6 +60,7 @@ final class LibwebsocketsService {
     /// Ends all that is left, and lets go of what refers to it: much of that refers to the service.
     func stop() {
         for connection in connections.values { connection.stop() }
+        http.stop()
         for stream in streams.values { stream.cut() }
         libwebsockets = nil
         openings = OpeningQueue()

@@ -14,7 +14,7 @@ extension HTTPProxy {
             case (407, _): " (it doesn't take the credentials)"
             default: ""
             }
-        return WebSocketFailure(.proxyRefused(status: status), "The proxy \(self) answered \(request) with HTTP \(status)\(hint)")
+        return WebSocketFailure(.proxyRefused(status: status), "Proxy \(self) answered \(request) with HTTP \(status)\(hint)")
     }
 }
 

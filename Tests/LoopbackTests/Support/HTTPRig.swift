@@ -1,0 +1,101 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+@testable import PusherChannels
+import TestSupport
+
+/// What a test didn't expect.
+struct Unexpected: Error {
+    let what: String
+    init(_ what: String) { self.what = what }
+}
+
+/// A session, and requests with it.
+struct HTTPRig: Sendable {
+    let session: any HTTPSession
+
+    init(_ session: any HTTPSession = LibwebsocketsHTTPSession(proxy: .none)) {
+        self.session = session
+    }
+
+    static func request(
+        _ address: String, method: String = "GET", body: String? = nil, timeout: TimeInterval = 20
+    ) throws -> URLRequest {
+        guard let url = URL(string: address) else { throw URLError(.badURL) }
+        var request = URLRequest(url: url, timeoutInterval: timeout)
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        return request
+    }
+
+    static func request(port: Int, _ path: String = "/", method: String = "GET", body: String? = nil, timeout: TimeInterval = 20)
+        throws -> URLRequest
+    {
+        try request("http://127.0.0.1:\(port)\(path)", method: method, body: body, timeout: timeout)
+    }
+
+    /// Makes a request: the status and the body.
+    func answer(_ request: URLRequest) async throws -> String {
+        let (body, response) = try await session.response(to: request)
+        return "\(response.statusCode) \(String(decoding: body, as: UTF8.self))"
+    }
+
+    /// Makes a request that must fail.
+    func failure(_ request: URLRequest) async throws -> HTTPFailure {
+        do {
+            let answer = try await answer(request)
+            throw Unexpected("it succeeded: \(answer)")
+        } catch let error as URLError {
+            guard let failure = WebSocketFailure(error), error.localizedDescription == failure.message else {
+                throw Unexpected("no failure in \(error)")
+            }
+            return HTTPFailure(error.code, failure)
+        }
+    }
+}
+
+/// What a server of connections that are kept saw.
+final class HTTPLog: Sendable {
+    private let state = Locked((connections: 0, requests: [] as [String]))
+
+    var connections: Int { state.withLock { $0.connections } }
+    /// The paths, with the number of the connection behind them.
+    var requests: [String] { state.withLock { $0.requests } }
+
+    func connected() -> Int {
+        state.withLock { state in
+            state.connections += 1
+            return state.connections
+        }
+    }
+
+    func requested(_ head: String, on connection: Int) {
+        let path = head.split(separator: " ").dropFirst().first ?? ""
+        state.withLock { $0.requests.append("\(path) #\(connection)") }
+    }
+}
+
+extension RawServer {
+    /// A server that answers each request on each connection with what `answer` gives: nil hangs up. The connection's and
+    /// the request's numbers begin with 1.
+    convenience init(
+        log: HTTPLog, answer: @escaping @Sendable (_ connection: Int, _ request: Int) throws -> String?
+    ) throws {
+        try self.init { connection in
+            let number = log.connected()
+            for request in 1... {
+                let head = try connection.readRequest()
+                _ = try connection.readBody(of: head)
+                log.requested(head, on: number)
+                guard let answer = try answer(number, request) else { return }
+                try connection.send(answer)
+            }
+        }
+    }
+}
+
+/// An answer with a length.
+func okay(_ body: String = "ok", _ fields: String = "") -> String {
+    "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
+}
+#endif
