@@ -40,6 +40,14 @@ public struct RecordingSession: HTTPSession {
     }
 }
 
+extension RecordingSession: RoutedHTTPSession {
+    /// A recording session of the one behind this, with these settings if it takes any.
+    public func routed(tls: TLSConfiguration, proxy: ProxyConfiguration) -> any HTTPSession {
+        guard let base = base as? any RoutedHTTPSession else { return self }
+        return RecordingSession(base.routed(tls: tls, proxy: proxy), recorder: recorder)
+    }
+}
+
 /// One request of a ``RecordingSession``. All members may be called from any thread.
 public final class RecordingTask: HTTPTask {
     private let base: any HTTPTask

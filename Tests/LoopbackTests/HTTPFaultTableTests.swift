@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a mock session makes of a fault is what `URLSession` makes of it on a socket.
+/// What a mock session makes of a fault is what `URLSession` makes of it on a socket, and what the SDK's own session does.
 @Suite struct HTTPFaultTableTests {
     static let rows: [(fault: Fault, outcome: String)] = [
         (.refused, "\(URLError.Code.cannotConnectToHost)"), (.reset, "\(URLError.Code.networkConnectionLost)"),
@@ -47,14 +47,14 @@ import FoundationNetworking
         #expect(await outcome(session, url, of: fault) { time.advance(by: .seconds(1)) } == expected)
     }
 
-    @Test(arguments: rows.indices)
-    func onASocket(row: Int) async throws {
+    @Test(arguments: rows.indices, [URLSession(configuration: .ephemeral), DefaultTransport.httpSession] as [any HTTPSession])
+    func onASocket(row: Int, session: any HTTPSession) async throws {
         let (fault, expected) = Self.rows[row]
         let server = try await LocalServer.start()
         server.stub("/", .ok).optional()
         let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
         try proxy.inject(fault)
-        #expect(await outcome(URLSession(configuration: .ephemeral), proxy.url, of: fault) == expected)
+        #expect(await outcome(session, proxy.url, of: fault) == expected)
         proxy.stop()
         await server.stop()
     }

@@ -18,9 +18,11 @@ public struct PusherClientOptions: Sendable {
     public var path: String?
     /// Whether to use TLS.
     public var useTLS: Bool
-    /// How to secure connections, and requests to authorisation endpoints.
+    /// How to secure connections, and requests to authorisation endpoints; these unless the session that makes them is one of
+    /// yours (``PusherEnvironment/httpSession``).
     public var tls: TLSConfiguration
-    /// The way to the server, and to authorisation endpoints.
+    /// The way to the server, and to authorisation endpoints; the latter unless the session that makes the requests is one of
+    /// yours.
     public var proxy: ProxyConfiguration
     /// Header fields added to the WebSocket upgrade, such as `Origin`, or what a gateway asks for.
     public var headers: [String: String]

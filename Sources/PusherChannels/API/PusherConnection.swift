@@ -19,6 +19,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         self.environment = environment
         var logger = options.logger
         logger[metadataKey: "key"] = "\(key)"
+        var environment = environment
+        environment.httpSession = environment.httpSession(for: options)
         let runner = EffectRunner(
             target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),
             authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
@@ -74,7 +76,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         }
     }
 
-    /// Makes the requests to the authorisation endpoint.
+    /// Makes the requests to the authorisation endpoint: the environment's session, with ``PusherClientOptions/tls`` and
+    /// ``PusherClientOptions/proxy`` if it is a ``RoutedHTTPSession``. One that is assigned is used as it is.
     public var session: any HTTPSession {
         get { driver.runner.session }
         set { driver.runner.session = newValue }
@@ -170,5 +173,15 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// Called by the socket; not for applications.
     public func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         driver.webSocketDidClose(closure, attempt: attempt)
+    }
+}
+
+extension PusherEnvironment {
+    /// The session that goes a client's way. Options that nobody set leave it the one that it was made with.
+    fileprivate func httpSession(for options: PusherClientOptions) -> any HTTPSession {
+        let defaults = PusherClientOptions()
+        guard options.tls != defaults.tls || options.proxy != defaults.proxy, let session = httpSession as? any RoutedHTTPSession
+        else { return httpSession }
+        return session.routed(tls: options.tls, proxy: options.proxy)
     }
 }

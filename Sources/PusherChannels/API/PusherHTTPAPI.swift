@@ -15,6 +15,8 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
     private let environment: PusherEnvironment
 
     /// Creates the API of one app; `port` nil means the scheme's own.
+    ///
+    /// Where TLS or a proxy need settings, give the environment a session that has them (``PusherEnvironment/httpSession``).
     public init(
         appID: String, key: String, secret: String, host: PusherHost = .defaultHost, port: Int? = nil, useTLS: Bool = true,
         environment: PusherEnvironment = .live

@@ -1,4 +1,6 @@
-/// The socket that fits the platform.
+import Foundation
+
+/// The socket and the HTTP session that fit the platform.
 public enum DefaultTransport {
     /// Makes a socket: libwebsockets on Linux, `URLSessionWebSocketTask` on Apple platforms.
     @Sendable public static func makeWebSocket() -> any WebSocket {
@@ -8,4 +10,14 @@ public enum DefaultTransport {
         URLSessionWebSocket()
         #endif
     }
+
+    /// Makes HTTP requests: libwebsockets on Linux, where a client's ``PusherClientOptions/tls`` and
+    /// ``PusherClientOptions/proxy`` go for it, too; `URLSession.shared` on Apple platforms. All clients share its connections.
+    public static let httpSession: any HTTPSession = {
+        #if canImport(CLibwebsockets)
+        LibwebsocketsHTTPSession()
+        #else
+        URLSession.shared
+        #endif
+    }()
 }

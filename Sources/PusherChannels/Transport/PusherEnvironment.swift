@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Everything the SDK takes from the world: time, sockets, HTTP, randomness, JSON coders, tasks.
 ///
 /// The only door: nothing else in the SDK reads a clock, draws a random number or starts a task. Replace a part to test
@@ -13,6 +9,9 @@ public struct PusherEnvironment: Sendable {
     public var scheduler: any Scheduler
 
     /// Makes the requests to authorisation endpoints and the HTTP API.
+    ///
+    /// A client whose ``PusherClientOptions/tls`` or ``PusherClientOptions/proxy`` isn't the default has a ``RoutedHTTPSession`` make
+    /// its requests so; any other session, such as a `URLSession` of yours, goes its own way.
     public var httpSession: any HTTPSession
 
     /// Makes the socket of a connection; one socket serves all of a connection's attempts.
@@ -36,7 +35,7 @@ public struct PusherEnvironment: Sendable {
     /// Creates an environment; whatever is left out is live.
     public init(
         scheduler: any Scheduler = LiveScheduler(),
-        httpSession: any HTTPSession = URLSession.shared,
+        httpSession: any HTTPSession = DefaultTransport.httpSession,
         makeWebSocket: @escaping @Sendable () -> any WebSocket = DefaultTransport.makeWebSocket,
         wallClock: @escaping @Sendable () -> Date = { Date() },
         randomSeed: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },

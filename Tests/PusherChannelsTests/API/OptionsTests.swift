@@ -4,6 +4,10 @@ import Testing
 
 @testable import PusherChannels
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Numbers that applications give, however odd.
 struct OptionsTests {
     @Test(
@@ -58,5 +62,50 @@ struct OptionsTests {
         rig.socket.drop()
         #expect(rig.recorder.errors.last?.kind == .attemptsExhausted)
         #expect(rig.pusher.connection.connectionState == .disconnected)
+    }
+
+    // MARK: The way of requests
+
+    /// Writes down which settings it was given.
+    private struct RoutableSession: RoutedHTTPSession {
+        let base = MockSession(delivery: .immediate)
+        let settings = Locked<[String]>([])
+
+        func dataTask(
+            with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+        ) -> MockTask {
+            base.dataTask(with: request, completionHandler: completionHandler)
+        }
+
+        func routed(tls: TLSConfiguration, proxy: ProxyConfiguration) -> any HTTPSession {
+            settings.withLock { $0.append("\(tls.minimumVersion) \(proxy)") }
+            return self
+        }
+    }
+
+    @Test(arguments: [
+        (PusherClientOptions(), []), (PusherClientOptions(tls: TLSConfiguration(minimumVersion: .tls13)), ["tls13 environment"]),
+        (PusherClientOptions(proxy: .none), ["tls12 none"]),
+        (PusherClientOptions(proxy: .http(HTTPProxy(host: "p", port: 1))), ["tls12 http(p:1)"]),
+    ])
+    func requestsGoTheWayOfTheClient(options: PusherClientOptions, settings: [String]) {
+        let session = RoutableSession()
+        for environment in ([session, TrafficRecorder().recording(session)] as [any HTTPSession]).map({
+            PusherEnvironment(httpSession: $0)
+        }) {
+            session.settings.withLock { $0 = [] }
+            _ = Pusher(key: "k", options: options, environment: environment)
+            #expect(session.settings.withLock { $0 } == settings)
+        }
+    }
+
+    @Test func sessionsOfTheApplicationsAreLeftAsTheyAre() {
+        let mock = MockSession(delivery: .immediate)
+        let options = PusherClientOptions(proxy: .none)
+        let pusher = Pusher(key: "k", options: options, environment: PusherEnvironment(httpSession: mock))
+        #expect(pusher.connection.session as? MockSession === mock)
+        let session = RoutableSession()
+        pusher.connection.session = session
+        #expect(session.settings.withLock { $0 } == [])
     }
 }
