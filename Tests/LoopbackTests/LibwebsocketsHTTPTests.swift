@@ -287,7 +287,7 @@ import Testing
                     _ = try await LibwebsocketsHTTPSession(proxy: .http(proxy)).response(to: request)
                     throw Unexpected("it succeeded")
                 } catch let error as URLError {
-                    #expect(error.localizedDescription.contains("the proxy 127.0.0.1:\(port)"))
+                    #expect(error.localizedDescription.contains("Proxy 127.0.0.1:\(port)"))
                     var dumped = "\(error) \(error.localizedDescription) \(error.userInfo)"
                     dump(error, to: &dumped)
                     #expect(!dumped.contains("secret"))

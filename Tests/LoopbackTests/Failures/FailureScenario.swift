@@ -49,14 +49,9 @@ func failure(
         rig.socket.open(request, attempt: first)
         let closure = await rig.events.untilClosed().last
         await loop.shutdown()
-        guard case .closed(.failed(let failure), _) = closure else { throw Unexpected(text: "\(String(describing: closure))") }
+        guard case .closed(.failed(let failure), _) = closure else { throw Unexpected("\(String(describing: closure))") }
         return FailureReport(failure, ports: ports)
     }
-}
-
-/// A scenario went otherwise.
-struct Unexpected: Error {
-    let text: String
 }
 
 /// For what never comes.
