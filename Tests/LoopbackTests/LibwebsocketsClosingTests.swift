@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 @testable import PusherChannels
+import TestSupport
 import Testing
 
 /// An open connection ends with one report, whoever ends it and however.
@@ -122,6 +123,40 @@ import Testing
             #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
             #expect(await ended.next() == true)
         }
+    }
+
+    /// A close frame tells whether to come back, and may be there when nobody reads.
+    @Test(arguments: [RawServer.Ending.finish, .reset], [false, true])
+    func theServerClosesWhileReadingIsPaused(ending: RawServer.Ending, secure: Bool) async throws {
+        let paused = DispatchSemaphore(value: 0)
+        let sent = Note<Void>()
+        let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
+            try connection.upgrade()
+            paused.wait()
+            try connection.send(Frame.text("last words").bytes + Frame.close(4001, "go away").bytes)
+            if case .reset = ending { connection.resetOnceArrived() } else { connection.finish() }
+            sent.send(())
+            if case .finish = ending { try connection.readToEnd() }
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.open(
+                WebSocketRequest(
+                    secure: secure, host: "127.0.0.1", port: server.port, path: "/",
+                    tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate)), attempt: first)
+            #expect(await rig.events.next() == .opened(first))
+            rig.socket.setReading(false)
+            await serviceTurn()
+            paused.signal()
+            await sent.next()
+            // A server that only says that nothing more comes is still there: what it said waits, as it should.
+            if case .finish = ending { rig.socket.setReading(true) }
+            #expect(
+                await rig.events.untilClosed() == [
+                    .text("last words"), .closed(.closed(code: 4001, reason: "go away"), first),
+                ])
+        }
+        withExtendedLifetime(server) {}
     }
 
     @Test func weCloseWhileReadingIsPaused() async throws {

@@ -1,5 +1,7 @@
 #if os(Linux)
+import Dispatch
 import Foundation
+import Glibc
 @testable import PusherChannels
 import Testing
 
@@ -154,6 +156,120 @@ import Testing
             }
             #expect(ProcessTables.connections(toPort: server.port) == 0)
         }
+    }
+
+    // MARK: What is left of a loop
+
+    @Test(arguments: Stage.allCases)
+    func nothingIsLeftOfALoop(stage: Stage) async throws {
+        struct Weak {
+            weak var service: LibwebsocketsService?
+        }
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let (rig, holding) = try await bring(to: stage, on: loop)
+            // More than have their turn at once, to an endpoint that is busy with them.
+            let full = try FullListener()
+            let waiting = (0..<100).map { _ in self.rig(loop) }
+            for rig in waiting { rig.open(port: full.port) }
+            if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
+            let service = Locked(Weak())
+            loop.post { current in service.withLock { $0.service = current } }
+            await turn(loop)
+            await loop.shutdown()
+            #expect(service.withLock { $0.service } == nil)
+            withExtendedLifetime((rig, holding, full, waiting)) {}
+        }
+    }
+
+    @Test func onlyOpeningStartsALoopAgain() async throws {
+        let server = try echo()
+        let answer = Locked<(@Sendable (AddressResolver.Answer) -> Void)?>(nil)
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            var rig: SocketRig? = self.rig(loop)
+            rig?.open(port: server.port)
+            let slow = SocketRig(
+                socket: LibwebsocketsSocket(loop: loop) { _, completion in answer.withLock { $0 = completion } })
+            slow.open(port: 80, host: "slow.example")
+            #expect(await rig?.events.next() == .opened(first))
+            await loop.shutdown()
+            rig?.socket.send("late")
+            rig?.socket.setReading(false)
+            rig?.socket.close(code: 1000, reason: "")
+            rig = nil
+            answer.withLock { $0 }?(.success(["127.0.0.1"]))
+            #expect(!loop.isRunning)
+        }
+    }
+
+    @Test func anAnswerThatComesTooLateIsNobodyElses() async throws {
+        let server = try RawServer.answering()
+        let answers = Locked<[String: @Sendable (AddressResolver.Answer) -> Void]>([:])
+        let asked = Note<Void>()
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let rig = SocketRig(
+                socket: LibwebsocketsSocket(loop: loop) { host, completion in
+                    answers.withLock { $0[host] = completion }
+                    asked.send(())
+                })
+            rig.open(port: server.port, host: "old.example")
+            await asked.next()
+            await loop.shutdown()
+            _ = await rig.events.untilClosed()
+            rig.open(port: server.port, host: "new.example", attempt: 2)
+            await asked.next()
+            answers.withLock { $0["old.example"] }?(.success(["127.0.0.1"]))
+            await turn(loop)
+            #expect(server.requests.all.isEmpty)
+            answers.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
+            #expect(await rig.events.next() == .opened(second))
+            await loop.shutdown()
+        }
+    }
+
+    @Test func whatWasAskedForBeforeAShutdownIsDoneBefore() async throws {
+        let server = try echo()
+        let (started, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let rig = rig(loop)
+            loop.start { _ in
+                started.send(())
+                goOn.wait()
+            }
+            await started.next()
+            // The loop is busy when both come.
+            let stopping = Task { await loop.shutdown() }
+            rig.open(port: server.port)
+            let again = Task { await loop.shutdown() }
+            goOn.signal()
+            await stopping.value
+            await again.value
+            guard case .closed = await rig.events.untilClosed().last else {
+                Issue.record("not closed")
+                return
+            }
+            #expect(!loop.isRunning)
+        }
+    }
+
+    @Test func loopsThatStartTogetherLeaveTheSignalAsItWas() async throws {
+        func disposition() -> UInt {
+            var action = sigaction()
+            sigaction(SIGPIPE, nil, &action)
+            return unsafeBitCast(action.__sigaction_handler.sa_handler, to: UInt.self)
+        }
+        let before = disposition()
+        try await withWatchdog {
+            for _ in 0..<10 {
+                let loops = (0..<8).map { _ in LibwebsocketsLoop() }
+                for loop in loops { loop.start { _ in } }
+                for loop in loops { await loop.shutdown() }
+            }
+        }
+        #expect(disposition() == before)
     }
 
     // MARK: Deadlines

@@ -57,6 +57,9 @@ public final class LibwebsocketsLoop: Sendable {
         }
     }
 
+    /// Whether there is a thread.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
     /// A key that no other connection has.
     func makeKey() -> ConnectionKey {
         state.withLock { state in
