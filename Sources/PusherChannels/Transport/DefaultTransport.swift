@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The socket and the HTTP session that fit the platform.
 public enum DefaultTransport {
     /// Makes a socket: libwebsockets on Linux, `URLSessionWebSocketTask` on Apple platforms.

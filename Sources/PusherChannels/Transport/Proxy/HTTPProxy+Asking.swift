@@ -11,7 +11,8 @@ extension HTTPProxy {
         let hint =
             switch (status, credentials) {
             case (407, nil): " (it wants credentials)"
-            case (407, _): " (it doesn't take the credentials)"
+            // With 401 tinyproxy refuses credentials, with 407 all others do (RFC 9110, 15.5.8). A relay's 401 is the server's.
+            case (407, _), (401, .some): " (it doesn't take the credentials)"
             default: ""
             }
         return WebSocketFailure(.proxyRefused(status: status), "Proxy \(self) answered \(request) with HTTP \(status)\(hint)")

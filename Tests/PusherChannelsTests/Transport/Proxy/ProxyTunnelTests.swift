@@ -45,7 +45,7 @@ import Testing
         #expect(try !read("HTTP/1.1 200 OK\r\n", through: proxy))
     }
 
-    @Test(arguments: [403, 407, 502, 503, 301])
+    @Test(arguments: [401, 403, 407, 502, 503, 301])
     func aRefusalTellsItsStatus(status: Int) {
         let failure = #expect(throws: WebSocketFailure.self) {
             try read("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno", through: proxy)
@@ -55,13 +55,14 @@ import Testing
         #expect(failure?.message.contains("wants credentials") == (status == 407))
     }
 
-    @Test func refusedCredentialsAreNotTold() {
+    @Test(arguments: [407, 401])
+    func refusedCredentialsAreNotTold(status: Int) {
         let failure = #expect(throws: WebSocketFailure.self) {
-            try read("HTTP/1.1 407 No\r\n\r\n", through: withCredentials)
+            try read("HTTP/1.1 \(status) No\r\n\r\n", through: withCredentials)
         }
         #expect(
             failure?.message
-                == "Proxy [::1]:3128 answered the request for a tunnel to ws.example:443 with HTTP 407 (it doesn't take the credentials)"
+                == "Proxy [::1]:3128 answered the request for a tunnel to ws.example:443 with HTTP \(status) (it doesn't take the credentials)"
         )
     }
 
