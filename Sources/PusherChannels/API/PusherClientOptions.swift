@@ -35,6 +35,8 @@ public struct PusherClientOptions: Sendable {
     /// stays as set.
     public var upgradesToTLS: Bool
     /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120.
+    /// Stay below the time after which something in between ends silent connections: with nginx that is 60 s by default
+    /// (`proxy_read_timeout`).
     public var activityTimeout: TimeInterval?
     /// How long each step may take.
     public var timeouts: ConnectionTimeouts
