@@ -12,6 +12,8 @@ struct Listen: AsyncParsableCommand {
 
     @OptionGroup var server: ServerOptions
 
+    @OptionGroup var route: RouteOptions
+
     @Option(help: "A path in front of the protocol's own.")
     var path: String?
 
@@ -55,6 +57,7 @@ struct Listen: AsyncParsableCommand {
             key: server.key,
             options: PusherClientOptions(
                 authMethod: authMethod, host: .host(server.host), port: server.port, path: path, useTLS: server.tls,
+                tls: route.tls, proxy: route.proxyConfiguration,
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay))))
         let happenings = Happenings()
         pusher.delegate = happenings

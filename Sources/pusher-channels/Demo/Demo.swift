@@ -7,24 +7,40 @@ struct Demo: AsyncParsableCommand {
         abstract: "Show the client's main job against a local server in another process.",
         discussion: "Every line is a step that happened; the command ends with status 1 at the first that did not.")
 
+    @Option(help: "Where clients connect instead of to the server: host:port of what passes on to it.")
+    var front: Endpoint?
+
+    @Option(help: "The port for the server to listen on, where --front passes on to; 0 takes a free one.")
+    var serverPort = 0
+
+    @Flag(help: "Have clients speak TLS with --front; the server itself speaks none.")
+    var tls = false
+
+    @OptionGroup var route: RouteOptions
+
+    func validate() throws {
+        if tls, front == nil { throw ValidationError("--tls takes --front, which speaks TLS for the server") }
+        if front != nil, serverPort == 0 { throw ValidationError("--front takes --server-port, to know where to pass on to") }
+    }
+
     func run() async throws {
         let watchdog = Watchdog(seconds: 60)
         defer { watchdog.cancel() }
         let steps = Steps(watchdog: watchdog)
 
-        var server = try await steps.step("start a server in another process") { try await ServerProcess() }
+        var server = try await steps.step("start a server in another process") { try await ServerProcess(port: serverPort) }
         watchdog.take(along: server.processID)
         let port = server.port
         let api = PusherHTTPAPI(
             appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
-        let ann = DemoClient(port: port, userID: "ann")
-        let bob = DemoClient(port: port, userID: "bob")
+        let ann = client(of: "ann", serverPort: port)
+        let bob = client(of: "bob", serverPort: port)
 
         try await steps.step("ann and bob connect") {
             ann.pusher.connect()
             bob.pusher.connect()
-            try await ann.waitForState(.connected)
-            try await bob.waitForState(.connected)
+            try await ann.waitForFirstConnection()
+            try await bob.waitForFirstConnection()
         }
         let channels: Set = ["news", "private-orders", "presence-lobby"]
         try await steps.step("ann subscribes to \(channels.sorted().joined(separator: ", "))") {
@@ -68,6 +84,14 @@ struct Demo: AsyncParsableCommand {
         ann.pusher.disconnect()
         server.kill()
         output("all \(steps.count) steps happened")
+    }
+
+    private func client(of userID: String, serverPort: Int) -> DemoClient {
+        let near = front ?? Endpoint(host: "127.0.0.1", port: serverPort)
+        return DemoClient(
+            options: PusherClientOptions(
+                authMethod: .authRequestBuilder(authRequestBuilder: SignedInUser(userID: userID, port: serverPort)),
+                host: .host(near.host), port: near.port, useTLS: tls, tls: route.tls, proxy: route.proxyConfiguration))
     }
 
     private func members(_ client: DemoClient) -> [String] {

@@ -1,38 +1,15 @@
 import Foundation
 import PusherChannels
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-/// Asks the server's authorisation endpoint on behalf of a user, as an application with users of its own does.
-private struct SignedInUser: AuthRequestBuilderProtocol {
-    let userID: String
-    let port: Int
-
-    func requestFor(socketID: String, channelName: String) -> URLRequest? {
-        guard let url = URL(string: "http://127.0.0.1:\(port)/pusher/auth") else { return nil }
-        var request = URLRequest(url: url)
-        request.httpMethod = "POST"
-        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data("socket_id=\(socketID)&channel_name=\(channelName)&user_id=\(userID)".utf8)
-        return request
-    }
-}
-
 /// A client whose happenings can be waited for.
 final class DemoClient {
     let pusher: Pusher
     private let happenings = Happenings()
     private var iterator: AsyncStream<Happening>.Iterator
 
-    init(port: Int, userID: String) {
+    init(options: PusherClientOptions) {
         iterator = happenings.stream.makeAsyncIterator()
-        pusher = Pusher(
-            key: "local-key",
-            options: PusherClientOptions(
-                authMethod: .authRequestBuilder(authRequestBuilder: SignedInUser(userID: userID, port: port)),
-                host: .host("127.0.0.1"), port: port, useTLS: false))
+        pusher = Pusher(key: "local-key", options: options)
         pusher.delegate = happenings
         pusher.bind { [happenings] in happenings.add(.event($0)) }
     }
@@ -50,11 +27,22 @@ final class DemoClient {
     }
 
     /// Waits for what the closure recognises; whatever else happens meanwhile is passed over.
-    func wait<Value>(for recognise: (Happening) -> Value?) async throws -> Value {
+    func wait<Value>(for recognise: (Happening) throws -> Value?) async throws -> Value {
         while let happening = await iterator.next(isolation: nil) {
-            if let value = recognise(happening) { return value }
+            if let value = try recognise(happening) { return value }
         }
         throw Failure("the client ended")
+    }
+
+    /// Any error ends the wait: where the first connection meets one, it is the way that is wrong, and trying again doesn't help.
+    func waitForFirstConnection() async throws {
+        try await wait { happening in
+            switch happening {
+            case .state(.connected): ()
+            case .error(let error): throw error
+            default: nil
+            }
+        }
     }
 
     func waitForSubscriptions(_ channels: Set<String>) async throws {

@@ -7,7 +7,7 @@ final class ServerProcess {
     private let process: Process
 
     /// Starts a server and waits until it listens.
-    init(port: Int = 0) async throws {
+    init(port: Int) async throws {
         let process = Process()
         let standardOutput = Pipe()
         process.executableURL = try Self.executable()

@@ -61,41 +61,6 @@ struct ProxyEnvironment {
     }
 }
 
-extension HTTPProxy {
-    /// Reads `http://user:password@host:port`; all but the host may be left out. Nil for other kinds of proxy.
-    init?(url: String) {
-        var rest = url[...]
-        if let scheme = rest.range(of: "://") {
-            guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }
-            rest = rest[scheme.upperBound...]
-        }
-        rest = rest.prefix { $0 != "/" }
-        var credentials: Credentials?
-        if let at = rest.lastIndex(of: "@") {
-            let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            let decoded = parts.map { String($0).removingPercentEncoding ?? String($0) }
-            credentials = Credentials(user: decoded[0], password: decoded.count > 1 ? decoded[1] : "")
-            rest = rest[rest.index(after: at)...]
-        }
-        var port = 80
-        var host = String(rest)
-        if rest.hasPrefix("["), let end = rest.lastIndex(of: "]") {
-            host = String(rest[..<end].dropFirst())
-            rest = rest[rest.index(after: end)...]
-            if rest.hasPrefix(":") {
-                guard let number = Int(rest.dropFirst()) else { return nil }
-                port = number
-            }
-        } else if let colon = rest.lastIndex(of: ":") {
-            guard let number = Int(rest[rest.index(after: colon)...]) else { return nil }
-            port = number
-            host = String(rest[..<colon])
-        }
-        guard !host.isEmpty, (1...65535).contains(port) else { return nil }
-        self.init(host: host, port: port, credentials: credentials)
-    }
-}
-
 extension String {
     fileprivate func trimmingDots() -> String {
         var name = self[...]

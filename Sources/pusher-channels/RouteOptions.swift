@@ -1,0 +1,34 @@
+import ArgumentParser
+import PusherChannels
+
+/// What a client meets on its way to the server.
+struct RouteOptions: ParsableArguments {
+    @Option(help: "A PEM file of the authorities that may vouch for the server, instead of those that the system trusts.")
+    var caFile: String?
+
+    @Option(
+        help: """
+            The HTTP proxy to go through, http://user:password@host:port, or none; otherwise what $https_proxy and the like say, \
+            where other users don't see the password.
+            """)
+    var proxy: String?
+
+    func validate() throws {
+        // Not repeating what was given: it may hold a password.
+        guard parsedProxy != nil else { throw ValidationError("--proxy takes none, or http://user:password@host:port") }
+    }
+
+    var tls: TLSConfiguration {
+        TLSConfiguration(roots: caFile.map { .only(.file($0)) } ?? .system)
+    }
+
+    var proxyConfiguration: ProxyConfiguration { parsedProxy ?? .environment }
+
+    private var parsedProxy: ProxyConfiguration? {
+        switch proxy {
+        case nil: .environment
+        case "none": ProxyConfiguration.none
+        case let url?: HTTPProxy(url: url).map { .http($0) }
+        }
+    }
+}
