@@ -87,6 +87,7 @@ let package = Package(
                 "PusherChannels",
                 "TestSupport",
                 "pusher-channels",
+                .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             swiftSettings: settings
