@@ -71,7 +71,7 @@ import Testing
             let errors = await demo.errors.toEnd()
             let error = errors.last { $0.hasPrefix("Error: ") }
             #expect(error?.hasPrefix("Error: step 2, ann and bob connect: ") == true, "\(errors)")
-            #expect(error?.contains("the proxy 127.0.0.1:\(refusing.port)") == true, "\(errors)")
+            #expect(error?.contains("Proxy 127.0.0.1:\(refusing.port)") == true, "\(errors)")
         }
     }
 

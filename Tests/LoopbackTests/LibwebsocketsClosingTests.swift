@@ -310,7 +310,6 @@ import Testing
             await serviceTurn()
             await serviceTurn()
             #expect(ProcessTables.connections(toPort: server.port) == 0)
-            #expect(ProcessTables.threads(named: "pusher-lws") <= 1)
             #expect(boxes.living == 0)
         }
     }
