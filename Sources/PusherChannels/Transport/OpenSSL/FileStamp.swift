@@ -7,15 +7,15 @@ struct FileStamp: Equatable {
     private let device: dev_t
     private let number: ino_t
     private let size: off_t
-    private let seconds: Int
-    private let nanoseconds: Int
+    /// The bytes of the time; its members can't be named in every configuration of the compiler.
+    private let changed: [UInt8]
 
     /// Follows links, of which only one in the middle may change: so do secrets that are mounted into containers.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         (device, number, size) = (status.st_dev, status.st_ino, status.st_size)
-        (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        changed = withUnsafeBytes(of: &status.st_mtim) { Array($0) }
     }
 }
 
