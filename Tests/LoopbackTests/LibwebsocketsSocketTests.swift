@@ -97,6 +97,7 @@ import Testing
         }
     }
 
+    // Proves W4.22.
     @Test func messagesWithTheAnswerToTheUpgradeAreNotLost() async throws {
         let server = try RawServer { connection in
             try connection.upgrade(followedBy: Frame.text("early").bytes + Frame.text("bird").bytes)
@@ -214,6 +215,7 @@ import Testing
         }
     }
 
+    // Proves W4.11.
     @Test func noOriginUnlessAsked() async throws {
         let request = Note<String>()
         let server = try RawServer { connection in

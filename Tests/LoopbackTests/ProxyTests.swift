@@ -29,6 +29,7 @@ import Testing
         }
     }
 
+    // Proves W4.3.
     @Test(arguments: [Loopback.ipv4, .ipv6], [false, true])
     func wsAndWss(address: Loopback, secure: Bool) async throws {
         let authority = try CertificateAuthority()

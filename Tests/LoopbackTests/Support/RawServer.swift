@@ -165,6 +165,15 @@ final class RawConnection: Sendable {
         return Frame(opcode: head[0] & 0x0F, isFinal: head[0] & 0x80 != 0, payload: payload)
     }
 
+    /// What one read brings.
+    func readSome() throws -> [UInt8] { try receive() }
+
+    /// Whether something can be read at once.
+    func hasMore() throws -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    }
+
     /// Waits for the peer to end the connection, and gives back what it sent.
     @discardableResult
     func readToEnd() throws -> [UInt8] {

@@ -15,7 +15,8 @@ enum HTTPSyntax {
 
     /// Whether this can be a path with its query: percent-encoded, and all of it.
     static func isPath(_ path: String) -> Bool {
-        path.hasPrefix("/") && path.utf8.allSatisfy(isVisible)
+        // A fragment is the client's own (RFC 9110, 4.1).
+        path.hasPrefix("/") && path.utf8.allSatisfy { isVisible($0) && $0 != UInt8(ascii: "#") }
     }
 
     /// Whether this can be a host's name or address, without brackets.

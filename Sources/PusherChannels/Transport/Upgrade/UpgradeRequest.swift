@@ -37,7 +37,11 @@ struct UpgradeRequest {
             }
             switch name.lowercased() {
             case let name where Self.reserved.contains(name): continue
-            case "sec-websocket-protocol": subprotocols = value
+            case "sec-websocket-protocol":
+                guard UpgradeAnswer.list(value).allSatisfy(HTTPSyntax.isToken) else {
+                    throw WebSocketFailure(.unsupported, "\(value.debugDescription) is no list of subprotocols")
+                }
+                subprotocols = value
             case "user-agent":
                 hasUserAgent = true
                 fallthrough

@@ -10,7 +10,7 @@ import Testing
         return text.split(separator: "\r\n").map(String.init)
     }
 
-    // Proves P1.6.
+    // Proves P1.6, W4.5, W4.6.
     @Test func theWholeRequest() throws {
         let request = WebSocketRequest(secure: false, host: "ws.example", port: 8080, path: "/app/key?protocol=7")
         #expect(
@@ -32,6 +32,7 @@ import Testing
                 == ["Host: \(field)"])
     }
 
+    // Proves W4.11.
     @Test func headersThatBelongToTheHandshakeAreLeftOut() throws {
         let names = [
             "Host", "connection", "UPGRADE", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
@@ -50,11 +51,31 @@ import Testing
         #expect(lines.contains("Sec-WebSocket-Protocol: x, y"))
     }
 
+    // Proves W3.1.
     @Test(arguments: ["", ".", "..", "a b", "a/b", "a\r\nb", "ä.example", "[::1]", "user@host", "a?b", "a#b"])
     func whatIsNoHost(host: String) {
         #expect(throws: WebSocketFailure.self) {
             try UpgradeRequest(WebSocketRequest(secure: true, host: host, port: 1, path: "/"))
         }
+    }
+
+    // Proves W3.1, W3.2.
+    @Test(arguments: ["", "x", "/a b", "/a#b", "/#", "/ä", "/a\r\nb"])
+    func whatIsNoPath(path: String) {
+        #expect(throws: WebSocketFailure.self) {
+            try UpgradeRequest(WebSocketRequest(secure: true, host: "a", port: 1, path: path))
+        }
+    }
+
+    // Proves W4.10.
+    @Test(arguments: ["a b", "a;b", "a, b/c", "ä", "a,\u{1}"])
+    func whatIsNoSubprotocol(subprotocols: String) {
+        let failure = #expect(throws: WebSocketFailure.self) {
+            try UpgradeRequest(
+                WebSocketRequest(
+                    secure: true, host: "a", port: 1, path: "/", headers: ["Sec-WebSocket-Protocol": subprotocols]))
+        }
+        #expect(failure?.kind == .unsupported)
     }
 
     @Test(arguments: [8192, 8193])

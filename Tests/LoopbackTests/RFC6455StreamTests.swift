@@ -1,0 +1,140 @@
+#if os(Linux)
+import Foundation
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// What RFC 6455 asks of the part that moves the bytes.
+@Suite struct RFC6455StreamTests {
+    // Proves W4.2.
+    @Test(arguments: ["ws.example", "127.0.0.1"])
+    func tlsComesFirstWithTheServersName(host: String) async throws {
+        let greeting = Note<[UInt8]>()
+        let server = try RawServer { connection in greeting.send(try connection.readSome()) }
+        try await withWatchdog {
+            let rig = SocketRig(socket: LibwebsocketsSocket { $1(.success(["127.0.0.1"])) })
+            rig.open(port: server.port, host: host, secure: true)
+            let bytes = try #require(await greeting.next())
+            // A record of a handshake, with a client's greeting in it.
+            #expect(bytes.first == 0x16)
+            let name = Array("ws.example".utf8)
+            let isNamed = bytes.indices.contains { bytes[$0...].starts(with: name) }
+            // An address isn't sent as a name (RFC 6066, 3).
+            #expect(isNamed == (host == "ws.example"))
+            #expect(!bytes.indices.contains { bytes[$0...].starts(with: Array("127.0.0.1".utf8)) })
+            _ = await rig.events.untilClosed()
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    // Proves W4.8.
+    @Test func eachHandshakeHasAKeyOfItsOwn() async throws {
+        let server = try RawServer.answering(then: .finish)
+        try await withWatchdog {
+            for _ in 0..<20 {
+                let rig = SocketRig()
+                rig.open(port: server.port)
+                _ = await rig.events.untilClosed()
+            }
+        }
+        let keys = server.requests.all.compactMap { request in
+            request.components(separatedBy: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Key: ") }
+        }
+        #expect(keys.count == 20)
+        #expect(Set(keys).count == 20)
+    }
+
+    // Proves W5.10.
+    @Test func eachFrameHasAMaskOfItsOwn() async throws {
+        let received = Record<[UInt8]>()
+        let server = try RawServer.answering(received: received)
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            for _ in 0..<100 { rig.socket.send("") }
+            rig.socket.close(code: 1000, reason: "")
+            _ = await rig.events.untilClosed()
+            let bytes = try #require(await received.next())
+            // Empty texts of six bytes each: what differs is the mask.
+            let masks = (0..<100).map { Array(bytes[6 * $0 + 2..<6 * $0 + 6]) }
+            #expect(Set(masks).count == 100)
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    // Proves W4.12.
+    @Test func nothingIsSentBetweenTheRequestAndItsAnswer() async throws {
+        let early = Note<Bool>()
+        let (asked, sent) = (Note<Void>(), DispatchSemaphore(value: 0))
+        let server = try RawServer { connection in
+            let request = try connection.readRequest()
+            asked.send(())
+            sent.wait()
+            early.send(try connection.hasMore())
+            try connection.send(RawConnection.upgradeHead(for: request))
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            await asked.next()
+            rig.socket.send("too early")
+            await serviceTurn()
+            sent.signal()
+            #expect(await early.next() == false)
+            #expect(await rig.events.next() == .opened(first))
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    // Proves W4.1, W4.21.
+    @Test func anAnswerThatOpensNothingClosesTheStreamAndIsReportedOnce() async throws {
+        let ended = Note<Void>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            try connection.readToEnd()
+            ended.send(())
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.untilClosed().count == 1)
+            await ended.next()
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            guard case .closed(_, second) = await rig.events.next() else {
+                Issue.record("reported twice")
+                return
+            }
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    // Proves W7.1, W6.4.
+    @Test(arguments: [false, true])
+    func aServerThatStillSendsReadsOurCloseFrame(secure: Bool) async throws {
+        let close = Note<Frame>()
+        let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
+            try connection.upgrade()
+            // A frame that is masked, and much more than the client reads at a time behind it.
+            try connection.send([0x81, 0x80, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 1 << 20))
+            close.send(try connection.readFrame())
+            // To the end, which is none of a reset.
+            try connection.readToEnd()
+            close.finish()
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.open(
+                WebSocketRequest(
+                    secure: secure, host: "127.0.0.1", port: server.port, path: "/",
+                    tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate)), attempt: first)
+            #expect(await rig.events.untilClosed().last?.failure?.kind == .protocolViolation)
+            #expect(await close.next() == .close(1002, "masked frame from a server"))
+            #expect(await close.next() == nil)
+        }
+        withExtendedLifetime(server) {}
+    }
+}
+#endif
