@@ -59,8 +59,9 @@ enum ProcessTables {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory) {
-            names.append(withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        while let entry = readdir(directory), let offset = MemoryLayout<dirent>.offset(of: \.d_name) {
+            // Where it lies: an entry ends with its name, and is shorter than its type.
+            names.append(String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)))
         }
         return names
     }
