@@ -55,5 +55,5 @@ func failure(
 }
 
 /// For what never comes.
-let impatient = OpeningTimeouts(stage: .milliseconds(500), address: .milliseconds(500))
+let impatient = OpeningTimeouts(stage: .seconds(2), address: .seconds(2))
 #endif

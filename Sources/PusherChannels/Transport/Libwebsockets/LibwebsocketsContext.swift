@@ -45,14 +45,14 @@ final class LibwebsocketsContext {
         free(name)
     }
 
-    private static let creation = Locked(())
+    /// What became of SIGPIPE before the context that is being made.
+    private static let disposition = Locked(sigaction())
 
     /// Makes a context. libwebsockets ignores SIGPIPE for the whole process when it does, which would keep `program | head`
     /// running forever; one at a time, lest another takes that for what it was before.
     private static func create(_ info: lws_context_creation_info) -> OpaquePointer? {
         var info = info
-        return creation.withLock { _ in
-            var disposition = sigaction()
+        return disposition.withLock { disposition in
             sigaction(SIGPIPE, nil, &disposition)
             defer { sigaction(SIGPIPE, &disposition, nil) }
             return lws_create_context(&info)
