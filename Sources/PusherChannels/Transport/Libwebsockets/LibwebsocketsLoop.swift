@@ -100,10 +100,13 @@ public final class LibwebsocketsLoop: Sendable {
 
     private func run() {
         Thread.current.name = "pusher-lws"
+        var goesOn: Bool
         repeat {
             let waiting = serve()
+            // Decided first: who waited for the end must find it.
+            goesOn = isNeeded()
             waiting.forEach { $0.resume() }
-        } while isNeeded()
+        } while goesOn
     }
 
     /// Serves until somebody wants it to stop, and gives back who that was; without a context, until everybody was told so.
