@@ -50,6 +50,15 @@ import Testing
         #expect(lines.contains("Proxy-Authorization: Basic YW5uOnMzY3JldA=="))
     }
 
+    @Test(arguments: [0, -1, 70_000], ["http", "https"])
+    func aPortThatIsNoneGetsNoCredentials(port: Int, scheme: String) async throws {
+        try await withWatchdog {
+            let rig = session(port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
+            let failure = try await rig.failure(HTTPRig.request("\(scheme)://api.example/"))
+            #expect(failure.failure == WebSocketFailure(.unsupported, "\(port) is not a TCP port"))
+        }
+    }
+
     @Test func aRelayThatWantsCredentialsIsNotTheServer() async throws {
         let proxy = try RawServer.answering(
             .text("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno"))

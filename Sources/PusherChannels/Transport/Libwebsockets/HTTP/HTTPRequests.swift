@@ -62,7 +62,7 @@ extension HTTPRequest {
         let proxy: HTTPProxy? =
             switch configuration {
             case .none: nil
-            case .http(let proxy): proxy
+            case .http(let proxy): try proxy.checked
             case .environment: try ProxyEnvironment.ofProcess.requestProxy(for: host, port: port, secure: secure)
             }
         guard let proxy else { return .direct }
