@@ -59,12 +59,9 @@ final class HTTPRequests {
 extension HTTPRequest {
     /// What stands between: a proxy makes a tunnel for TLS only, because many let nobody through to other ports than 443.
     fileprivate func way(_ configuration: ProxyConfiguration) throws(WebSocketFailure) -> Route.Way {
-        let proxy: HTTPProxy? =
-            switch configuration {
-            case .none: nil
-            case .http(let proxy): try proxy.checked
-            case .environment: try ProxyEnvironment.ofProcess.requestProxy(for: host, port: port, secure: secure)
-            }
+        let proxy = try configuration.proxy { (environment) throws(WebSocketFailure) in
+            try environment.requestProxy(for: host, port: port, secure: secure)
+        }
         guard let proxy else { return .direct }
         return secure ? .tunnel(proxy) : .relay(proxy)
     }
