@@ -87,11 +87,14 @@ let package = Package(
                 "PusherChannels",
                 "TestSupport",
                 "pusher-channels",
+                "Processes",
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             swiftSettings: settings
         ),
+        // For programs that are run by tests, and those that run them.
+        .target(name: "Processes", dependencies: ["PusherChannels"], path: "Tests/Processes", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

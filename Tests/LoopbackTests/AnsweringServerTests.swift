@@ -1,7 +1,8 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import Processes
 import Testing
+import TestSupport
 
 /// The tests' own server that gives one answer, byte for byte.
 @Suite struct AnsweringServerTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// What a server, an endpoint or a user can get wrong: each ends in a typed error, and the client stays usable.
 @Suite struct BadInputTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// Certificates, keys, pins and files, as OpenSSL's and curl's own tools see them.
 @Suite struct CertificateAuthorityTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// Servers that ask for clients' certificates, and choose versions, as OpenSSL's own tool sees them.
 @Suite struct ClientCertificateTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// The client and the local server over real sockets, the endpoint asked over real HTTP.
 @Suite struct ClientTests {

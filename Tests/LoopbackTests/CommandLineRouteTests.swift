@@ -1,7 +1,8 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import Processes
 import Testing
+import TestSupport
 
 /// The commands' options for what stands between a client and its server.
 @Suite(.serialized) struct CommandLineRouteTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import Processes
 import Testing
+import TestSupport
 
 /// The commands as a user runs them: processes, signals, exit statuses and what is printed.
 @Suite(.serialized) struct CommandLineTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// The tests' own CONNECT proxy, as curl sees it.
 @Suite struct ConnectProxyTests {

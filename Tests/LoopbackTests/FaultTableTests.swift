@@ -1,7 +1,8 @@
 #if os(Linux)
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// What a test finds out over a double in memory holds on real sockets.
 @Suite struct FaultTableTests {

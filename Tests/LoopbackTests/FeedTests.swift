@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import Processes
 import Testing
 
 /// A server that sends as fast as it can: the client takes what comes, and loses nothing.

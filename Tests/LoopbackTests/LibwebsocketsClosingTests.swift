@@ -1,6 +1,7 @@
 #if os(Linux)
 import Dispatch
 import Foundation
+import Processes
 @testable import PusherChannels
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import Processes
 @testable import PusherChannels
 import Testing
 

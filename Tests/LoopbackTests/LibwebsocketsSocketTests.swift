@@ -1,5 +1,6 @@
 #if os(Linux)
 import Dispatch
+import Processes
 import PusherChannels
 import Testing
 

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// What a local server does wrong, byte for byte.
 @Suite struct LocalServerFaultTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// What a proxy does without faults, when its peers vanish, and what it leaves behind.
 @Suite struct NetworkFaultProxyLifeTests {

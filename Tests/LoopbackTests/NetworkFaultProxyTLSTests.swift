@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// TLS that the proxy ends, as OpenSSL's own tool sees it.
 @Suite struct NetworkFaultProxyTLSTests {

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// The proxy's faults as raw sockets see them.
 @Suite struct NetworkFaultProxyTests {

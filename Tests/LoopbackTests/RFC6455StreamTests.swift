@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Processes
 @testable import PusherChannels
 import TestSupport
 import Testing

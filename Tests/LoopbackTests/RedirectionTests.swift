@@ -1,4 +1,5 @@
 #if os(Linux)
+import Processes
 @testable import PusherChannels
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import FoundationNetworking
+import Processes
 @testable import PusherChannels
 import TestSupport
 import Testing

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// A client's TLS and proxy settings go for its authorisations, too.
 @Suite struct RoutedAuthorisationTests {

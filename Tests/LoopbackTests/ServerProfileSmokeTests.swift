@@ -1,7 +1,8 @@
 #if os(Linux)
+import Processes
 import PusherChannels
-import TestSupport
 import Testing
+import TestSupport
 
 /// Each server that can be imitated, once over a socket.
 @Suite struct ServerProfileSmokeTests {

@@ -16,16 +16,20 @@ struct Heartbeat: Equatable, Sendable {
     private let activityTimeout: Duration
     private let pongTimeout: Duration
     private(set) var lastActivity: MonotonicTime
+    /// What silence is counted from: the last sign of life, or when one could be heard again.
+    private var silentSince: MonotonicTime
     private var state = State.listening
 
     init(activityTimeout: Duration, pongTimeout: Duration, now: MonotonicTime) {
         self.activityTimeout = activityTimeout
         self.pongTimeout = pongTimeout
         lastActivity = now
+        silentSince = now
     }
 
     mutating func activity(at now: MonotonicTime) {
         lastActivity = now
+        silentSince = now
         if state != .paused { state = .listening }
     }
 
@@ -33,16 +37,16 @@ struct Heartbeat: Equatable, Sendable {
         state = .paused
     }
 
-    /// What came meanwhile is about to be read.
+    /// What came meanwhile is about to be read, if the connection is still there.
     mutating func resume(at now: MonotonicTime) {
         guard state == .paused else { return }
-        lastActivity = now
+        silentSince = now
         state = .listening
     }
 
     var nextDeadline: MonotonicTime? {
         switch state {
-        case .listening: lastActivity + activityTimeout
+        case .listening: silentSince + activityTimeout
         case .awaitingPong(let deadline): deadline
         case .paused: nil
         }

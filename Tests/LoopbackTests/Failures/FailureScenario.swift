@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Processes
 @testable import PusherChannels
 
 /// A way not to get or not to keep a connection, and what a client hears of it: a row of "When connecting fails".

@@ -25,30 +25,6 @@ struct SocketRig: Sendable {
     }
 }
 
-/// Something that a server script tells its test.
-struct Note<Value: Sendable>: Sendable {
-    private let stream: AsyncStream<Value>
-    private let continuation: AsyncStream<Value>.Continuation
-
-    init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    func send(_ value: Value) {
-        continuation.yield(value)
-    }
-
-    /// Nothing more will be told.
-    func finish() {
-        continuation.finish()
-    }
-
-    func next() async -> Value? {
-        var iterator = stream.makeAsyncIterator()
-        return await iterator.next()
-    }
-}
-
 /// Returns after the service thread has gone through a turn.
 func serviceTurn() async {
     await withCheckedContinuation { continuation in

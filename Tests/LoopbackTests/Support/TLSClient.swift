@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Processes
 import TestSupport
 
 /// What became of a connection of OpenSSL's own client, `openssl s_client`.

@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import Processes
 import PusherChannels
 
 /// Threads that can be waited for, and the sockets that they may be waiting at.

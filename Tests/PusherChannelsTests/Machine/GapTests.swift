@@ -37,6 +37,20 @@ import Testing
         #expect((announced ?? 9) < (subscribed ?? 0), "before what comes after it")
     }
 
+    /// What came while nothing was read went with the connection.
+    @Test func aPauseBelongsToIt() {
+        var transcript = subscribed()
+        transcript.pass(.seconds(10))
+        transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        transcript.play(.consumersChanged(areBehind: true))
+        transcript.pass(.seconds(15))
+        transcript.play(.consumersChanged(areBehind: false))
+        transcript.close(1006)
+        transcript.passToDeadline()
+        transcript.establish()
+        #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .seconds(10))])
+    }
+
     @Test func connectionsWithoutTheSubscriptionMakeItLonger() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))

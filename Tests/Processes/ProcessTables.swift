@@ -3,17 +3,17 @@ import Foundation
 import Glibc
 
 /// What the system says a process has: this one, where none is named.
-enum ProcessTables {
+package enum ProcessTables {
     /// How many descriptors are sockets connected to a port.
-    static func connections(toPort port: Int) -> Int { localPorts(connectedTo: port).count }
+    package static func connections(toPort port: Int) -> Int { localPorts(connectedTo: port).count }
 
     /// The own ports of the sockets that are connected to a port.
-    static func localPorts(connectedTo port: Int) -> [Int] {
+    package static func localPorts(connectedTo port: Int) -> [Int] {
         descriptors.filter { self.port(getpeername, $0) == port }.compactMap { self.port(getsockname, $0) }
     }
 
     /// How many descriptors are sockets at a port, listening, connected, or no longer so.
-    static func sockets(atPort port: Int) -> Int { descriptors.count { self.port(getsockname, $0) == port } }
+    package static func sockets(atPort port: Int) -> Int { descriptors.count { self.port(getsockname, $0) == port } }
 
     private static var descriptors: [Int32] { entries(of: "/proc/self/fd").compactMap { Int32($0) } }
 
@@ -30,7 +30,7 @@ enum ProcessTables {
     }
 
     /// How many threads have a name, or fewer: the kernel's list can miss some while others end.
-    static func threads(named name: String) -> Int {
+    package static func threads(named name: String) -> Int {
         entries(of: "/proc/self/task").count { thread in
             let comm = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
             return comm?.trimmingCharacters(in: .newlines) == name
@@ -38,13 +38,13 @@ enum ProcessTables {
     }
 
     /// How many threads another process has.
-    static func threads(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/task") }
+    package static func threads(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/task") }
 
     /// How many descriptors another process has.
-    static func descriptors(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/fd") }
+    package static func descriptors(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/fd") }
 
     /// How much memory another process has resident in kilobytes, or had at most.
-    static func residentMemory(of process: pid_t, atMost: Bool) throws -> Int? {
+    package static func residentMemory(of process: pid_t, atMost: Bool) throws -> Int? {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix(atMost ? "VmHWM:" : "VmRSS:") }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }

@@ -4,38 +4,38 @@ import Glibc
 import PusherChannels
 
 /// A program in a process of its own, its output to be taken line by line. It doesn't outlive the value.
-final class Command: Sendable {
+package final class Command: Sendable {
     /// How a process ended.
-    enum End: Equatable, Sendable {
+    package enum End: Equatable, Sendable {
         case exit(Int32)
         case signal(Int32)
     }
 
     /// A process could not be started, or did not say what it should have.
-    struct Trouble: Error, CustomStringConvertible {
-        let description: String
+    package struct Trouble: Error, CustomStringConvertible {
+        package let description: String
     }
 
-    let output: Lines
-    let errors: Lines
-    let id: pid_t
+    package let output: Lines
+    package let errors: Lines
+    package let id: pid_t
     private let ended = Locked<End?>(nil)
     private let ending = Note<End>()
 
     /// Runs `pusher-channels`, which is built beside the tests.
-    convenience init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    package convenience init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let directory = URL(fileURLWithPath: tests).deletingLastPathComponent()
         try self.init(
             program: directory.appendingPathComponent("pusher-channels").path, arguments, environment: environment)
     }
 
-    convenience init(_ arguments: String...) throws {
+    package convenience init(_ arguments: String...) throws {
         try self.init(arguments)
     }
 
     /// - Parameter environment: Variables beside, or in the place of, those of this process.
-    init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    package init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         let (output, errors) = (try PipeEnds(), try PipeEnds())
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -79,24 +79,24 @@ final class Command: Sendable {
     }
 
     /// Sends a signal, if the process is still there.
-    func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         ended.withLock { ended in
             if ended == nil, id > 0 { _ = kill(id, number) }
         }
     }
 
     /// How it ended, once it has; nil when the waiting task was cancelled. To be asked once.
-    func end() async -> End? {
+    package func end() async -> End? {
         await ending.next()
     }
 }
 
 /// The lines that a process writes, as they come.
-final class Lines: Sendable {
+package final class Lines: Sendable {
     private let note = Note<String>()
     private let seen = Locked<[String]>([])
 
-    init(of descriptor: Int32) {
+    package init(of descriptor: Int32) {
         let thread = Thread { [note, seen] in
             let file = fdopen(descriptor, "r")
             var line: UnsafeMutablePointer<CChar>?
@@ -114,16 +114,16 @@ final class Lines: Sendable {
     }
 
     /// All lines so far.
-    var all: [String] { seen.withLock { $0 } }
+    package var all: [String] { seen.withLock { $0 } }
 
     /// The next line; nil at the end.
-    func next() async -> String? {
+    package func next() async -> String? {
         await note.next()
     }
 
     /// Takes lines up to one that has this text, and gives it back; throws, with what came instead, where none has.
     @discardableResult
-    func next(containing text: String) async throws -> String {
+    package func next(containing text: String) async throws -> String {
         while let line = await next() {
             if line.contains(text) { return line }
         }
@@ -131,7 +131,7 @@ final class Lines: Sendable {
     }
 
     /// All lines, once the process has closed its end.
-    func toEnd() async -> [String] {
+    package func toEnd() async -> [String] {
         while await next() != nil {}
         return all
     }
@@ -166,7 +166,7 @@ private struct PipeEnds {
 
 extension Command {
     /// A server that listens, and the port on which it does.
-    static func server(port: Int = 0) async throws -> (command: Command, port: Int) {
+    package static func server(port: Int = 0) async throws -> (command: Command, port: Int) {
         let server = try Command("serve", "--port", String(port))
         let line = try await server.output.next(containing: "listening on")
         guard let found = line.split(separator: ":").last.flatMap({ Int($0) }) else {

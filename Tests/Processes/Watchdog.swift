@@ -1,14 +1,14 @@
 import PusherChannels
 
 /// Thrown when a test waited for something that didn't happen.
-struct WatchdogError: Error, CustomStringConvertible {
-    let seconds: Int
-    var description: String { "nothing more happened within \(seconds) s" }
+package struct WatchdogError: Error, CustomStringConvertible {
+    package let seconds: Int
+    package var description: String { "nothing more happened within \(seconds) s" }
 }
 
 /// Runs a test's body; throws if it isn't done in time. What the body waits with must end when its task is cancelled.
 @discardableResult
-func withWatchdog<Result: Sendable>(
+package func withWatchdog<Result: Sendable>(
     seconds: Int = 20, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
     let task = Task { try await body() }

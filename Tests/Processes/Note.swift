@@ -1,0 +1,23 @@
+/// Something that one task tells another, in order.
+package struct Note<Value: Sendable>: Sendable {
+    private let stream: AsyncStream<Value>
+    private let continuation: AsyncStream<Value>.Continuation
+
+    package init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    package func send(_ value: Value) {
+        continuation.yield(value)
+    }
+
+    /// Nothing more will be told.
+    package func finish() {
+        continuation.finish()
+    }
+
+    package func next() async -> Value? {
+        var iterator = stream.makeAsyncIterator()
+        return await iterator.next()
+    }
+}
