@@ -93,6 +93,18 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "chaos",
+            dependencies: [
+                "PusherChannels",
+                "TestSupport",
+                "Processes",
+                "pusher-channels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Chaos",
+            swiftSettings: settings
+        ),
         // For programs that are run by tests, and those that run them.
         .target(name: "Processes", dependencies: ["PusherChannels"], path: "Tests/Processes", swiftSettings: settings),
     ],

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// Real clients and real servers, and what networks and machines do to them.
+@main
+struct Chaos: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chaos",
+        abstract: "Does to a client and its server what networks and machines do, and checks what the client makes of it.",
+        subcommands: [Run.self, List.self, Client.self],
+        defaultSubcommand: Run.self)
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The client that things are done to: it subscribes, and prints what it hears until it is ended.
+struct Client: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Subscribe to channels and print what is heard, a line of JSON each.", shouldDisplay: false)
+
+    @Option var host: String
+    @Option var port: Int
+    @Option(help: "A PEM file of the authorities to trust; without it there is no TLS.") var caFile: String?
+    @Option var authEndpoint: String
+    @Argument var channels: [String]
+
+    func run() async throws {
+        let pusher = Pusher(key: "local-key", options: options)
+        let reporter = Reporter()
+        pusher.delegate = reporter
+        pusher.bind { event in
+            guard let channel = event.channelName, event.eventName == FeedEvent.name else { return }
+            reporter.report(.event(channel: channel, number: event.data.flatMap(Int.init) ?? -1))
+        }
+        pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "ann") }
+        for channel in channels { pusher.subscribe(channel) }
+        try await pusher.run()
+        withExtendedLifetime(reporter) {}
+    }
+
+    private var options: PusherClientOptions {
+        PusherClientOptions(
+            authMethod: .endpoint(authEndpoint: authEndpoint), host: .host(host), port: port, useTLS: caFile != nil,
+            tls: TLSConfiguration(roots: caFile.map { .only(.file($0)) } ?? .system), proxy: .none,
+            activityTimeout: 1, timeouts: Patience.timeouts, reconnectPolicy: Patience.reconnects)
+    }
+}
+
+/// How long a client waits here, so that what takes minutes in a service takes seconds. The page's times are made with these.
+enum Patience {
+    static let timeouts = ConnectionTimeouts(
+        open: .seconds(2), establish: .seconds(1), pong: .seconds(1), close: .seconds(1), authorisation: .seconds(1),
+        subscription: .seconds(1))
+    static let reconnects = ReconnectPolicy(
+        initialDelay: .milliseconds(100), maximumDelay: .milliseconds(500), stableAfter: .seconds(1))
+}
+
+/// Prints what the delegate is told.
+private final class Reporter: PusherDelegate, Sendable {
+    func report(_ heard: Heard) {
+        guard let line = try? heard.line() else { return }
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+        report(.state("\(new)"))
+    }
+
+    func subscribedToChannel(name: String) {
+        report(.subscribed(channel: name))
+    }
+
+    func eventsMayBeMissing(channelName: String, since: Date) {
+        report(.mayHaveMissed(channel: channelName, since: since))
+    }
+
+    func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
+        report(.subscriptionFailed(channel: name, message: error?.localizedDescription ?? ""))
+    }
+
+    func receivedError(error: PusherError) {
+        let kind = "\(error.kind)".replacing(#/PusherChannels\.\w+\.(Kind)?\.?/#, with: ".")
+        report(.error(kind: kind, message: error.message))
+    }
+}

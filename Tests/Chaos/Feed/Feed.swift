@@ -1,0 +1,86 @@
+import Foundation
+import Processes
+import PusherChannels
+
+/// A feed of numbered events, and what a client hears of it.
+actor Feed {
+    private struct Waiter {
+        let isMet: @Sendable (Feed.State) -> Bool
+        let note: Note<Void>
+    }
+
+    /// What is known, for those who wait for it.
+    struct State: Sendable {
+        fileprivate(set) var ledger: Ledger
+        /// Everything but the events.
+        fileprivate(set) var heard: [Heard] = []
+        fileprivate(set) var connection = ""
+
+        init(ledger: Ledger) {
+            self.ledger = ledger
+        }
+    }
+
+    private(set) var state: State
+    private var waiters: [Waiter] = []
+
+    init(ledger: Ledger) {
+        state = State(ledger: ledger)
+    }
+
+    func begin() -> Int {
+        state.ledger.begin(at: Date())
+    }
+
+    func failed(_ number: Int) {
+        state.ledger.failed(number)
+    }
+
+    func hear(_ heard: Heard) {
+        state.ledger.hear(heard)
+        if case .event = heard {} else { state.heard.append(heard) }
+        if case .state(let connection) = heard { state.connection = connection }
+        waiters.removeAll { waiter in
+            guard waiter.isMet(state) else { return false }
+            waiter.note.send(())
+            return true
+        }
+    }
+
+    /// Returns when it is so; also when the task is cancelled.
+    func wait(until isMet: @escaping @Sendable (State) -> Bool) async {
+        guard !isMet(state) else { return }
+        let note = Note<Void>()
+        waiters.append(Waiter(isMet: isMet, note: note))
+        _ = await note.next()
+    }
+}
+
+/// Publishes to a server, one event after the other.
+struct Publisher: Sendable {
+    let feed: Feed
+    let api: PusherHTTPAPI
+    let interval: Duration
+
+    init(feed: Feed, port: Int, interval: Duration = .milliseconds(10)) {
+        self.feed = feed
+        self.interval = interval
+        api = PusherHTTPAPI(
+            appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
+    }
+
+    /// Goes on until the task is cancelled.
+    func run() async {
+        let clock = ContinuousClock()
+        while !Task.isCancelled {
+            let next = clock.now + interval
+            let number = await feed.begin()
+            do {
+                try await api.trigger(channels: FeedEvent.channels, eventName: FeedEvent.name, data: "\(number)")
+            } catch {
+                await feed.failed(number)
+            }
+            try? await clock.sleep(until: next)
+        }
+    }
+}

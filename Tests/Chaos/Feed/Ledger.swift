@@ -1,0 +1,129 @@
+import Foundation
+
+/// Compares what was published with what a client heard.
+///
+/// Within a subscription nothing is lost, repeated or out of order. Between two, what was sent after the last event of the first
+/// and before the second may be missing, and then the client has said so, with a time from which on something may be.
+struct Ledger {
+    /// What a client should have heard differently.
+    struct Finding: Equatable, CustomStringConvertible {
+        let channel: String
+        let description: String
+    }
+
+    private struct Publication {
+        let begun: Date
+        var mayBeMissing = false
+    }
+
+    private struct Subscriber {
+        enum State {
+            case none
+            /// Nothing yet; what is published from this number on must come.
+            case waiting(for: Int)
+            case following
+        }
+
+        var state = State.none
+        var last: Int?
+        /// What the client has said since the last event.
+        var missingSince: Date?
+        var missed = 0
+
+        var unsubscribed: Subscriber {
+            var copy = self
+            copy.state = .none
+            return copy
+        }
+    }
+
+    /// How much later than it was sent an event may come: what is on its way when a connection is lost was sent before the
+    /// last sign of life came.
+    let transit: TimeInterval
+    private var publications: [Publication] = []
+    private var subscribers: [String: Subscriber]
+    private(set) var findings: [Finding] = []
+
+    init(channels: [String] = FeedEvent.channels, transit: TimeInterval = 0.1) {
+        self.transit = transit
+        subscribers = Dictionary(uniqueKeysWithValues: channels.map { ($0, Subscriber()) })
+    }
+
+    // MARK: The publisher
+
+    /// The number of the event that is published next.
+    var nextNumber: Int { publications.count }
+
+    mutating func begin(at time: Date) -> Int {
+        publications.append(Publication(begun: time))
+        return publications.count - 1
+    }
+
+    /// The server didn't say that it took the event.
+    mutating func failed(_ number: Int) {
+        publications[number].mayBeMissing = true
+    }
+
+    // MARK: The client
+
+    /// How many events each channel missed, the most of them.
+    var missed: Int { subscribers.values.map(\.missed).max() ?? 0 }
+
+    /// Whether every channel got an event that was published from this number on.
+    func hasReached(_ number: Int) -> Bool {
+        subscribers.values.allSatisfy { ($0.last ?? -1) >= number }
+    }
+
+    mutating func hear(_ heard: Heard) {
+        switch heard {
+        case .state("connected"), .error, .subscriptionFailed:
+            break
+        case .state:
+            subscribers = subscribers.mapValues { $0.unsubscribed }
+        case .subscribed(let channel):
+            let number = nextNumber
+            subscribers[channel]?.state = .waiting(for: number)
+        case .mayHaveMissed(let channel, let since):
+            subscribers[channel]?.missingSince = since
+        case .event(let channel, let number):
+            take(number, of: channel)
+        }
+    }
+
+    private mutating func take(_ number: Int, of channel: String) {
+        func found(_ description: String) { findings.append(Finding(channel: channel, description: description)) }
+        guard var subscriber = subscribers[channel], publications.indices.contains(number) else {
+            return found("\(number) was never published")
+        }
+        if let last = subscriber.last, number <= last { return found("\(number) came after \(last)") }
+        var expected = subscriber.last.map { $0 + 1 } ?? number
+        if subscriber.last == nil, case .waiting(let bound) = subscriber.state { expected = min(bound, number) }
+        let missing = (expected..<number).filter { !publications[$0].mayBeMissing }
+        switch subscriber.state {
+        case .none:
+            found("\(number) came without a subscription")
+        case .following:
+            if let first = missing.first { found("\(first) to \(number - 1) are missing within a subscription") }
+        case .waiting(let bound):
+            if let lost = missing.first(where: { $0 >= bound }) { found("\(lost) is missing after the subscription") }
+            check(missing, announcedBy: subscriber, of: channel)
+            subscriber.missed += missing.count
+        }
+        subscriber.state = .following
+        subscriber.last = number
+        subscriber.missingSince = nil
+        subscribers[channel] = subscriber
+    }
+
+    private mutating func check(_ missing: [Int], announcedBy subscriber: Subscriber, of channel: String) {
+        guard let first = missing.first else { return }
+        guard let since = subscriber.missingSince else {
+            findings.append(Finding(channel: channel, description: "nobody said that \(first) may be missing"))
+            return
+        }
+        let late = since.timeIntervalSince(publications[first].begun)
+        guard late > transit else { return }
+        let text = "\(first) is missing, sent \(late) s before the time since which events are said to be"
+        findings.append(Finding(channel: channel, description: text))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import PusherChannels
+
+/// What came of all trials of a scenario.
+struct Report {
+    private(set) var problems: [String] = []
+    private(set) var errors: Set<String> = []
+    private(set) var recoveries: [Duration] = []
+    private(set) var missed: [Int] = []
+    private(set) var count = 0
+
+    mutating func add(_ result: Result<Trial.Result, Trouble>, way: Site.Way) {
+        count += 1
+        switch result {
+        case .failure(let trouble):
+            problems.append("(\(way.rawValue)) \(trouble)")
+        case .success(let result):
+            problems += result.findings.map { "(\(way.rawValue)) \($0)" }
+            errors.formUnion(result.errors)
+            recoveries.append(result.recovery)
+            missed.append(result.missed)
+        }
+    }
+
+    /// The slowest.
+    var recovery: Duration? { recoveries.max() }
+
+    private var median: Duration? { recoveries.isEmpty ? nil : recoveries.sorted()[recoveries.count / 2] }
+
+    /// A row of the page, with what was measured.
+    func row(of scenario: Scenario) -> String {
+        let said = errors.sorted().map { "`\($0)`" }.joined(separator: ", ")
+        let lost = missed.max().map { $0 == 0 ? "nothing" : "up to \($0) events" } ?? "?"
+        let times = "\(median.map(Self.text) ?? "?") | \(recovery.map(Self.text) ?? "?")"
+        return "| \(scenario.name) | \(said.isEmpty ? "nothing" : said) | \(lost) | \(times) |"
+    }
+
+    private static func text(_ time: Duration) -> String {
+        String(format: "%.2f s", Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18)
+    }
+}

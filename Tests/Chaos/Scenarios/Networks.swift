@@ -1,0 +1,55 @@
+import Processes
+import TestSupport
+
+extension Scenario {
+    /// What happens to the bytes on their way.
+    static let networks = [
+        Scenario("The connection is reset") { site in
+            site.proxy.cutAll()
+        },
+        Scenario("The connection is reset five times in a row") { site in
+            for _ in 0..<5 {
+                site.proxy.cutAll()
+                await site.clientIs("reconnecting")
+                await site.clientIs("connected")
+            }
+        },
+        Scenario("The server's side is closed without a close frame") { site in
+            try site.proxy.inject(.halfClose, onConnection: 1)
+        },
+        Scenario("The connection ends in the middle of a frame") { site in
+            try site.proxy.inject(.truncate(after: .bytes(site.proxy.bytesToClients + 777)), onConnection: 1)
+        },
+        Scenario("The connection is there, but nothing comes any more") { site in
+            try site.proxy.inject(.stall, onConnection: 1)
+        },
+        Scenario("Nothing comes for 0.5 s", .stays) { site in
+            try site.proxy.inject(.stall, onConnection: 1)
+            try await site.hold(.milliseconds(500))
+            site.proxy.heal()
+        },
+        Scenario("Nothing comes on any connection for 4 s") { site in
+            try site.proxy.inject(.stall)
+            try await site.hold(.seconds(4))
+            site.proxy.heal()
+        },
+        Scenario("Everything comes in pieces of 100 bytes", .stays) { site in
+            try site.proxy.inject(.dribble(bytes: 100, every: .milliseconds(1)))
+            try await site.hold(.seconds(1))
+        },
+        Scenario("A connection is reset where everything comes in pieces of 100 bytes") { site in
+            try site.proxy.inject(.dribble(bytes: 100, every: .milliseconds(1)))
+            site.proxy.cutAll()
+        },
+        Scenario("Everything takes 0.2 s longer", .stays) { site in
+            try site.proxy.inject(.latency(.milliseconds(200)))
+            try await site.hold(.seconds(1))
+            site.proxy.heal()
+        },
+        Scenario("The port is closed for 2 s") { site in
+            site.closeFront()
+            try await site.hold(.seconds(2))
+            try site.openFront()
+        },
+    ]
+}

@@ -1,0 +1,31 @@
+/// Something that happens to a client and its server: a row of the page "Under fire".
+struct Scenario: Sendable {
+    /// What becomes of the connection.
+    enum Outcome: Sendable {
+        /// It stays, and nothing is lost.
+        case stays
+        /// It is lost, and made anew.
+        case isRemade
+    }
+
+    /// As the page says it.
+    let name: String
+    let outcome: Outcome
+    let ways: [Site.Way]
+    let parts: [World.Part]
+    /// Makes it happen, and returns when it is over.
+    let happen: @Sendable (Site) async throws -> Void
+
+    init(
+        _ name: String, _ outcome: Outcome = .isRemade, ways: [Site.Way] = Site.Way.allCases, parts: [World.Part] = [],
+        happen: @escaping @Sendable (Site) async throws -> Void
+    ) {
+        self.name = name
+        self.outcome = outcome
+        self.ways = ways
+        self.parts = parts
+        self.happen = happen
+    }
+
+    static let all = processes + networks + surroundings
+}

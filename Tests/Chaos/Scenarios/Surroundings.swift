@@ -1,0 +1,79 @@
+import Processes
+import TestSupport
+
+extension Scenario {
+    /// What a connection needs beside a network and a server: certificates, an authorisation endpoint, names, a clock.
+    static let surroundings =
+        [
+            Scenario("The server is back with a certificate that nobody trusts, for 1 s", ways: [.tls]) { site in
+                try site.openFront(trusted: false)
+                try await site.hold(.seconds(1))
+                try site.openFront()
+            },
+            Scenario("The server is back with an expired certificate, for 1 s", ways: [.tls]) { site in
+                try site.openFront(flaw: .expired)
+                try await site.hold(.seconds(1))
+                try site.openFront()
+            },
+            Scenario("The server is back with another host's certificate, for 1 s", ways: [.tls]) { site in
+                try site.openFront(flaw: .wrongHost)
+                try await site.hold(.seconds(1))
+                try site.openFront()
+            },
+            Scenario("A gateway answers 503 for 1 s") { site in
+                let gateway = try await LocalServer.start()
+                try gateway.inject(.upgradeRefused(status: 503))
+                try site.openFront(to: gateway.port)
+                try await site.hold(.seconds(1))
+                try site.openFront()
+                await gateway.stop()
+            },
+        ] + authorisation + [
+            Scenario("The server's name can't be found for 1 s", parts: [.names]) { site in
+                try site.world.setNames(found: false)
+                site.proxy.cutAll()
+                try await site.hold(.seconds(1))
+                try site.world.setNames(found: true)
+            },
+            Scenario("The clock is put forward by an hour", .stays, parts: [.clock]) { site in
+                try site.world.setClock(offset: 3600)
+                try await site.hold(.seconds(1))
+            },
+            Scenario("The clock is put back by half an hour, and the connection reset", parts: [.clock]) { site in
+                try site.world.setClock(offset: -1800)
+                site.proxy.cutAll()
+            },
+        ]
+
+    /// An endpoint that fails while its answers are needed.
+    private static let authorisation = [
+        Scenario("The authorisation endpoint answers 503 for 1 s") { site in
+            try await site.reset(whileAuthorisation: .http(503))
+        },
+        Scenario("The authorisation endpoint answers with an HTML page for 1 s") { site in
+            try await site.reset(whileAuthorisation: StubResponse(text: "<html>Please log in</html>", contentType: "text/html"))
+        },
+        Scenario("The authorisation endpoint cuts connections for 1 s") { site in
+            try site.authFront.inject(.reset)
+            site.proxy.cutAll()
+            try await site.hold(.seconds(1))
+            site.authFront.heal()
+        },
+        Scenario("The authorisation endpoint doesn't answer for 3 s") { site in
+            try site.authFront.inject(.stall)
+            site.proxy.cutAll()
+            try await site.hold(.seconds(3))
+            site.authFront.heal()
+        },
+    ]
+}
+
+extension Site {
+    /// Has the client subscribe anew while the authorisation endpoint answers like that, for a second.
+    fileprivate func reset(whileAuthorisation answer: StubResponse) async throws {
+        let stub = authServer.stub("POST /pusher/auth", answer)
+        proxy.cutAll()
+        try await hold(.seconds(1))
+        authServer.remove(stub)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Processes
+import PusherChannels
+import TestSupport
+
+/// A server and a client, processes of their own, with what lies between them: a proxy before the server, one before the
+/// authorisation endpoint, and the feed.
+final class Site: Sendable {
+    /// How the client gets to the server.
+    enum Way: String, CaseIterable, Sendable {
+        case plain
+        case tls = "TLS"
+    }
+
+    /// The name that the client looks up; where names can't be faked, an address.
+    let host: String
+    let feed: Feed
+    private let authority: CertificateAuthority?
+    private let serverPort: Int
+    private let frontPort: Int
+    private let server: Locked<Command>
+    private let front: Locked<NetworkFaultProxy>
+    let authServer: LocalServer
+    let authFront: NetworkFaultProxy
+    let client: Command
+    let world: World
+    private let tasks: [Task<Void, Never>]
+
+    init(_ way: Way, world: World, ledger: Ledger = Ledger()) async throws {
+        self.world = world
+        feed = Feed(ledger: ledger)
+        let (server, port) = try await Command.server()
+        (self.server, serverPort) = (Locked(server), port)
+        authority = way == .tls ? try CertificateAuthority() : nil
+        host = world.host
+        let front = try NetworkFaultProxy.start(
+            to: "127.0.0.1", port: port, tls: try authority.map { try Self.tls($0, host: world.host) })
+        (self.front, frontPort) = (Locked(front), front.port)
+        authServer = try await LocalServer.start()
+        authFront = try NetworkFaultProxy.start(to: "127.0.0.1", port: authServer.port)
+        var arguments = ["--host", host, "--port", String(front.port), "--auth-endpoint", "\(authFront.url)/pusher/auth"]
+        if let authority { arguments += ["--ca-file", try authority.file().path] }
+        client = try Command(
+            program: try Command.own(), ["client"] + arguments + FeedEvent.channels, environment: world.environment)
+        tasks = [
+            Task { [feed] in await Publisher(feed: feed, port: port).run() },
+            Task { [feed, client] in
+                while let line = await client.output.next() {
+                    if let heard = try? Heard(line: line) { await feed.hear(heard) }
+                }
+            },
+        ]
+    }
+
+    func stop() async {
+        tasks.forEach { $0.cancel() }
+        client.signal(SIGKILL)
+        server.withLock { $0 }.signal(SIGKILL)
+        front.withLock { $0 }.stop()
+        authFront.stop()
+        await authServer.stop()
+    }
+
+    private static func tls(_ authority: CertificateAuthority, host: String, flaw: CertificateAuthority.Flaw? = nil) throws
+        -> ServerTLS
+    {
+        .certificate(try authority.issue(names: ["localhost", host].filter { $0 != "127.0.0.1" }, flaw: flaw))
+    }
+
+    // MARK: What can be done to it
+
+    /// Lets a fault last.
+    func hold(_ time: Duration) async throws {
+        let clock = ContinuousClock()
+        try await clock.sleep(for: time)
+    }
+
+    /// Waits for what the client says of its connection.
+    func clientIs(_ connection: String) async {
+        await feed.wait { $0.connection == connection }
+    }
+
+    var proxy: NetworkFaultProxy { front.withLock { $0 } }
+
+    func signalServer(_ signal: Int32) {
+        server.withLock { $0 }.signal(signal)
+    }
+
+    /// Ends the server and waits for that.
+    func endServer(_ signal: Int32) async {
+        let server = server.withLock { $0 }
+        server.signal(signal)
+        _ = await server.end()
+    }
+
+    func startServer() async throws {
+        let started = try await Command.server(port: serverPort).command
+        server.withLock { $0 = started }
+    }
+
+    /// Nobody listens where the client connects to.
+    func closeFront() {
+        proxy.stop()
+    }
+
+    /// Somebody listens again: the server, or another at that port.
+    func openFront(to port: Int? = nil, flaw: CertificateAuthority.Flaw? = nil, trusted: Bool = true) throws {
+        proxy.stop()
+        let tls = try authority.map { authority in
+            try Self.tls(trusted ? authority : CertificateAuthority(), host: host, flaw: flaw)
+        }
+        let started = try NetworkFaultProxy.start(
+            to: "127.0.0.1", port: port ?? serverPort, listeningPort: frontPort, tls: tls)
+        front.withLock { $0 = started }
+    }
+}
+
+extension Command {
+    /// The program that this is.
+    static func own() throws -> String {
+        try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    }
+}

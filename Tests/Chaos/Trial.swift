@@ -1,0 +1,79 @@
+import Foundation
+import Processes
+import PusherChannels
+
+/// A scenario that is made to happen once.
+struct Trial: Sendable {
+    let scenario: Scenario
+    let way: Site.Way
+    /// How long the client may take to be back, before the trial is given up.
+    let patience = 15
+
+    /// What came of it.
+    struct Result: Sendable {
+        /// From the end of the fault until every channel had an event that was sent after it.
+        let recovery: Duration
+        /// How many events each channel missed.
+        let missed: Int
+        /// The kinds of the errors that the client reported, each once.
+        let errors: [String]
+        let findings: [String]
+    }
+
+    func run() async throws -> Result {
+        let world = try World(scenario.parts)
+        // A client whose clock isn't ours says other times.
+        let ledger = Ledger(transit: scenario.parts.contains(.clock) ? .infinity : 0.1)
+        let site = try await Site(way, world: world, ledger: ledger)
+        do {
+            let result = try await withWatchdog(seconds: patience) { try await run(at: site) }
+            await site.stop()
+            return result
+        } catch {
+            await site.stop()
+            let heard = await site.feed.state.heard.suffix(12).map { "\($0)" }
+            throw Trouble("\(error); it had heard at last:\n    " + (heard + site.client.errors.all).joined(separator: "\n    "))
+        }
+    }
+
+    private func run(at site: Site) async throws -> Result {
+        await site.feed.wait { $0.ledger.hasReached(10) }
+        let before = await site.feed.state.heard.count
+        try await scenario.happen(site)
+        let clock = ContinuousClock()
+        let end = clock.now
+        if scenario.outcome == .isRemade {
+            await site.feed.wait { $0.heard.dropFirst(before).contains(.state("connecting")) }
+        }
+        let number = await site.feed.state.ledger.nextNumber
+        await site.feed.wait { $0.ledger.hasReached(number) }
+        let recovery = clock.now - end
+        // A while longer: what comes late, or twice, comes now.
+        await site.feed.wait { $0.ledger.hasReached(number + 10) }
+        return result(await site.feed.state, before: before, recovery: recovery)
+    }
+
+    private func result(_ state: Feed.State, before: Int, recovery: Duration) -> Result {
+        let heard = state.heard.dropFirst(before)
+        var findings = state.ledger.findings.map { "\($0.channel): \($0.description)" }
+        let wasLost = heard.contains { $0 == .state("connecting") }
+        switch scenario.outcome {
+        case .stays where wasLost: findings.append("the connection was lost")
+        case .stays where state.ledger.missed > 0: findings.append("\(state.ledger.missed) events were lost")
+        case .isRemade where !wasLost: findings.append("the connection was not lost")
+        default: break
+        }
+        var errors: [String] = []
+        for case .error(let kind, _) in heard where !errors.contains(kind) { errors.append(kind) }
+        for case .subscriptionFailed(_, let message) in heard where !errors.contains(message) { errors.append(message) }
+        return Result(recovery: recovery, missed: state.ledger.missed, errors: errors, findings: findings)
+    }
+}
+
+struct Trouble: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
