@@ -87,6 +87,7 @@ let package = Package(
                 "PusherChannels",
                 "TestSupport",
                 "pusher-channels",
+                "chaos",
                 "Processes",
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
@@ -103,6 +104,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Chaos",
+            exclude: ["World/world.c"],
             swiftSettings: settings
         ),
         // For programs that are run by tests, and those that run them.

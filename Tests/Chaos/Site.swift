@@ -12,8 +12,6 @@ final class Site: Sendable {
         case tls = "TLS"
     }
 
-    /// The name that the client looks up; where names can't be faked, an address.
-    let host: String
     let feed: Feed
     private let authority: CertificateAuthority?
     private let serverPort: Int
@@ -32,13 +30,12 @@ final class Site: Sendable {
         let (server, port) = try await Command.server()
         (self.server, serverPort) = (Locked(server), port)
         authority = way == .tls ? try CertificateAuthority() : nil
-        host = world.host
         let front = try NetworkFaultProxy.start(
             to: "127.0.0.1", port: port, tls: try authority.map { try Self.tls($0, host: world.host) })
         (self.front, frontPort) = (Locked(front), front.port)
         authServer = try await LocalServer.start()
         authFront = try NetworkFaultProxy.start(to: "127.0.0.1", port: authServer.port)
-        var arguments = ["--host", host, "--port", String(front.port), "--auth-endpoint", "\(authFront.url)/pusher/auth"]
+        var arguments = ["--host", world.host, "--port", String(front.port), "--auth-endpoint", "\(authFront.url)/pusher/auth"]
         if let authority { arguments += ["--ca-file", try authority.file().path] }
         client = try Command(
             program: try Command.own(), ["client"] + arguments + FeedEvent.channels, environment: world.environment)
@@ -64,7 +61,7 @@ final class Site: Sendable {
     private static func tls(_ authority: CertificateAuthority, host: String, flaw: CertificateAuthority.Flaw? = nil) throws
         -> ServerTLS
     {
-        .certificate(try authority.issue(names: ["localhost", host].filter { $0 != "127.0.0.1" }, flaw: flaw))
+        .certificate(try authority.issue(names: ["localhost", host], flaw: flaw))
     }
 
     // MARK: What can be done to it
@@ -78,6 +75,12 @@ final class Site: Sendable {
     /// Waits for what the client says of its connection.
     func clientIs(_ connection: String) async {
         await feed.wait { $0.connection == connection }
+    }
+
+    /// Puts the client's clock forward or back.
+    func setClock(ahead seconds: Int) async throws {
+        try world.setClock(ahead: seconds)
+        await feed.clientsClockIs(ahead: Double(seconds))
     }
 
     var proxy: NetworkFaultProxy { front.withLock { $0 } }
@@ -107,7 +110,7 @@ final class Site: Sendable {
     func openFront(to port: Int? = nil, flaw: CertificateAuthority.Flaw? = nil, trusted: Bool = true) throws {
         proxy.stop()
         let tls = try authority.map { authority in
-            try Self.tls(trusted ? authority : CertificateAuthority(), host: host, flaw: flaw)
+            try Self.tls(trusted ? authority : CertificateAuthority(), host: world.host, flaw: flaw)
         }
         let started = try NetworkFaultProxy.start(
             to: "127.0.0.1", port: port ?? serverPort, listeningPort: frontPort, tls: tls)

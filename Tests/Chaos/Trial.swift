@@ -6,6 +6,8 @@ import PusherChannels
 struct Trial: Sendable {
     let scenario: Scenario
     let way: Site.Way
+    /// What gives the client a world of its own.
+    let library: String
     /// How long the client may take to be back, before the trial is given up.
     let patience = 15
 
@@ -21,10 +23,7 @@ struct Trial: Sendable {
     }
 
     func run() async throws -> Result {
-        let world = try World(scenario.parts)
-        // A client whose clock isn't ours says other times.
-        let ledger = Ledger(transit: scenario.parts.contains(.clock) ? .infinity : 0.1)
-        let site = try await Site(way, world: world, ledger: ledger)
+        let site = try await Site(way, world: World(library: library))
         do {
             let result = try await withWatchdog(seconds: patience) { try await run(at: site) }
             await site.stop()

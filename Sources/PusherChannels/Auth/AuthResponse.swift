@@ -37,6 +37,7 @@ enum AuthResponse {
             return .success(try read(try parse(body)))
         } catch {
             failure.message += ", but \(error.problem)"
+            failure.isRetriable = true  // A gateway's page, as like as not: the endpoint means to answer something else.
             failure.body = nil  // It was meant to hold an authorisation and may hold part of one.
             return .failure(failure)
         }

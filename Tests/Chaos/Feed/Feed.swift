@@ -28,6 +28,10 @@ actor Feed {
         state = State(ledger: ledger)
     }
 
+    func clientsClockIs(ahead seconds: Double) {
+        state.ledger.clockAhead = seconds
+    }
+
     func begin() -> Int {
         state.ledger.begin(at: Date())
     }

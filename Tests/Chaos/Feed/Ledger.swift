@@ -37,15 +37,19 @@ struct Ledger {
         }
     }
 
-    /// How much later than it was sent an event may come: what is on its way when a connection is lost was sent before the
-    /// last sign of life came.
-    let transit: TimeInterval
+    /// How long an event may be on its way: one that is lost with a connection may have been sent before the last sign of life
+    /// came.
+    private static let transit = 0.1
+    /// How long before the first missing event a client may say that it could be.
+    private static let caution = 10.0
+
+    /// How many seconds the client's clock is ahead of ours.
+    var clockAhead = 0.0
     private var publications: [Publication] = []
     private var subscribers: [String: Subscriber]
     private(set) var findings: [Finding] = []
 
-    init(channels: [String] = FeedEvent.channels, transit: TimeInterval = 0.1) {
-        self.transit = transit
+    init(channels: [String] = FeedEvent.channels) {
         subscribers = Dictionary(uniqueKeysWithValues: channels.map { ($0, Subscriber()) })
     }
 
@@ -121,9 +125,9 @@ struct Ledger {
             findings.append(Finding(channel: channel, description: "nobody said that \(first) may be missing"))
             return
         }
-        let late = since.timeIntervalSince(publications[first].begun)
-        guard late > transit else { return }
-        let text = "\(first) is missing, sent \(late) s before the time since which events are said to be"
+        let late = since.timeIntervalSince(publications[first].begun) - clockAhead
+        guard !(-Self.caution...Self.transit).contains(late) else { return }
+        let text = "the first missing event, \(first), was sent \(late) s before the time since which some are said to be"
         findings.append(Finding(channel: channel, description: text))
     }
 }

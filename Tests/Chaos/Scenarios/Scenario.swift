@@ -12,18 +12,16 @@ struct Scenario: Sendable {
     let name: String
     let outcome: Outcome
     let ways: [Site.Way]
-    let parts: [World.Part]
     /// Makes it happen, and returns when it is over.
     let happen: @Sendable (Site) async throws -> Void
 
     init(
-        _ name: String, _ outcome: Outcome = .isRemade, ways: [Site.Way] = Site.Way.allCases, parts: [World.Part] = [],
+        _ name: String, _ outcome: Outcome = .isRemade, ways: [Site.Way] = Site.Way.allCases,
         happen: @escaping @Sendable (Site) async throws -> Void
     ) {
         self.name = name
         self.outcome = outcome
         self.ways = ways
-        self.parts = parts
         self.happen = happen
     }
 

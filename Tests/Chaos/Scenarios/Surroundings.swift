@@ -29,18 +29,22 @@ extension Scenario {
                 await gateway.stop()
             },
         ] + authorisation + [
-            Scenario("The server's name can't be found for 1 s", parts: [.names]) { site in
+            Scenario("The server's name can't be found for 1 s") { site in
                 try site.world.setNames(found: false)
                 site.proxy.cutAll()
                 try await site.hold(.seconds(1))
                 try site.world.setNames(found: true)
             },
-            Scenario("The clock is put forward by an hour", .stays, parts: [.clock]) { site in
-                try site.world.setClock(offset: 3600)
+            Scenario("The clock is put forward by an hour", .stays) { site in
+                try await site.setClock(ahead: 3600)
                 try await site.hold(.seconds(1))
             },
-            Scenario("The clock is put back by half an hour, and the connection reset", parts: [.clock]) { site in
-                try site.world.setClock(offset: -1800)
+            Scenario("The clock is put forward by an hour, and the connection reset") { site in
+                try await site.setClock(ahead: 3600)
+                site.proxy.cutAll()
+            },
+            Scenario("The clock is put back by half an hour, and the connection reset") { site in
+                try await site.setClock(ahead: -1800)
                 site.proxy.cutAll()
             },
         ]

@@ -83,6 +83,18 @@ import FoundationNetworking
     }
 
     // Proves P14.2.
+    @Test(arguments: ["<html>log in</html>", "", "{}"])
+    func aPageInTheAnswersPlaceIsNotTheLastWord(body: String) throws {
+        let rig = rig()
+        try answer(rig, body)
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.errors.map(\.kind) == [.authorisation])
+        try answer(rig, #"{"auth":"key:abc"}"#)
+        rig.scheduler.advance(by: .seconds(1))
+        #expect(rig.recorder.subscribedChannels == ["private-room"])
+    }
+
+    // Proves P14.2.
     @Test(arguments: [200, 201, 299])
     func everyGoodStatusIsGood(status: Int) throws {
         let rig = rig()

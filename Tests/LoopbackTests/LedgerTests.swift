@@ -1,0 +1,124 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import chaos
+
+/// What the chaos suite takes for a fault of the client's, and what not.
+@Suite struct LedgerTests {
+    private let start = Date(timeIntervalSince1970: 0)
+
+    /// A ledger with this many events, a second apart.
+    private func ledger(published count: Int = 0) -> Ledger {
+        var ledger = Ledger(channels: ["feed"])
+        publish(count, in: &ledger)
+        return ledger
+    }
+
+    private func publish(_ count: Int, in ledger: inout Ledger) {
+        for _ in 0..<count { _ = ledger.begin(at: start + Double(ledger.nextNumber)) }
+    }
+
+    private func hear(_ numbers: Int..., in ledger: inout Ledger) {
+        for number in numbers { ledger.hear(.event(channel: "feed", number: number)) }
+    }
+
+    /// Subscribed, all three events heard.
+    private func following() -> Ledger {
+        var ledger = ledger()
+        ledger.hear(.state("connected"))
+        ledger.hear(.subscribed(channel: "feed"))
+        publish(3, in: &ledger)
+        hear(0, 1, 2, in: &ledger)
+        return ledger
+    }
+
+    private func reconnect(sayingSince seconds: Double?, in ledger: inout Ledger) {
+        ledger.hear(.state("reconnecting"))
+        ledger.hear(.state("connecting"))
+        ledger.hear(.state("connected"))
+        if let seconds { ledger.hear(.mayHaveMissed(channel: "feed", since: start + seconds)) }
+        ledger.hear(.subscribed(channel: "feed"))
+    }
+
+    @Test func whatComesInOrderIsRight() {
+        #expect(following().findings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ([0, 2], "1 to 1 are missing within a subscription"), ([0, 0], "0 came after 0"), ([1, 0], "0 came after 1"),
+        ([7], "7 was never published"),
+    ])
+    func withinASubscriptionNothingIsLostOrRepeated(numbers: [Int], problem: String) {
+        var ledger = ledger()
+        ledger.hear(.subscribed(channel: "feed"))
+        publish(3, in: &ledger)
+        for number in numbers { hear(number, in: &ledger) }
+        #expect(ledger.findings.map(\.description).contains(problem), "\(ledger.findings)")
+    }
+
+    @Test func whatTheServerDidNotTakeMayBeMissing() {
+        var ledger = ledger()
+        ledger.hear(.subscribed(channel: "feed"))
+        publish(3, in: &ledger)
+        ledger.failed(1)
+        hear(0, 2, in: &ledger)
+        #expect(ledger.findings.isEmpty)
+    }
+
+    @Test func withoutASubscriptionNothingComes() {
+        var ledger = following()
+        publish(1, in: &ledger)
+        ledger.hear(.state("reconnecting"))
+        hear(3, in: &ledger)
+        #expect(ledger.findings.map(\.description) == ["3 came without a subscription"])
+    }
+
+    @Test func betweenTwoSubscriptionsEventsMayBeMissing() {
+        var ledger = following()
+        publish(2, in: &ledger)
+        reconnect(sayingSince: 2, in: &ledger)
+        publish(1, in: &ledger)
+        hear(5, in: &ledger)
+        #expect(ledger.findings.isEmpty)
+        #expect(ledger.missed == 2)
+    }
+
+    @Test func theClientMustSaySo() {
+        var ledger = following()
+        publish(2, in: &ledger)
+        reconnect(sayingSince: nil, in: &ledger)
+        publish(1, in: &ledger)
+        hear(5, in: &ledger)
+        #expect(ledger.findings.map(\.description) == ["nobody said that 3 may be missing"])
+    }
+
+    /// Sent at 3 s; the clock of the client may be another.
+    @Test(arguments: [(2.0, 0.0, true), (3.05, 0, true), (4, 0, false), (3603, 3600, true), (3603, 0, false), (3, 3600, false)])
+    func theTimeMustFit(since: Double, ahead: Double, isRight: Bool) {
+        var ledger = following()
+        ledger.clockAhead = ahead
+        publish(2, in: &ledger)
+        reconnect(sayingSince: since, in: &ledger)
+        publish(1, in: &ledger)
+        hear(5, in: &ledger)
+        #expect(ledger.findings.isEmpty == isRight, "\(ledger.findings)")
+    }
+
+    @Test func whatIsSentAfterTheSubscriptionMustCome() {
+        var ledger = following()
+        reconnect(sayingSince: 2, in: &ledger)
+        publish(2, in: &ledger)
+        hear(4, in: &ledger)
+        #expect(ledger.findings.map(\.description).contains("3 is missing after the subscription"))
+    }
+
+    @Test func soMustWhatIsSentAfterTheFirst() {
+        var ledger = ledger()
+        ledger.hear(.subscribed(channel: "feed"))
+        publish(2, in: &ledger)
+        hear(1, in: &ledger)
+        #expect(ledger.findings.map(\.description).contains("0 is missing after the subscription"))
+    }
+}
+#endif
