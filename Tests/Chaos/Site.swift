@@ -24,9 +24,9 @@ final class Site: Sendable {
     let world: World
     private let tasks: [Task<Void, Never>]
 
-    init(_ way: Way, world: World, ledger: Ledger = Ledger()) async throws {
+    init(_ way: Way, world: World, interval: Duration = .milliseconds(10)) async throws {
         self.world = world
-        feed = Feed(ledger: ledger)
+        feed = Feed()
         let (server, port) = try await Command.server()
         (self.server, serverPort) = (Locked(server), port)
         authority = way == .tls ? try CertificateAuthority() : nil
@@ -40,7 +40,7 @@ final class Site: Sendable {
         client = try Command(
             program: try Command.own(), ["client"] + arguments + FeedEvent.channels, environment: world.environment)
         tasks = [
-            Task { [feed] in await Publisher(feed: feed, port: port).run() },
+            Task { [feed] in await Publisher(feed: feed, port: port, interval: interval).run() },
             Task { [feed, client] in
                 while let line = await client.output.next() {
                     if let heard = try? Heard(line: line) { await feed.hear(heard) }
@@ -84,6 +84,19 @@ final class Site: Sendable {
     }
 
     var proxy: NetworkFaultProxy { front.withLock { $0 } }
+
+    /// Has a fault act on the client's present connection.
+    func injectNow(_ fault: Fault) throws {
+        try proxy.inject(fault, onConnection: proxy.connectionCount)
+    }
+
+    /// Everything is as it was.
+    func heal() async throws {
+        proxy.heal()
+        authFront.heal()
+        try world.setNames(found: true)
+        try await setClock(ahead: 0)
+    }
 
     func signalServer(_ signal: Int32) {
         server.withLock { $0 }.signal(signal)

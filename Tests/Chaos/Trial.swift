@@ -38,16 +38,9 @@ struct Trial: Sendable {
     private func run(at site: Site) async throws -> Result {
         await site.feed.wait { $0.ledger.hasReached(10) }
         let before = await site.feed.state.heard.count
-        try await scenario.happen(site)
-        let clock = ContinuousClock()
-        let end = clock.now
-        if scenario.outcome == .isRemade {
-            await site.feed.wait { $0.heard.dropFirst(before).contains(.state("connecting")) }
-        }
-        let number = await site.feed.state.ledger.nextNumber
-        await site.feed.wait { $0.ledger.hasReached(number) }
-        let recovery = clock.now - end
+        let recovery = try await site.goThrough(scenario)
         // A while longer: what comes late, or twice, comes now.
+        let number = await site.feed.state.ledger.nextNumber
         await site.feed.wait { $0.ledger.hasReached(number + 10) }
         return result(await site.feed.state, before: before, recovery: recovery)
     }

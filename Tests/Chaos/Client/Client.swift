@@ -68,7 +68,9 @@ private final class Reporter: PusherDelegate, Sendable {
     }
 
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
-        report(.subscriptionFailed(channel: name, message: error?.localizedDescription ?? ""))
+        // The port is another each time.
+        let message = error?.localizedDescription.replacing(#/127.0.0.1:\d+/#, with: "127.0.0.1:443")
+        report(.subscriptionFailed(channel: name, message: message ?? ""))
     }
 
     func receivedError(error: PusherError) {

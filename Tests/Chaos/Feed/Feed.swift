@@ -11,22 +11,16 @@ actor Feed {
 
     /// What is known, for those who wait for it.
     struct State: Sendable {
-        fileprivate(set) var ledger: Ledger
+        fileprivate(set) var ledger = Ledger()
         /// Everything but the events.
         fileprivate(set) var heard: [Heard] = []
+        /// How many events came.
+        fileprivate(set) var events = 0
         fileprivate(set) var connection = ""
-
-        init(ledger: Ledger) {
-            self.ledger = ledger
-        }
     }
 
-    private(set) var state: State
+    private(set) var state = State()
     private var waiters: [Waiter] = []
-
-    init(ledger: Ledger) {
-        state = State(ledger: ledger)
-    }
 
     func clientsClockIs(ahead seconds: Double) {
         state.ledger.clockAhead = seconds
@@ -42,7 +36,7 @@ actor Feed {
 
     func hear(_ heard: Heard) {
         state.ledger.hear(heard)
-        if case .event = heard {} else { state.heard.append(heard) }
+        if case .event = heard { state.events += 1 } else { state.heard.append(heard) }
         if case .state(let connection) = heard { state.connection = connection }
         waiters.removeAll { waiter in
             guard waiter.isMet(state) else { return false }
@@ -66,7 +60,7 @@ struct Publisher: Sendable {
     let api: PusherHTTPAPI
     let interval: Duration
 
-    init(feed: Feed, port: Int, interval: Duration = .milliseconds(10)) {
+    init(feed: Feed, port: Int, interval: Duration) {
         self.feed = feed
         self.interval = interval
         api = PusherHTTPAPI(

@@ -26,8 +26,8 @@ struct Ledger {
 
         var state = State.none
         var last: Int?
-        /// What the client has said since the last event.
-        var missingSince: Date?
+        /// What the client has said since the last event: from when events may be missing, and before which.
+        var gaps: [(since: Date, before: Int)] = []
         var missed = 0
 
         var unsubscribed: Subscriber {
@@ -88,7 +88,8 @@ struct Ledger {
             let number = nextNumber
             subscribers[channel]?.state = .waiting(for: number)
         case .mayHaveMissed(let channel, let since):
-            subscribers[channel]?.missingSince = since
+            let number = nextNumber
+            subscribers[channel]?.gaps.append((since: since, before: number))
         case .event(let channel, let number):
             take(number, of: channel)
         }
@@ -115,19 +116,24 @@ struct Ledger {
         }
         subscriber.state = .following
         subscriber.last = number
-        subscriber.missingSince = nil
+        subscriber.gaps = []
         subscribers[channel] = subscriber
     }
 
     private mutating func check(_ missing: [Int], announcedBy subscriber: Subscriber, of channel: String) {
-        guard let first = missing.first else { return }
-        guard let since = subscriber.missingSince else {
-            findings.append(Finding(channel: channel, description: "nobody said that \(first) may be missing"))
-            return
+        func lateness(_ since: Date, for number: Int) -> TimeInterval {
+            since.timeIntervalSince(publications[number].begun) - clockAhead
         }
-        let late = since.timeIntervalSince(publications[first].begun) - clockAhead
-        guard !(-Self.caution...Self.transit).contains(late) else { return }
-        let text = "the first missing event, \(first), was sent \(late) s before the time since which some are said to be"
-        findings.append(Finding(channel: channel, description: text))
+        let unsaid = missing.first { number in
+            !subscriber.gaps.contains { number < $0.before && lateness($0.since, for: number) <= Self.transit }
+        }
+        if let unsaid {
+            let late = subscriber.gaps.map { String(format: "%.3f s", lateness($0.since, for: unsaid)) }
+            let said = late.isEmpty ? "nothing" : "something since \(late.joined(separator: ", ")) after it was sent"
+            findings.append(Finding(channel: channel, description: "\(unsaid) is missing, and the client said \(said)"))
+        } else if let first = missing.first, let gap = subscriber.gaps.first, lateness(gap.since, for: first) < -Self.caution {
+            let text = "\(first) is the first that is missing, and the client spoke of \(gap.since)"
+            findings.append(Finding(channel: channel, description: text))
+        }
     }
 }

@@ -10,21 +10,22 @@ extension Scenario {
         Scenario("The connection is reset five times in a row") { site in
             for _ in 0..<5 {
                 site.proxy.cutAll()
-                await site.clientIs("reconnecting")
-                await site.clientIs("connected")
+                for state in ["connecting", "connected"] { await site.clientIs(state) }
             }
         },
         Scenario("The server's side is closed without a close frame") { site in
-            try site.proxy.inject(.halfClose, onConnection: 1)
+            try site.injectNow(.halfClose)
         },
         Scenario("The connection ends in the middle of a frame") { site in
-            try site.proxy.inject(.truncate(after: .bytes(site.proxy.bytesToClients + 777)), onConnection: 1)
+            try site.proxy.inject(.truncate(after: .bytes(3000)), onConnection: site.proxy.connectionCount + 1)
+            site.proxy.cutAll()
+            for state in ["connecting", "connected", "connecting"] { await site.clientIs(state) }
         },
         Scenario("The connection is there, but nothing comes any more") { site in
-            try site.proxy.inject(.stall, onConnection: 1)
+            try site.injectNow(.stall)
         },
         Scenario("Nothing comes for 0.5 s", .stays) { site in
-            try site.proxy.inject(.stall, onConnection: 1)
+            try site.injectNow(.stall)
             try await site.hold(.milliseconds(500))
             site.proxy.heal()
         },

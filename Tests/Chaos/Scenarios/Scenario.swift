@@ -27,3 +27,20 @@ struct Scenario: Sendable {
 
     static let all = processes + networks + surroundings
 }
+
+extension Site {
+    /// Makes a scenario happen, and returns how long it took from its end until the client got on every channel what was sent
+    /// after that; of a connection that is lost, on the next one.
+    func goThrough(_ scenario: Scenario) async throws -> Duration {
+        let before = await feed.state.heard.count
+        try await scenario.happen(self)
+        let clock = ContinuousClock()
+        let end = clock.now
+        if scenario.outcome == .isRemade {
+            await feed.wait { $0.heard.dropFirst(before).contains(.state("connecting")) }
+        }
+        let number = await feed.state.ledger.nextNumber
+        await feed.wait { $0.ledger.hasReached(number) }
+        return clock.now - end
+    }
+}
