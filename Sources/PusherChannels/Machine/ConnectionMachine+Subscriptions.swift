@@ -119,12 +119,12 @@ extension ConnectionMachine {
     }
 
     mutating func subscriptionsLost(at now: MonotonicTime, into effects: inout [Effect]) {
-        let lastActivity = if case .connected(let session) = phase { session.heartbeat.lastActivity } else { now }
+        let time = if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { now }
         channelsWithUnsentEvents = []
         authorisations.removeAll()
         userLost(into: &effects)
         for channel in subscriptions.keys.sorted() {
-            subscriptions[channel]?.connectionLost(at: lastActivity, into: &effects)
+            subscriptions[channel]?.connectionLost(at: time, into: &effects)
         }
     }
 }

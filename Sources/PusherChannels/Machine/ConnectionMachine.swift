@@ -120,6 +120,8 @@ struct ConnectionMachine: Equatable, Sendable {
             receivedMalformed(frame, attempt: attempt, at: now, into: &effects)
         case .receivedControlFrame(let attempt):
             if attempt == self.attempt { noteActivity(at: now) }
+        case .mayHaveWaited(let time, let attempt):
+            if attempt == self.attempt { noteWait(of: time, at: now) }
         case .connect:
             connect(at: now, into: &effects)
         case .disconnect:
@@ -167,6 +169,12 @@ struct ConnectionMachine: Equatable, Sendable {
         self.phase = phase
         lastSocketID = socketID ?? lastSocketID
         if state != before { effects.append(.deliver(.stateChanged(from: before, to: state, because: reason))) }
+    }
+
+    private mutating func noteWait(of time: Duration, at now: MonotonicTime) {
+        guard case .connected(var session) = phase else { return }
+        session.heartbeat.mayHaveWaited(time, at: now)
+        phase = .connected(session)
     }
 
     mutating func noteActivity(at now: MonotonicTime) {

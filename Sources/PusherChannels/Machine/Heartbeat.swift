@@ -15,7 +15,9 @@ struct Heartbeat: Equatable, Sendable {
 
     private let activityTimeout: Duration
     private let pongTimeout: Duration
-    private(set) var lastActivity: MonotonicTime
+    private var lastActivity: MonotonicTime
+    /// Where what is heard may have been said long before: everything that had come by then was heard.
+    private var behindSince: MonotonicTime?
     /// What silence is counted from: the last sign of life, or when one could be heard again.
     private var silentSince: MonotonicTime
     private var state = State.listening
@@ -31,6 +33,16 @@ struct Heartbeat: Equatable, Sendable {
         lastActivity = now
         silentSince = now
         if state != .paused { state = .listening }
+    }
+
+    /// What is heard from here on may have come so long before.
+    mutating func mayHaveWaited(_ time: Duration, at now: MonotonicTime) {
+        behindSince = time > .zero ? now - time : nil
+    }
+
+    /// Everything that had come by then was heard: what is missing came later.
+    var heardUpTo: MonotonicTime {
+        behindSince.map { min($0, lastActivity) } ?? lastActivity
     }
 
     mutating func pause() {

@@ -20,6 +20,8 @@ enum Input: Equatable, Sendable {
     case received(ServerMessage, ConnectionAttempt)
     case receivedMalformed(MalformedFrame, ConnectionAttempt)
     case receivedControlFrame(ConnectionAttempt)
+    /// What is received from here on may have come so long before.
+    case mayHaveWaited(Duration, ConnectionAttempt)
     case socketClosed(WebSocketClosure, ConnectionAttempt)
 
     // What was asked for and came back.

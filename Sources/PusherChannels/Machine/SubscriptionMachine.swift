@@ -149,7 +149,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         failure.report(channel: name.text, into: &effects)
     }
 
-    /// - Parameter time: When the connection was last known to be alive.
+    /// - Parameter time: Up to when all that came is known to have been heard.
     mutating func connectionLost(at time: MonotonicTime, into effects: inout [Effect]) {
         if isSubscribed { missingSince = time }
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }

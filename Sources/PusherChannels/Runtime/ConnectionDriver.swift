@@ -140,6 +140,10 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
         handle(.receivedControlFrame(attempt))
     }
 
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
+        handle(.mayHaveWaited(time, attempt))
+    }
+
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         handle(.socketClosed(closure, attempt))
     }

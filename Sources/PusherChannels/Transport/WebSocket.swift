@@ -33,8 +33,20 @@ public protocol WebSocketDelegate: AnyObject, Sendable {
     /// A control frame arrived: a sign of life (a ping was answered by the socket already).
     func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt)
 
+    /// What is reported from here on may have come so long before: the process was suspended, or reading was stopped. Zero: it is
+    /// reported as it comes, which holds from the start.
+    ///
+    /// A socket that can't tell needs not call it; what is said of missing events (``PusherDelegate/eventsMayBeMissing(channelName:since:)``)
+    /// may then begin too late by that much.
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt)
+
     /// The attempt is over.
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt)
+}
+
+extension WebSocketDelegate {
+    /// Takes everything as just come.
+    public func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
 }
 
 /// What to open.

@@ -51,6 +51,38 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .seconds(10))])
     }
 
+    /// A process that was suspended reads late what came before its connection was lost.
+    @Test(arguments: [(Duration.seconds(30), Duration.seconds(20)), (.zero, .seconds(50)), (.seconds(99), .seconds(-49))])
+    func whatWasReadLateBelongsToIt(wait: Duration, since: Duration) {
+        var transcript = subscribed()
+        transcript.pass(.seconds(50))
+        transcript.play(.mayHaveWaited(.seconds(40), transcript.attempt))
+        transcript.play(.mayHaveWaited(wait, transcript.attempt))
+        transcript.play(.mayHaveWaited(.seconds(45), ConnectionAttempt(99)))
+        transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        transcript.pass(.seconds(5))
+        transcript.close(1006)
+        transcript.passToDeadline()
+        transcript.establish()
+        #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: since)])
+    }
+
+    @Test func theNextConnectionReadsAtOnce() {
+        var transcript = subscribed()
+        transcript.play(.mayHaveWaited(.seconds(40), transcript.attempt))
+        transcript.close(1006)
+        transcript.passToDeadline()
+        transcript.establish()
+        transcript.succeed("room")
+        transcript.pass(.seconds(10))
+        transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        let now = transcript.now
+        transcript.close(1006)
+        transcript.passToDeadline()
+        transcript.establish()
+        #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: now)])
+    }
+
     @Test func connectionsWithoutTheSubscriptionMakeItLonger() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))

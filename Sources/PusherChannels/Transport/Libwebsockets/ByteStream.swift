@@ -31,6 +31,9 @@ protocol ByteStreamOwner: AnyObject {
     /// TLS is agreed on, and the peer is who it should be.
     func streamSecured()
 
+    /// What comes from here on may have lain unread so long; zero: it is read as it comes.
+    func streamLate(by time: Duration)
+
     /// Bytes came; they are valid during the call only.
     func streamReceived(_ bytes: UnsafeRawBufferPointer)
 
@@ -39,6 +42,11 @@ protocol ByteStreamOwner: AnyObject {
 
     /// Nothing more comes; the stream is closed.
     func streamEnded(_ end: StreamEnd)
+}
+
+extension ByteStreamOwner {
+    /// Of no matter before there is a connection.
+    func streamLate(by time: Duration) {}
 }
 
 /// How a stream came to its end.

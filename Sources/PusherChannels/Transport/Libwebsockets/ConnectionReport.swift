@@ -23,6 +23,10 @@ struct ConnectionReport: Sendable {
         box.delegate?.webSocketDidOpen(attempt: attempt)
     }
 
+    func mayHaveWaited(_ time: Duration) {
+        box.delegate?.webSocketMayHaveWaited(time, attempt: attempt)
+    }
+
     func received(_ messages: borrowing MessageBatch) {
         box.delegate?.webSocketDidReceive(messages, attempt: attempt)
     }

@@ -15,6 +15,7 @@ final class LibwebsocketsService {
     /// hears of bytes is done with them when it returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
+    private(set) var turns = ReadingTurns(at: LiveScheduler().now)
     private let sockets = SocketPoller()
     private var libwebsockets: LibwebsocketsContext?
     /// The connections that can be commanded: those that haven't reported their end.
@@ -101,9 +102,21 @@ final class LibwebsocketsService {
         streams[number] = nil
     }
 
+    /// How old a turn may be that tells which sockets have nothing to read.
+    private static let oldestTurn = Duration.milliseconds(50)
+
     /// Tells the streams what happened to their sockets.
     func serveSockets() {
-        sockets.forEachReady { streams[$0]?.happened($1) }
+        let before = turns.lastComplete.time
+        takeTurn()
+        // On a connection on which something comes now and then, each turn is one in which it has something to tell.
+        if turns.current.time - before > Self.oldestTurn { takeTurn() }
+    }
+
+    private func takeTurn() {
+        turns.begin(at: LiveScheduler().now)
+        let isComplete = sockets.forEachReady { streams[$0]?.happened($1) }
+        turns.end(isComplete: isComplete)
     }
 
     // MARK: What comes after

@@ -27,6 +27,7 @@ final class LibwebsocketsStream: ByteStream {
     private var number: StreamNumber = 0
     private var phase = Phase.connecting
     private var isReading = true
+    private var unreadTime: UnreadTime
     /// Whether something waits for room, at first the connection itself.
     private var awaitsRoom = true
     /// What a write met with. Whatever the peer sent before is read first.
@@ -35,6 +36,7 @@ final class LibwebsocketsStream: ByteStream {
     /// Starts to connect to a numeric address.
     init(to address: String, port: Int, service: LibwebsocketsService) throws(SystemError) {
         self.service = service
+        unreadTime = UnreadTime(service.turns)
         socket = try TCPSocket.connect(to: address, port: port)
         do throws(SystemError) {
             number = try service.add(self, with: socket, for: [.readable, .writable])
@@ -83,6 +85,7 @@ final class LibwebsocketsStream: ByteStream {
     func setReading(_ reading: Bool) {
         guard reading != isReading, !isClosed else { return }
         isReading = reading
+        if reading { unreadTime.resume(service.turns) } else { unreadTime.pause(service.turns) }
         watch()
         // What lies in the session already makes no socket readable.
         if reading, case .secure = phase { service.readAgain(self) }
@@ -206,6 +209,7 @@ final class LibwebsocketsStream: ByteStream {
     }
 
     private func deliver(_ count: Int) {
+        if let time = unreadTime.read(in: service.turns) { owner?.streamLate(by: time) }
         owner?.streamReceived(UnsafeRawBufferPointer(rebasing: service.readBuffer[..<count]))
     }
 

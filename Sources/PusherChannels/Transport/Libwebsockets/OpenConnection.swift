@@ -76,6 +76,10 @@ final class OpenConnection: ByteStreamOwner {
 
     func streamSecured() {}
 
+    func streamLate(by time: Duration) {
+        report.mayHaveWaited(time)
+    }
+
     func streamReceived(_ bytes: UnsafeRawBufferPointer) {
         conversation.receive(bytes)
         flush()

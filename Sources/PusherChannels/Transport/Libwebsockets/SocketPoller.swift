@@ -31,12 +31,13 @@ final class SocketPoller {
         _ = control(EPOLL_CTL_MOD, socket, number, events)
     }
 
-    /// Calls `body` with what happened, if anything did.
-    func forEachReady(_ body: (StreamNumber, SocketEvents) -> Void) {
-        let count = epoll_wait(descriptor, &ready, Int32(ready.count), 0)
-        for index in 0..<max(0, Int(count)) {
+    /// Calls `body` with what happened, if anything did; whether that was all.
+    func forEachReady(_ body: (StreamNumber, SocketEvents) -> Void) -> Bool {
+        let count = Int(epoll_wait(descriptor, &ready, Int32(ready.count), 0))
+        for index in 0..<max(0, count) {
             body(StreamNumber(ready[index].data.u64), SocketEvents(rawValue: ready[index].events))
         }
+        return count >= 0 && count < ready.count
     }
 
     private func control(_ operation: Int32, _ socket: Int32, _ number: StreamNumber, _ events: SocketEvents) -> Int32 {
