@@ -17,6 +17,9 @@ import Musl
 /// queue then can't deregister the descriptor, remembers it as registered, and never watches the next connection that
 /// gets the same number: a client that resets its connection while it is sent something makes a later client hang. A
 /// copy is closed by nobody but the wait it was made for.
+///
+/// Here it also gets to see the sockets, whose answers it has sent at once: FlyingFox writes head and body apart, so that otherwise the
+/// second waits for the client's acknowledgement of the first, 40 ms for each request on a connection that is kept.
 struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
     let base: SocketPool<Queue>
 
@@ -30,6 +33,8 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
 
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
         try Task.checkCancellation()
+        // Where it fails the answer is slow, or the connection gone, which shows elsewhere.
+        try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
         let copy = dup(socket.file.rawValue)
         guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
         defer { close(copy) }

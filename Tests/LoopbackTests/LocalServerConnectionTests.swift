@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Processes
 import TestSupport
 import Testing
 
@@ -29,6 +30,19 @@ import Testing
             }
             #expect(answers.map { $0.hasPrefix("HTTP/1.1 200") } == [true, true], "\(answers)")
             #expect(answers.map { $0.suffix(3) } == ["one", "two"])
+        }
+    }
+
+    /// An answer's body doesn't wait for the acknowledgement of its head.
+    @Test func whatIsSentIsSentAtOnce() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.stub("/first", StubResponse(text: "one"))
+            let client = try RawClient(port: server.port)
+            client.send(request("/first"))
+            _ = try await client.reads(1)
+            #expect(ProcessTables.sockets(atPort: server.port) >= 2, "one listens")
+            #expect(ProcessTables.delayingSockets(atPort: server.port) == 0)
         }
     }
 

@@ -15,6 +15,16 @@ package enum ProcessTables {
     /// How many descriptors are sockets at a port, listening, connected, or no longer so.
     package static func sockets(atPort port: Int) -> Int { descriptors.count { self.port(getsockname, $0) == port } }
 
+    /// How many of those collect what they send, as TCP does unless told otherwise (RFC 896).
+    package static func delayingSockets(atPort port: Int) -> Int {
+        descriptors.count { descriptor in
+            var isOn: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, &length)
+            return self.port(getsockname, descriptor) == port && isOn == 0
+        }
+    }
+
     private static var descriptors: [Int32] { entries(of: "/proc/self/fd").compactMap { Int32($0) } }
 
     private static func port(
