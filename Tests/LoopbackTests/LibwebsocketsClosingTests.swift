@@ -141,10 +141,7 @@ import Testing
         }
         try await withWatchdog {
             let rig = SocketRig()
-            rig.socket.open(
-                WebSocketRequest(
-                    secure: secure, host: "127.0.0.1", port: server.port, path: "/",
-                    tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate)), attempt: first)
+            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
             #expect(await rig.events.next() == .opened(first))
             rig.socket.setReading(false)
             await serviceTurn()

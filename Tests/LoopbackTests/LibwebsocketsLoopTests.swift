@@ -1,7 +1,6 @@
 #if os(Linux)
 import Dispatch
 import Foundation
-import Glibc
 import Processes
 @testable import PusherChannels
 import Testing
@@ -49,7 +48,7 @@ import Testing
             let full = try FullListener()
             rig = self.rig(loop)
             rig.open(port: full.port)
-            await turn(loop)
+            await serviceTurn(of: loop)
             return (rig, [full])
         default:
             rig = self.rig(loop)
@@ -60,10 +59,6 @@ import Testing
         if stage == .closing { rig.socket.close(code: 1000, reason: "") }
         await reached.next()
         return (rig, [server])
-    }
-
-    private func turn(_ loop: LibwebsocketsLoop) async {
-        await withCheckedContinuation { continuation in loop.post { _ in continuation.resume() } }
     }
 
     @Test(arguments: Stage.allCases)
@@ -176,7 +171,7 @@ import Testing
             if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
             let service = Locked(Weak())
             loop.post { current in service.withLock { $0.service = current } }
-            await turn(loop)
+            await serviceTurn(of: loop)
             await loop.shutdown()
             #expect(service.withLock { $0.service } == nil)
             withExtendedLifetime((rig, holding, full, waiting)) {}
@@ -204,6 +199,35 @@ import Testing
         }
     }
 
+    @Test func whatIsAskedForDuringAShutdownIsForgotten() async throws {
+        final class Token: Sendable {}
+        struct Weak {
+            weak var token: Token?
+        }
+        let server = try echo()
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let token = Locked(Weak())
+            let holder = Locked<SocketRig?>(nil)
+            // Reported while the loop still runs, and nothing of it is done any more.
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop)) { event in
+                guard case .closed = event else { return }
+                holder.withLock { $0 }?.socket.setReading(true)
+                let asked = Token()
+                token.withLock { $0.token = asked }
+                loop.post { _ in withExtendedLifetime(asked) {} }
+            }
+            holder.withLock { $0 = rig }
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            await loop.shutdown()
+            #expect(await rig.events.next()?.failure?.kind == .cancelled)
+            #expect(!loop.isRunning)
+            #expect(token.withLock { $0.token } == nil)
+            holder.withLock { $0 = nil }
+        }
+    }
+
     @Test func anAnswerThatComesTooLateIsNobodyElses() async throws {
         let server = try RawServer.answering()
         let answers = Locked<[String: @Sendable (AddressResolver.Answer) -> Void]>([:])
@@ -221,9 +245,9 @@ import Testing
             _ = await rig.events.untilClosed()
             rig.open(port: server.port, host: "new.example", attempt: 2)
             await asked.next()
-            answers.withLock { $0["old.example"] }?(.success(["127.0.0.1"]))
-            await turn(loop)
-            #expect(server.requests.all.isEmpty)
+            // Whoever gets to hear of it gives up.
+            answers.withLock { $0["old.example"] }?(.failure(WebSocketFailure(.hostNotFound, "too late")))
+            await serviceTurn(of: loop)
             answers.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
             #expect(await rig.events.next() == .opened(second))
             await loop.shutdown()
@@ -256,24 +280,26 @@ import Testing
         }
     }
 
-    @Test func loopsThatStartTogetherLeaveTheSignalAsItWas() async throws {
-        func disposition() -> UInt {
-            var action = sigaction()
-            sigaction(SIGPIPE, nil, &action)
-            return unsafeBitCast(action.__sigaction_handler.sa_handler, to: UInt.self)
-        }
-        let before = disposition()
-        try await withWatchdog {
-            for _ in 0..<10 {
-                let loops = (0..<8).map { _ in LibwebsocketsLoop() }
-                for loop in loops { loop.start { _ in } }
-                for loop in loops { await loop.shutdown() }
-            }
-        }
-        #expect(disposition() == before)
-    }
-
     // MARK: Deadlines
+
+    /// Among them those that are due when libwebsockets has looked for such the last time before it sleeps.
+    @Test func noDeadlineIsSleptThrough() async throws {
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            for microseconds in 0..<300 {
+                let fired = Note<Void>()
+                loop.start { service in
+                    let timer = service.timers.makeTimer()
+                    timer.set(after: .microseconds(microseconds)) { [timer] in
+                        withExtendedLifetime(timer) {}
+                        fired.send(())
+                    }
+                }
+                guard await fired.next() != nil else { break }
+            }
+            await loop.shutdown()
+        }
+    }
 
     @Test(arguments: [Stage.resolving, .connecting, .securing, .upgrading])
     func eachStageHasADeadline(stage: Stage) async throws {

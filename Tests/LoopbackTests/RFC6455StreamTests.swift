@@ -127,10 +127,7 @@ import Testing
         }
         try await withWatchdog {
             let rig = SocketRig()
-            rig.socket.open(
-                WebSocketRequest(
-                    secure: secure, host: "127.0.0.1", port: server.port, path: "/",
-                    tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate)), attempt: first)
+            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
             #expect(await rig.events.untilClosed().last?.failure?.kind == .protocolViolation)
             #expect(await close.next() == .close(1002, "masked frame from a server"))
             #expect(await close.next() == nil)

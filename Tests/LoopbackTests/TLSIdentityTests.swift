@@ -43,30 +43,29 @@ import Testing
         let old = try CertificateAuthority()
         let new = try CertificateAuthority()
         let server = try old.issue()
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("identity-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }
-        // As Kubernetes mounts secrets: what changes is a link in the middle of the path.
-        for (name, authority) in [("1", old), ("2", new)] {
-            let ann = try authority.issueClient(name: "ann")
-            let place = directory.appendingPathComponent(name)
-            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-            try ann.chainPEM.write(to: place.appendingPathComponent("tls.crt"), atomically: true, encoding: .utf8)
-            try ann.privateKeyPEM.write(to: place.appendingPathComponent("tls.key"), atomically: true, encoding: .utf8)
-        }
-        func link(_ name: String) throws {
-            let data = directory.appendingPathComponent("data").path
-            try? FileManager.default.removeItem(atPath: data)
-            try FileManager.default.createSymbolicLink(atPath: data, withDestinationPath: name)
-        }
+        let files = try RotatingFiles(
+            [old, new].map { authority in
+                let ann = try authority.issueClient(name: "ann")
+                return ["tls.crt": ann.chainPEM, "tls.key": ann.privateKeyPEM]
+            })
         var tls = trusting(old)
         tls.identity = TLSConfiguration.Identity(
-            certificateChain: .file(directory.appendingPathComponent("data/tls.crt").path),
-            privateKey: .file(directory.appendingPathComponent("data/tls.key").path))
-        try link("1")
+            certificateChain: .file(files.path("tls.crt")), privateKey: .file(files.path("tls.key")))
         #expect(try await opens(ServerTLS(certificate: server, clientCertificates: .required(by: old)), tls))
-        try link("2")
+        try files.rotate()
         #expect(try await opens(ServerTLS(certificate: server, clientCertificates: .required(by: new)), tls))
         #expect(try await !opens(ServerTLS(certificate: server, clientCertificates: .required(by: old)), tls))
+    }
+
+    @Test func aRotatedAuthorityIsTrustedByTheNextConnection() async throws {
+        let old = try CertificateAuthority()
+        let new = try CertificateAuthority()
+        let files = try RotatingFiles([["ca.crt": old.certificatePEM], ["ca.crt": new.certificatePEM]])
+        let tls = TLSConfiguration(roots: .only(.file(files.path("ca.crt"))))
+        #expect(try await opens(.certificate(old.issue()), tls))
+        try files.rotate()
+        #expect(try await opens(.certificate(new.issue()), tls))
+        #expect(try await !opens(.certificate(old.issue()), tls))
     }
 
     // MARK: Pinned keys

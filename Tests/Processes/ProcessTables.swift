@@ -5,11 +5,29 @@ import Glibc
 /// What the system says a process has: this one, where none is named.
 package enum ProcessTables {
     /// How many descriptors are sockets connected to a port.
-    package static func connections(toPort port: Int) -> Int { localPorts(connectedTo: port).count }
+    package static func connections(toPort port: Int) -> Int { descriptors(connectedTo: port).count }
+
+    /// The sockets that are connected to a port.
+    package static func descriptors(connectedTo port: Int) -> [Int32] {
+        descriptors.filter { self.port(getpeername, $0) == port }
+    }
+
+    /// Has the system keep half a megabyte at most for each end of the connections at a port, in each direction. Left alone it
+    /// finds out how much makes a connection fast: many megabytes.
+    package static func limitBuffers(ofPort port: Int) {
+        for descriptor in descriptors
+        where self.port(getpeername, descriptor) == port || self.port(getsockname, descriptor) == port {
+            // It takes twice what it is told.
+            var size: Int32 = 1 << 18
+            for option in [SO_SNDBUF, SO_RCVBUF] {
+                setsockopt(descriptor, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<Int32>.size))
+            }
+        }
+    }
 
     /// The own ports of the sockets that are connected to a port.
     package static func localPorts(connectedTo port: Int) -> [Int] {
-        descriptors.filter { self.port(getpeername, $0) == port }.compactMap { self.port(getsockname, $0) }
+        descriptors(connectedTo: port).compactMap { self.port(getsockname, $0) }
     }
 
     /// How many descriptors are sockets at a port, listening, connected, or no longer so.
@@ -45,6 +63,33 @@ package enum ProcessTables {
             let comm = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
             return comm?.trimmingCharacters(in: .newlines) == name
         }
+    }
+
+    /// What the system says of a thread of this process.
+    package struct ThreadState: Equatable, Sendable {
+        /// Whether it waits for something. One that runs in circles never does, nor when others keep it from running.
+        package let isAsleep: Bool
+        /// How often it went to sleep, or had to let others run.
+        package let switches: Int
+    }
+
+    /// The number of the thread that calls.
+    package static var currentThread: String? {
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        return path?.split(separator: "/").last.map(String.init)
+    }
+
+    package static func state(ofThread thread: String) throws -> ThreadState {
+        var fields: [Substring: Substring] = [:]
+        let status = try String(contentsOfFile: "/proc/self/task/\(thread)/status", encoding: .utf8)
+        for line in status.split(separator: "\n") {
+            let parts = line.split(maxSplits: 1) { $0 == ":" || $0 == "\t" }
+            if parts.count == 2 { fields[parts[0]] = parts[1].drop { $0 == "\t" } }
+        }
+        func number(_ name: Substring) -> Int { fields[name].flatMap { Int($0) } ?? 0 }
+        return ThreadState(
+            isAsleep: fields["State"]?.first == "S",
+            switches: number("voluntary_ctxt_switches") + number("nonvoluntary_ctxt_switches"))
     }
 
     /// How many threads another process has.

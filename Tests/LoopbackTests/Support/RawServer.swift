@@ -15,6 +15,8 @@ final class RawServer: Sendable {
 
     /// The port for clients, behind TLS if that was asked for.
     let port: Int
+    /// All ports between a client and its script: there are two with TLS.
+    let ports: Set<Int>
     /// The heads of the requests that scripts read.
     let requests: Record<String>
     /// What ends TLS, and knows whom to trust.
@@ -44,6 +46,7 @@ final class RawServer: Sendable {
         thread.start()
         tlsProxy = try tls.map { try NetworkFaultProxy.start(to: address.host, port: port, tls: $0) }
         self.port = tlsProxy?.port ?? port
+        ports = [self.port, port]
     }
 
     deinit {
@@ -62,6 +65,7 @@ final class RawConnection: Sendable {
     private let descriptor: Int32
     /// What was read beyond what was asked for.
     private let unread = Locked<[UInt8]>([])
+    private let pace = Locked<Pace?>(nil)
     private let requests: Record<String>
 
     init(descriptor: Int32, requests: Record<String>) {
@@ -161,8 +165,26 @@ final class RawConnection: Sendable {
         guard head[1] & 0x80 != 0 else { throw RawServer.Trouble.system("a client's frame must be masked") }
         let mask = try read(4)
         var payload = try read(length)
-        for index in payload.indices { payload[index] ^= mask[index & 3] }
+        Self.unmask(&payload, with: mask)
         return Frame(opcode: head[0] & 0x0F, isFinal: head[0] & 0x80 != 0, payload: payload)
+    }
+
+    /// Reads no more than so many bytes at a time from now on, and does something before each time.
+    func slowDown(to limit: Int, before: @escaping @Sendable () -> Void) {
+        pace.withLock { $0 = Pace(limit: limit, before: before) }
+    }
+
+    private static func unmask(_ payload: inout [UInt8], with mask: [UInt8]) {
+        let key = mask.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        payload.withUnsafeMutableBytes { bytes in
+            // Four at a time: some tests send megabytes.
+            let rest = bytes.count & ~3
+            for place in stride(from: 0, to: rest, by: 4) {
+                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+                bytes.storeBytes(of: word ^ key, toByteOffset: place, as: UInt32.self)
+            }
+            for place in rest..<bytes.count { bytes[place] ^= mask[place & 3] }
+        }
     }
 
     /// What one read brings.
@@ -226,11 +248,18 @@ final class RawConnection: Sendable {
     }
 
     private func receive() throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+        let pace = pace.withLock { $0 }
+        pace?.before()
+        return try [UInt8](unsafeUninitializedCapacity: pace?.limit ?? 65_536) { buffer, count in
             let received = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             guard received >= 0 else { throw RawServer.Trouble.system("recv") }
             count = received
         }
+    }
+
+    private struct Pace {
+        let limit: Int
+        let before: @Sendable () -> Void
     }
 
     private static func accept(for request: String) -> String {

@@ -1,4 +1,5 @@
 #if os(Linux)
+import Dispatch
 @testable import PusherChannels
 
 /// A socket with the delegate that hears it.
@@ -25,10 +26,27 @@ struct SocketRig: Sendable {
     }
 }
 
-/// Returns after the service thread has gone through a turn.
-func serviceTurn() async {
+/// Returns after a loop's thread has gone through a turn.
+func serviceTurn(of loop: LibwebsocketsLoop = .shared) async {
     await withCheckedContinuation { continuation in
-        LibwebsocketsLoop.shared.post { _ in continuation.resume() }
+        loop.post { _ in continuation.resume() }
+    }
+}
+
+/// The same for a thread that may block.
+func waitForServiceTurn(of loop: LibwebsocketsLoop) {
+    let turn = DispatchSemaphore(value: 0)
+    loop.post { _ in turn.signal() }
+    // Nothing comes of a loop that was shut down.
+    _ = turn.wait(timeout: .now() + 10)
+}
+
+extension WebSocketRequest {
+    /// A request to a server of this machine, whoever vouches for it.
+    static func toLoopback(port: Int, secure: Bool) -> WebSocketRequest {
+        WebSocketRequest(
+            secure: secure, host: "127.0.0.1", port: port, path: "/",
+            tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate))
     }
 }
 

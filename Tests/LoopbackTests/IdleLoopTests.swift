@@ -1,0 +1,107 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// A loop whose connections have nothing to do sleeps, whatever waits in them.
+@Suite struct IdleLoopTests {
+    /// Why a connection has nothing to do.
+    enum Idleness: CaseIterable, Sendable {
+        /// Nobody has said anything.
+        case quiet
+        /// Something has come that nobody wants to read.
+        case paused
+        /// The server doesn't read what it was sent.
+        case blocked
+        /// Both.
+        case pausedAndBlocked
+        /// The server has said its last, behind something that nobody wants to read.
+        case pausedAtTheEnd
+        /// The server doesn't answer the upgrade.
+        case unanswered
+
+        var pauses: Bool { self == .paused || self == .pausedAndBlocked || self == .pausedAtTheEnd }
+        var blocks: Bool { self == .blocked || self == .pausedAndBlocked }
+    }
+
+    @Test(arguments: Idleness.allCases, [false, true])
+    func aLoopWithNothingToDoSleeps(idleness: Idleness, secure: Bool) async throws {
+        let loop = LibwebsocketsLoop()
+        let (reached, goOn, isOver) = (Note<Void>(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
+            if idleness == .unanswered {
+                _ = try connection.readRequest()
+            } else {
+                try connection.upgrade()
+                goOn.wait()
+            }
+            if idleness.pauses { try connection.send([UInt8](repeating: 0, count: 100)) }
+            if idleness == .pausedAtTheEnd { connection.finish() }
+            reached.send(())
+            // Without reading: what the client sends stays where it is.
+            isOver.wait()
+        }
+        defer { isOver.signal() }
+        try await withWatchdog {
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+            if idleness != .unanswered { #expect(await rig.events.next() == .opened(first)) }
+            if idleness.pauses { rig.socket.setReading(false) }
+            await serviceTurn(of: loop)
+            goOn.signal()
+            await reached.next()
+            let descriptor = try #require(ProcessTables.descriptors(connectedTo: server.port).first)
+            if idleness.pauses { #expect(try await onThread { Readiness.readable.wait(for: descriptor) }) }
+            server.ports.forEach(ProcessTables.limitBuffers)
+            repeat {
+                // Until nobody has room for more: neither the systems at both ends nor a proxy between them.
+                if idleness.blocks { rig.socket.send(String(repeating: "x", count: 1 << 20)) }
+                #expect(try await sleeps(loop))
+            } while idleness.blocks && Readiness.writable.holds(for: descriptor)
+            // It was the connection that slept, not one that is gone.
+            #expect(ProcessTables.descriptors(connectedTo: server.port) == [descriptor])
+            await loop.shutdown()
+        }
+    }
+
+    @Test func aLoopWithDeadlinesSleepsUntilTheyAreDue() async throws {
+        let full = try FullListener()
+        try await withWatchdog {
+            let loop = LibwebsocketsLoop()
+            let rigs = (0..<10).map { _ in SocketRig(socket: LibwebsocketsSocket(loop: loop)) }
+            for rig in rigs { rig.open(port: full.port) }
+            let isAsleep = try await sleeps(loop)
+            #expect(isAsleep)
+            await loop.shutdown()
+        }
+    }
+
+    /// Whether its thread sleeps through a conversation of another loop. It may have had something left to do at first.
+    private func sleeps(_ loop: LibwebsocketsLoop) async throws -> Bool {
+        let number = Note<String?>()
+        loop.post { _ in number.send(ProcessTables.currentThread) }
+        let thread = try #require(await number.next() ?? nil)
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            while true { try connection.send(.text(connection.readFrame().text)) }
+        }
+        let other = LibwebsocketsLoop()
+        let rig = SocketRig(socket: LibwebsocketsSocket(loop: other))
+        rig.open(port: server.port)
+        guard await rig.events.next() == .opened(first) else { return false }
+        var (looks, latest) = (0, try ProcessTables.state(ofThread: thread))
+        while looks < 30, !Task.isCancelled {
+            rig.socket.send("meanwhile")
+            guard await rig.events.next() == .text("meanwhile") else { return false }
+            let state = try ProcessTables.state(ofThread: thread)
+            looks = state.isAsleep && state == latest ? looks + 1 : 0
+            latest = state
+        }
+        await other.shutdown()
+        return looks == 30
+    }
+}
+#endif

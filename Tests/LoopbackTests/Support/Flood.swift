@@ -1,0 +1,31 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import PusherChannels
+
+/// Numbered messages that a server sends, one after the other, as fast as they are taken.
+final class Flood: Sendable {
+    private let isStopping = Locked(false)
+    private let ended = DispatchSemaphore(value: 0)
+    private let count = Locked(0)
+
+    init(over connection: RawConnection) {
+        let thread = Thread { [isStopping, ended, count] in
+            defer { ended.signal() }
+            while !isStopping.withLock({ $0 }) {
+                let number = count.withLock { $0 }
+                guard (try? connection.send(Frame(opcode: 1, payload: Numbered.bytes(number)))) != nil else { return }
+                count.withLock { $0 += 1 }
+            }
+        }
+        thread.start()
+    }
+
+    /// Ends it after a whole message; how many there were.
+    func stop() -> Int {
+        isStopping.withLock { $0 = true }
+        ended.wait()
+        return count.withLock { $0 }
+    }
+}
+#endif

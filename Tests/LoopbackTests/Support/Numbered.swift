@@ -1,0 +1,62 @@
+#if os(Linux)
+import Glibc
+import Processes
+import PusherChannels
+
+/// Messages that show which of them is missing, early or damaged.
+enum Numbered {
+    /// A message by its number: from a few bytes to more than one read brings, each length of a frame's header among them.
+    static func bytes(_ number: Int) -> [UInt8] {
+        let size = number % 64 == 63 ? 70_000 : number * 37 % 2000
+        return Array("\(number) ".utf8) + [UInt8](repeating: UInt8(97 + number % 26), count: size)
+    }
+
+    static func text(_ number: Int) -> String { String(decoding: bytes(number), as: UTF8.self) }
+
+    /// Whether a message is the one of that number. In one call of the system's: this is asked of megabytes.
+    static func isRight(_ message: UnsafeRawBufferPointer, _ number: Int) -> Bool {
+        bytes(number).withUnsafeBytes { expected in
+            guard let left = expected.baseAddress, let right = message.baseAddress else { return false }
+            return expected.count == message.count && memcmp(left, right, message.count) == 0
+        }
+    }
+
+    static func isRight(_ message: [UInt8], _ number: Int) -> Bool { message.withUnsafeBytes { isRight($0, number) } }
+}
+
+/// A delegate that checks numbered messages as they come, up to one that begins with "end".
+final class NumberedDelegate: WebSocketDelegate {
+    private struct State {
+        var count = 0
+        var firstWrong: Int?
+    }
+
+    private let state = Locked(State())
+    private let opened = Note<Void>()
+    private let last = Note<String>()
+
+    /// How many messages came.
+    var count: Int { state.withLock { $0.count } }
+    /// The place of the first message that wasn't the one of that number.
+    var firstWrong: Int? { state.withLock { $0.firstWrong } }
+
+    func untilOpen() async { await opened.next() }
+    /// The next message that begins with "end".
+    func end() async -> String? { await last.next() }
+
+    func webSocketDidOpen(attempt: ConnectionAttempt) { opened.send(()) }
+
+    func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        messages.forEach { _, bytes in
+            if bytes.starts(with: Array("end".utf8)) { return last.send(String(decoding: bytes, as: UTF8.self)) }
+            state.withLock { state in
+                if state.firstWrong == nil, !Numbered.isRight(bytes, state.count) { state.firstWrong = state.count }
+                state.count += 1
+            }
+        }
+    }
+
+    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
+    func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
+}
+#endif

@@ -1,0 +1,27 @@
+#if os(Linux)
+import Glibc
+
+/// What can be done with a descriptor, as the system says.
+enum Readiness {
+    case readable, writable, gone
+
+    /// Whether it can be done at once.
+    func holds(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 0) }
+
+    /// Returns when it can be done; `false` after ten seconds.
+    func wait(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 10_000) }
+
+    private func look(at descriptor: Int32, milliseconds: Int32) -> Bool {
+        let events =
+            switch self {
+            case .readable: Int16(POLLIN)
+            case .writable: Int16(POLLOUT)
+            // Told in any case.
+            case .gone: Int16(0)
+            }
+        let sought = self == .gone ? Int16(POLLERR | POLLHUP) : events
+        var polled = pollfd(fd: descriptor, events: events, revents: 0)
+        return poll(&polled, 1, milliseconds) == 1 && polled.revents & sought != 0
+    }
+}
+#endif
