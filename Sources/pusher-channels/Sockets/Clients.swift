@@ -7,12 +7,12 @@ final class HeldClient: PusherDelegate, Sendable {
     private let connected: Tally?
 
     /// Makes a client that is counted once it is connected.
-    init(port: Int, connected: Tally? = nil) {
+    ///
+    /// - Parameter sharesThreads: As a program with so many has it: a queue of each client's own, but not a thread.
+    init(port: Int, sharesThreads: Bool = true, connected: Tally? = nil) {
         self.connected = connected
-        // As a program with so many does: a queue of each client's own, but not a thread.
-        let queue = DispatchQueue(label: "client", target: .global())
-        let options = PusherClientOptions(
-            autoReconnect: false, host: .host("127.0.0.1"), port: port, useTLS: false, delivery: .queue(queue))
+        var options = PusherClientOptions(autoReconnect: false, host: .host("127.0.0.1"), port: port, useTLS: false)
+        if sharesThreads { options.delivery = .queue(DispatchQueue(label: "client", target: .global())) }
         pusher = Pusher(key: "local-key", options: options)
         pusher.delegate = self
     }

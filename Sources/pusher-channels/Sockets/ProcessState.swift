@@ -14,14 +14,14 @@ struct ProcessState {
         threads = Self.entries("/proc/self/task")
     }
 
-    /// Waits until descriptors and threads are as many for a while, ten seconds at most: connections end up to two seconds after
-    /// their report, and threads with nothing to do after a while.
+    /// Waits until descriptors and threads are as many for a while, twenty seconds at most: connections end up to two seconds
+    /// after their report, and threads with nothing to do after five.
     static func settled() async -> ProcessState {
         let clock = ContinuousClock()
-        let deadline = clock.now + .seconds(10)
+        let deadline = clock.now + .seconds(20)
         var state = ProcessState()
         var changed = clock.now
-        while clock.now < min(changed + .milliseconds(2500), deadline) {
+        while clock.now < min(changed + .milliseconds(7000), deadline) {
             try? await Task.sleep(for: .milliseconds(20))
             let next = ProcessState()
             if next.descriptors != state.descriptors || next.threads != state.threads { changed = clock.now }

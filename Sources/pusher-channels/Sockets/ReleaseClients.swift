@@ -20,6 +20,9 @@ struct ReleaseClients: AsyncParsableCommand {
     @Option(help: "How many rounds.")
     var rounds = 2
 
+    @Flag(help: "Have them deliver where clients do that nobody told, on threads of their own.")
+    var ownThreads = false
+
     func run() async throws {
         let clock = ContinuousClock()
         await makeAndRelease(warmUp)
@@ -36,7 +39,7 @@ struct ReleaseClients: AsyncParsableCommand {
         for start in stride(from: 0, to: count, by: batch) {
             let size = min(batch, count - start)
             let connected = Tally()
-            let clients = (0..<size).map { _ in HeldClient(port: port ?? 1, connected: connected) }
+            let clients = (0..<size).map { _ in HeldClient(port: port ?? 1, sharesThreads: !ownThreads, connected: connected) }
             if port != nil {
                 for client in clients { client.pusher.connect() }
                 await connected.reach(size)
