@@ -1,0 +1,71 @@
+import Foundation
+
+@testable import PusherChannels
+
+/// The same documents through this package's JSON and Foundation's.
+enum FoundationJSON {
+    /// What Foundation reads; nil where it refuses.
+    static func value(of bytes: [UInt8]) -> JSONValue? {
+        (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)).flatMap(value)
+    }
+
+    private static func value(_ any: Any) -> JSONValue? {
+        switch any {
+        case is NSNull: .null
+        case let string as String: .string(string)
+        case let number as NSNumber: self.number(number)
+        case let array as [Any]: .array(array.compactMap(value))
+        case let object as [String: Any]: .object(object.compactMapValues(value))
+        default: nil
+        }
+    }
+
+    private static func number(_ number: NSNumber) -> JSONValue {
+        switch String(cString: number.objCType) {
+        case "c": .bool(number.boolValue)
+        case "d": .double(number.doubleValue)
+        default: Int(number.description).map { .integer($0) } ?? .double(number.doubleValue)
+        }
+    }
+
+    /// Equal, with texts compared byte by byte, and doubles to twelve digits: Foundation reads numbers of many digits as decimals
+    /// and rounds them anew.
+    static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.double(let left), .double(let right)): isClose(left, right)
+        case (.integer(let left), .double(let right)): isClose(Double(left), right)
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.array(let left), .array(let right)):
+            left.count == right.count && zip(left, right).allSatisfy(isSame)
+        case (.object(let left), .object(let right)):
+            left.count == right.count && left.allSatisfy { key, value in right[key].map { isSame(value, $0) } ?? false }
+        default:
+            left == right
+        }
+    }
+
+    private static func isClose(_ left: Double, _ right: Double) -> Bool {
+        abs(left - right) <= 1e-12 * max(abs(left), abs(right))
+    }
+
+    /// What the two disagree about though it is none of the ``JSONDifferences``; nil when nothing. `bytes` are UTF-8.
+    static func disagreement(about bytes: [UInt8]) -> String? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let ours = JSONValue(ifJSON: text)
+        // Foundation takes UTF-16 and UTF-32, too, which have a NUL here and there.
+        if bytes.contains(0) { return ours.map { "\(text.debugDescription) has a NUL and is \($0)" } }
+        let differences = JSONDifferences(in: bytes)
+        if differences.depth > JSONScanner.maximumDepth { return ours.map { _ in "a document too deep is accepted" } }
+        let here = JSONValue(ifJSON: String(decoding: differences.repaired, as: UTF8.self))
+        guard (ours != nil) == (here != nil && !differences.isRefusedHere) else {
+            return "\(text.debugDescription) is \(String(describing: ours)), with \(differences.found)"
+        }
+        switch (here, value(of: differences.repaired)) {
+        case (let here?, let there?):
+            return isSame(here, there) ? nil : "\(text.debugDescription) is \(here) here and \(there) there"
+        case (_?, nil): return "\(text.debugDescription) is accepted here only"
+        case (nil, _?): return "\(text.debugDescription) is refused here only"
+        case (nil, nil): return nil
+        }
+    }
+}

@@ -1,0 +1,103 @@
+@testable import PusherChannels
+
+/// What Foundation's JSON and this package's are known to disagree about, taken out of a document: about the rest they must agree.
+struct JSONDifferences {
+    enum Difference {
+        /// Foundation passes over a byte order mark. The wire has none.
+        case byteOrderMark
+        /// Foundation passes over a comma before a closing bracket; the grammar has none there.
+        case trailingComma
+        /// Foundation refuses half of a surrogate pair; here it is U+FFFD, as what is left out is a trifle in most events.
+        case loneSurrogate
+        /// Foundation refuses a number that no `Double` holds; here it is infinite.
+        case infinity
+    }
+
+    /// The document without them: halves are U+FFFD, numbers too large are 0, the rest is left out.
+    private(set) var repaired: [UInt8] = []
+    private(set) var found: Set<Difference> = []
+    /// How many brackets are open at once: Foundation stops at 512, this package at 128.
+    private(set) var depth = 0
+    private var rest: ArraySlice<UInt8>
+    private var open = 0
+
+    init(in bytes: [UInt8]) {
+        rest = bytes[...]
+        // Several, since one would be passed over by Foundation again.
+        while rest.starts(with: [0xEF, 0xBB, 0xBF]) {
+            found.insert(.byteOrderMark)
+            rest = rest.dropFirst(3)
+        }
+        while let byte = rest.first {
+            switch byte {
+            case UInt8(ascii: "\""): readString()
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): readNumber()
+            case UInt8(ascii: ","): readComma()
+            default: readOther(byte)
+            }
+        }
+    }
+
+    /// Whether this package refuses the document because of them.
+    var isRefusedHere: Bool { found.contains(.byteOrderMark) || found.contains(.trailingComma) }
+
+    private mutating func copy(_ count: Int) {
+        repaired += rest.prefix(count)
+        rest = rest.dropFirst(count)
+    }
+
+    private mutating func readOther(_ byte: UInt8) {
+        if "[{".utf8.contains(byte) { open += 1 }
+        if "]}".utf8.contains(byte) { open -= 1 }
+        depth = max(depth, open)
+        copy(1)
+    }
+
+    private mutating func readComma() {
+        let isSpace: (UInt8) -> Bool = { " \t\r\n".utf8.contains($0) }
+        let closes = rest.dropFirst().first { !isSpace($0) }.map { "]}".utf8.contains($0) } ?? false
+        let follows = repaired.last { !isSpace($0) }.map { !"[{,:".utf8.contains($0) } ?? false
+        guard closes, follows else { return copy(1) }
+        found.insert(.trailingComma)
+        rest = rest.dropFirst()
+    }
+
+    private mutating func readNumber() {
+        let digits = rest.prefix { "0123456789+-.eE".utf8.contains($0) }
+        let isNumber = JSONScanner.problem(in: digits) == nil
+        guard isNumber, Double(String(decoding: digits, as: UTF8.self))?.isInfinite == true else { return copy(digits.count) }
+        found.insert(.infinity)
+        repaired.append(UInt8(ascii: "0"))
+        rest = rest.dropFirst(digits.count)
+    }
+
+    private mutating func readString() {
+        copy(1)
+        while let byte = rest.first {
+            if byte == UInt8(ascii: "\\") {
+                readEscape()
+            } else {
+                copy(1)
+                if byte == UInt8(ascii: "\"") { return }
+            }
+        }
+    }
+
+    private mutating func readEscape() {
+        guard let unit = Self.codeUnit(rest) else { return copy(2) }
+        guard UTF16.isSurrogate(unit) else { return copy(6) }
+        if UTF16.isLeadSurrogate(unit), let next = Self.codeUnit(rest.dropFirst(6)), UTF16.isTrailSurrogate(next) {
+            return copy(12)
+        }
+        found.insert(.loneSurrogate)
+        repaired += #"\uFFFD"#.utf8
+        rest = rest.dropFirst(6)
+    }
+
+    /// The code unit that an escape stands for; `nil` where there is no such escape.
+    private static func codeUnit(_ bytes: ArraySlice<UInt8>) -> UInt16? {
+        let digits = bytes.prefix(6).dropFirst(2)
+        guard bytes.starts(with: #"\u"#.utf8), digits.count == 4, digits.allSatisfy({ hexDigit($0) != nil }) else { return nil }
+        return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+}
