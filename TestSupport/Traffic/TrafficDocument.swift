@@ -9,12 +9,11 @@ enum TrafficDocument {
     /// The entries as the file's text, with no more header fields than wanted (in lower case).
     static func text(of entries: [TrafficEntry], headers: Set<String>) -> String {
         let values = entries.map { entry in
-            var members = entry.members
-            if let all = members["headers"]?.objectValue {
+            var members = entry.members.mapValues(ValueMatcher.escape)
+            if !entry.isFrame, let all = entry.members["headers"]?.objectValue {
                 let wanted = all.filter { headers.contains($0.key) }
                 members["headers"] = wanted.isEmpty ? nil : .object(wanted)
             }
-            for name in ["parameters", "body", "data"] { members[name] = members[name].map(ValueMatcher.escape) }
             return JSONValue.object(members)
         }
         return JSONValue.array(values).prettyText + "\n"

@@ -119,6 +119,19 @@ struct TrafficFileTests {
         #expect(throws: TrafficMismatch.self) { try rig.recorder.validate(against: "traffic.json") }
     }
 
+    @Test func `Any member of a frame may look like a matcher`() throws {
+        let rig = TrafficRig()
+        let socket = MockWebSocket(server: .manual)
+        let recording = rig.recorder.recording(socket)
+        recording.open(
+            WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.serverSends(#"{"event":"e","more":{"$any":5},"user_id":{"$regex":"("},"headers":{"a":{"$type":"number"}}}"#)
+        try rig.recorder.record(to: "traffic.json")
+        try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
+        #expect(try rig.json().arrayValue?.first?["headers"] == ["a": ["$literal": ["$type": "number"]]])
+    }
+
     // MARK: What is refused
 
     @Test(arguments: ["true", "1", "woodpecker"]) func `CI records nothing`(ci: String) throws {
