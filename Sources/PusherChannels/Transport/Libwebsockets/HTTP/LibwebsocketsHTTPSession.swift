@@ -68,7 +68,9 @@ public final class LibwebsocketsHTTPSession: RoutedHTTPSession {
                     service.http.start(request, key: key, over: pool, tls: tls, proxy: proxy, service: service) { answer in
                         // Until here: connections are not closed under a request whose session is gone.
                         withExtendedLifetime(pool) {}
-                        Self.hand(over: answer.flatMap { $0.result(of: request) }, to: completionHandler)
+                        Self.hand(
+                            over: answer.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }, to: completionHandler
+                        )
                     }
                 case .failure(let failure):
                     Self.hand(over: .failure(failure), to: completionHandler)
@@ -146,25 +148,6 @@ final class HTTPPool: Sendable {
 
     deinit {
         loop.post { [key] in $0.http.letGo(key) }
-    }
-}
-
-extension HTTPResponse {
-    /// The response as Foundation has it.
-    fileprivate func result(of request: HTTPRequest) -> Result<(Data, HTTPURLResponse), HTTPFailure> {
-        var names: [String: String] = [:]
-        var values: [String: String] = [:]
-        for (name, value) in fields {
-            let spelling = names[name.lowercased(), default: name]
-            names[name.lowercased()] = spelling
-            values[spelling] = values[spelling].map { "\($0), \(value)" } ?? value
-        }
-        guard let response = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: values)
-        else {
-            let message = "\(request.endpoint) answered with HTTP \(status), of which Foundation makes no response"
-            return .failure(HTTPFailure(WebSocketFailure(.protocolViolation, message)))
-        }
-        return .success((Data(body), response))
     }
 }
 #endif

@@ -1,0 +1,23 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension HTTPResponse {
+    /// The response as Foundation has it; `endpoint` is who gave it, for errors.
+    func result(of url: URL, endpoint: String) -> Result<(Data, HTTPURLResponse), HTTPFailure> {
+        var names: [String: String] = [:]
+        var values: [String: String] = [:]
+        for (name, value) in fields {
+            let spelling = names[name.lowercased(), default: name]
+            names[name.lowercased()] = spelling
+            values[spelling] = values[spelling].map { "\($0), \(value)" } ?? value
+        }
+        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: values) else {
+            let message = "\(endpoint) answered with HTTP \(status), of which Foundation makes no response"
+            return .failure(HTTPFailure(WebSocketFailure(.protocolViolation, message)))
+        }
+        return .success((Data(body), response))
+    }
+}
