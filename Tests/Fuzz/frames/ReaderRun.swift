@@ -39,11 +39,3 @@ enum ReaderRun {
         return { now }
     }
 }
-
-/// Calls `body` with a copy that is freed afterwards: who looks at it later, or beyond its end, is caught.
-func withMemory(of bytes: ArraySlice<UInt8>, _ body: (UnsafeRawBufferPointer) -> Void) {
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-    defer { memory.deallocate() }
-    memory.copyBytes(from: bytes)
-    body(UnsafeRawBufferPointer(memory))
-}

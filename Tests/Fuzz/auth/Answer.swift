@@ -1,0 +1,124 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A response, and what must become of it for those who asked.
+struct Answer {
+    private static let endpoint = "http://127.0.0.1/auth"
+    private static let url = URL(string: endpoint)
+
+    private let response: HTTPResponse
+
+    init(_ response: HTTPResponse) {
+        self.response = response
+    }
+
+    func check(_ asked: Question) {
+        let result = result(of: asked)
+        checkOutcome(result, of: asked)
+        checkSecrecy(result, of: asked)
+    }
+
+    // MARK: What comes of it
+
+    /// A failure, or the parts of an authorisation; and what all of it looks like in a log.
+    fileprivate struct Outcome {
+        let parts: Result<[String?], AuthorisationFailure>
+        let shown: String
+    }
+
+    private func result(of asked: Question) -> Outcome {
+        guard let url = Self.url, case .success((let data, let answer)) = response.result(of: url, endpoint: "127.0.0.1") else {
+            fatalError("Foundation makes no response of \(response)")
+        }
+        let (session, outcomes) = (FixedSession(data: data, response: answer), Locked<[Outcome]>([]))
+        switch asked {
+        case .user:
+            let authorizer = UserAuthorizer(method: .endpoint(Self.endpoint), key: "key", environment: Self.environment)
+            _ = authorizer.authorise(socketID: "1.1", session: session) { result in
+                outcomes.withLock { $0.append(Outcome(result) { [$0.auth, $0.userData, nil] }) }
+            }
+        case .channel(let channel):
+            let authorizer = ChannelAuthorizer(
+                method: .endpoint(authEndpoint: Self.endpoint), key: "key", environment: Self.environment)
+            let none: () -> JSONValue? = { nil }
+            _ = authorizer.authorise(channel: channel, socketID: "1.1", session: session, channelUser: none) { result in
+                outcomes.withLock { $0.append(Outcome(result) { [$0.auth, $0.channelData, $0.sharedSecret] }) }
+            }
+        }
+        let all = outcomes.withLock { $0 }
+        require(all.count == 1, "there are \(all.count) outcomes")
+        return all[0]
+    }
+
+    private static let environment = PusherEnvironment(httpSession: FixedSession(data: Data(), response: nil))
+
+    private func checkOutcome(_ outcome: Outcome, of asked: Question) {
+        let body = String(decoding: response.body, as: UTF8.self)
+        let isGood = (200..<300).contains(response.status)
+        let expected = isGood ? asked.authorisation(in: body) : nil
+        switch outcome.parts {
+        case .success(let parts): require(parts == expected, "\(parts) is read from \(body.debugDescription)")
+        case .failure(let failure):
+            require(expected == nil, "\(failure) for \(body.debugDescription)")
+            require(!failure.message.isEmpty, "a failure says why")
+            // An encrypted channel's answer without a key is found wanting when it was read.
+            let isUnread = failure.status != nil
+            require(isUnread || isGood, "the status is missing in \(failure)")
+            require(!isUnread || failure.status == response.status, "the status of \(failure)")
+            require(failure.body == (isGood ? nil : body), "a refusal's body is passed on, and no other: \(failure)")
+            let isBusy = (500..<600).contains(response.status) || [408, 425, 429].contains(response.status)
+            require(failure.isRetriable == isBusy, "\(failure) may be better later: \(isBusy)")
+        }
+    }
+
+    // MARK: What it tells
+
+    /// Whatever the secret, it looks the same: whether it stands for the body's texts, before it or behind it.
+    private func checkSecrecy(_ outcome: Outcome, of asked: Question) {
+        let body = String(decoding: response.body, as: UTF8.self)
+        let places: [(String) -> String] = [
+            { secret in JSONValue(ifJSON: body)?.mapTexts { "\(secret):\($0)" }.text ?? secret },
+            { "\($0)\(body)" },
+            { "\(body)\($0)" },
+            { #"{"auth":{"shared_secret":"\#($0)"},"x":\#(body)}"# },
+        ]
+        for place in places {
+            let shown = ["hunter2", "swordfs"].map { secret in
+                let changed = HTTPResponse(
+                    status: response.status, fields: response.fields, body: Array(place(secret).utf8), reuse: nil)
+                return Answer(changed).result(of: asked).shown
+            }
+            require(shown[0] == shown[1], "it shows a secret: \(shown[0])")
+        }
+    }
+}
+
+extension Answer.Outcome {
+    /// A failure's body is what the endpoint says to its own user, who gets it as it is; it is shown nowhere.
+    fileprivate init<Auth>(_ result: Result<Auth, AuthorisationFailure>, _ parts: (Auth) -> [String?]) {
+        self.parts = result.map(parts)
+        switch result {
+        case .success(let auth):
+            var dumped = ""
+            dump(auth, to: &dumped)
+            shown = "\(auth) \(String(reflecting: auth)) \(dumped)"
+        case .failure(let failure):
+            let error = PusherError(.authorisation, code: failure.status, message: failure.message)
+            shown = "\(error) \(failure.url ?? "") \((200..<300).contains(failure.status ?? 0) ? failure.body ?? "" : "")"
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate func mapTexts(_ change: (String) -> String) -> JSONValue {
+        switch self {
+        case .string(let text): .string(change(text))
+        case .array(let elements): .array(elements.map { $0.mapTexts(change) })
+        case .object(let members): .object(members.mapValues { $0.mapTexts(change) })
+        case .null, .bool, .integer, .double: self
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers every request at once, always the same.
+struct FixedSession: HTTPSession {
+    let data: Data
+    let response: HTTPURLResponse?
+
+    func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> FixedTask {
+        FixedTask { [data, response] in completionHandler(data, response, nil) }
+    }
+}
+
+struct FixedTask: HTTPTask {
+    let answer: @Sendable () -> Void
+
+    func resume() { answer() }
+    func cancel() {}
+}
+
+/// There is no network here.
+public enum DefaultTransport {
+    public static let httpSession: any HTTPSession = FixedSession(data: Data(), response: nil)
+
+    @Sendable public static func makeWebSocket() -> any WebSocket { fatalError("nobody connects") }
+}

@@ -1,0 +1,52 @@
+/// A server's text through the decoder and through Foundation's JSON; what was understood through the encoder and back.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    let frame = Array(FuzzInput(data, size).rest)
+    let outcome = decode(frame)
+    // The framing has seen to it that text is UTF-8; what isn't must only not trap.
+    guard let text = String(validating: frame, as: UTF8.self) else { return 0 }
+    checkAgainstFoundation(frame, outcome)
+    if let disagreement = FoundationJSON.disagreement(about: frame) { require(false, disagreement) }
+    if let value = JSONValue(ifJSON: text) { checkRoundTrip(value) }
+    checkRawMembers(of: text)
+    if case .success(let message) = outcome { RoundTrip(message).check() }
+    return 0
+}
+
+func decode(_ frame: [UInt8]) -> Result<ServerMessage, MalformedFrame> {
+    withMemory(of: frame) { bytes in
+        do throws(MalformedFrame) {
+            return .success(try EnvelopeDecoder().decode(bytes))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// A value is what its text says. Not so numbers beyond `Double`, which JSON has no text for: they become null.
+private func checkRoundTrip(_ value: JSONValue) {
+    guard value.isFinite else { return }
+    let again = JSONValue(ifJSON: value.text)
+    require(again == value && again?.text == value.text, "\(value) is written \(value.text)")
+}
+
+extension JSONValue {
+    fileprivate var isFinite: Bool {
+        switch self {
+        case .double(let double): double.isFinite
+        case .array(let elements): elements.allSatisfy(\.isFinite)
+        case .object(let members): members.values.allSatisfy(\.isFinite)
+        case .null, .bool, .integer, .string: true
+        }
+    }
+}
+
+/// A member's raw text is that member, found without reading the others.
+private func checkRawMembers(of text: String) {
+    let value = JSONValue(ifJSON: text)
+    for name in ["event", "data", "a"] {
+        let raw = rawJSONMember(name, of: text)
+        let member = raw.flatMap(JSONValue.init(ifJSON:))
+        require((raw == nil) == (member == nil) && member == value?[name], "\(name) is \(raw ?? "missing")")
+    }
+}

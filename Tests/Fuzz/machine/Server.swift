@@ -1,0 +1,52 @@
+extension World {
+    /// What a server may say of a channel; the channel's name is put in for the percent sign.
+    private static let frames = [
+        #"{"event":"pusher_internal:subscription_succeeded","channel":"%","data":"{}"}"#,
+        #"{"event":"pusher_internal:subscription_succeeded","channel":"%","data":{"presence":{"ids":["me","b"],"hash":{"me":{},"c":1}}}}"#,
+        #"{"event":"pusher_internal:subscription_succeeded","channel":"%","data":{"presence":{"ids":["d"]}}}"#,
+        #"{"event":"pusher:subscription_error","channel":"%","data":{"type":"AuthError","error":"no","status":401}}"#,
+        #"{"event":"pusher_internal:subscription_error","channel":"%","data":{"error":"later","status":503}}"#,
+        #"{"event":"pusher_internal:subscription_count","channel":"%","data":{"subscription_count":3}}"#,
+        #"{"event":"pusher_internal:member_added","channel":"%","data":{"user_id":"b","user_info":{}}}"#,
+        #"{"event":"pusher_internal:member_removed","channel":"%","data":{"user_id":"b"}}"#,
+        #"{"event":"pusher:cache_miss","channel":"%"}"#,
+        #"{"event":"greet","channel":"%","data":"hi"}"#,
+        #"{"event":"client-number","channel":"%","data":1,"user_id":"b"}"#,
+        #"{"event":"pusher:error","channel":"%","data":{"code":4009,"message":"not authorised"}}"#,
+        #"{"event":"pusher:error","data":{"code":4301,"message":"too fast"}}"#,
+        #"{"event":"pusher:error","data":{"code":4201,"message":"restarting"}}"#,
+        #"{"event":"pusher:ping","data":""}"#,
+        #"{"event":"pusher:pong"}"#,
+        #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"me\"}"}}"#,
+        #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"online","user_ids":["b"]}]}}"#,
+        #"{"event":"online","data":{"user_ids":["b"]}}"#,
+        #"{"event":"pusher:new","channel":"%","data":null}"#,
+        #"{"event":"pusher:connection_established","data":{"socket_id":"9.9"}}"#,
+        #"{"event":"pusher:connection_established","data":{"activity_timeout":1}}"#,
+    ]
+
+    mutating func serverSays(_ choice: Int, of channel: String, on attempt: ConnectionAttempt) {
+        let parts = Self.frames[choice % Self.frames.count].split(separator: #""%""#, maxSplits: 1)
+        receive(parts.joined(separator: channel.quotedJSON), on: attempt)
+    }
+
+    mutating func establish(_ attempt: ConnectionAttempt) {
+        open(attempt)
+        receive(
+            #"{"event":"pusher:connection_established","data":{"socket_id":"1.\#(attempt.number)","activity_timeout":120}}"#,
+            on: attempt)
+    }
+
+    /// What a good server says to a message, if anything.
+    mutating func answer(_ message: ClientMessage) {
+        let frame: String? =
+            switch message {
+            case .ping: #"{"event":"pusher:pong"}"#
+            case .subscribe(let channel, _, _):
+                #"{"event":"pusher_internal:subscription_succeeded","channel":\#(channel.quotedJSON),"data":"{}"}"#
+            case .signIn: #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"me\"}"}}"#
+            case .pong, .unsubscribe, .clientEvent: nil
+            }
+        if let frame { receive(frame, on: watch.attempt) }
+    }
+}

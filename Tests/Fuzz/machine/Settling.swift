@@ -1,0 +1,57 @@
+extension World {
+    /// From now on nothing goes wrong, and the user asks once more for what failed: everything wanted comes true.
+    mutating func settle() {
+        tell(.consumersChanged(areBehind: false))
+        tell(.reconnectPolicy(ReconnectPolicy()))
+        for _ in 0..<3 {
+            tell(.connect)
+            if wantsUser { tell(.signIn) }
+            for channel in wanted.sorted() { subscribe(channel) }
+            run(until: now + .seconds(60))
+        }
+        require(machine.state == .connected, "not connected, but \(machine.state)")
+        let subscribed = Set(machine.subscriptions.values.filter(\.isSubscribed).map(\.name.text))
+        require(subscribed.isSuperset(of: wanted), "subscribed are \(subscribed), wanted \(wanted)")
+        require(subscribed.isSubset(of: wanted.union(["#server-to-user-me"])), "subscribed are \(subscribed), wanted \(wanted)")
+        require(machine.user.id == (wantsUser ? "me" : nil), "the user is \(machine.user.state)")
+        require(watch.underWay.isEmpty && !machine.authorisations.isWaiting, "something is authorised still")
+        require(!machine.subscriptions.values.contains(where: \.hasUnsentEvents), "an event was not sent")
+        let stages = machine.subscriptions.values.compactMap { $0.sealed?.stage }
+        require(stages.allSatisfy { $0 == .idle }, "an event was not opened: \(stages)")
+    }
+
+    /// Answers whatever the machine asks, and lets time pass where it asks nothing.
+    private mutating func run(until end: MonotonicTime) {
+        for _ in 0..<5_000 {
+            if answerNext() { continue }
+            guard let deadline = machine.nextDeadline, deadline <= end else { return pass(max(end - now, .zero)) }
+            reachDeadline()
+        }
+        require(false, "there is no end to it")
+    }
+
+    private mutating func answerNext() -> Bool {
+        if let attempt = watch.underWay.first {
+            tell(.authorised(attempt, .success(Self.auth(for: attempt))))
+        } else if let attempt = watch.usersUnderWay.first {
+            tell(.userAuthorised(attempt, .success(Self.auth(for: attempt))))
+        } else if let attempt = watch.sockets.first(where: { $0.value == .closing })?.key {
+            tell(.socketClosed(.closed(code: 1000, reason: ""), attempt))
+        } else if watch.sockets[watch.attempt] == .opening || machine.isEstablishing {
+            establish(watch.attempt)
+        } else if let event = watch.takeSealed() {
+            tell(.opened(event, .success("open")))
+        } else if let message = watch.takeMessage() {
+            answer(message)
+        } else {
+            return false
+        }
+        return true
+    }
+}
+
+extension ConnectionMachine {
+    fileprivate var isEstablishing: Bool {
+        if case .establishing = phase { true } else { false }
+    }
+}

@@ -1,0 +1,103 @@
+/// What is around a machine: time, sockets, and who answers for authorisations. A ``Watch`` looks at all that the machine does.
+struct World {
+    static let channels = [
+        "room", "private-room", "presence-room", "private-encrypted-room", "cache-room", "private-cache-room", "#server-to-user-me", "",
+    ]
+
+    private(set) var machine: ConnectionMachine
+    private(set) var now: MonotonicTime = .zero
+    var watch = Watch()
+    /// What the user wants.
+    private(set) var wanted: Set<String> = []
+    private(set) var wantsUser = false
+    private var triggered = 0
+
+    init(_ configuration: ConnectionMachine.Configuration) {
+        machine = ConnectionMachine(configuration: configuration, seed: 1)
+    }
+
+    mutating func tell(_ input: Input) {
+        let before = machine
+        var effects: [Effect] = []
+        machine.handle(input, at: now, into: &effects)
+        watch.see(input, effects, before: before, after: machine, at: now)
+    }
+
+    // MARK: Time
+
+    mutating func pass(_ time: Duration) {
+        now += time
+    }
+
+    /// Time goes on to what the machine waits for; that must be over with it, sooner or later.
+    mutating func reachDeadline() {
+        guard let deadline = machine.nextDeadline else { return }
+        now = max(now, deadline)
+        for _ in 0..<20 {
+            guard let deadline = machine.nextDeadline, deadline <= now else { return }
+            tell(.deadlineReached)
+        }
+        require(false, "time stands still at \(now), the machine waits for \(machine.nextDeadline ?? .zero)")
+    }
+
+    // MARK: The user
+
+    mutating func subscribe(_ channel: String, auth: PusherAuth? = nil) {
+        tell(.subscribe(channel: channel, auth: auth))
+        if ChannelName(channel).problem(machine.configuration.limits) == nil { wanted.insert(channel) }
+    }
+
+    mutating func unsubscribe(_ channel: String) {
+        tell(.unsubscribe(channel: channel))
+        wanted.remove(channel)
+    }
+
+    mutating func unsubscribeAll() {
+        tell(.unsubscribeAll)
+        wanted = []
+    }
+
+    /// Each event has the next number for its data.
+    mutating func trigger(on channel: String) {
+        triggered += 1
+        tell(.trigger(ClientEvent(name: "client-number", channel: channel, data: "\(triggered)")))
+    }
+
+    mutating func signIn() {
+        tell(.signIn)
+        wantsUser = true
+    }
+
+    // MARK: The server
+
+    mutating func receive(_ frame: some Collection<UInt8>, on attempt: ConnectionAttempt) {
+        // Nobody hears of a message before the socket is open or after it is closed.
+        guard watch.sockets[attempt]?.isUp == true else { return }
+        let input = withMemory(of: frame) { bytes -> Input in
+            do throws(MalformedFrame) {
+                return .received(try EnvelopeDecoder().decode(bytes), attempt)
+            } catch {
+                return .receivedMalformed(error, attempt)
+            }
+        }
+        tell(input)
+    }
+
+    mutating func receive(_ frame: String, on attempt: ConnectionAttempt) {
+        receive(frame.utf8, on: attempt)
+    }
+
+    // MARK: Authorisations
+
+    /// The number says which attempt it is for, so that the watch knows a stale one when it is used.
+    static func auth(for attempt: SubscriptionAttempt) -> PusherAuth {
+        let kind = ChannelName(attempt.channel).kind
+        return PusherAuth(
+            auth: "\(attempt.connection.number):\(attempt.generation)",
+            channelData: kind == .presence ? #"{"user_id":"me"}"# : nil, sharedSecret: kind == .encrypted ? "key" : nil)
+    }
+
+    static func auth(for attempt: UserMachine.Attempt) -> PusherUserAuth {
+        PusherUserAuth(auth: "\(attempt.connection.number):\(attempt.number)", userData: #"{"id":"me"}"#)
+    }
+}

@@ -1,0 +1,50 @@
+/// A text as a file of traffic.
+enum SnapshotFile {
+    private static let name = "traffic.json"
+
+    static func read(_ text: String) -> Result<[TrafficEntry], TrafficError> {
+        do throws(TrafficError) {
+            return .success(try TrafficDocument.entries(in: text, of: name, redaction: .standard))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// It is read and means the same when it is written down again, or the error says where what is wrong.
+    static func check(_ text: String) {
+        switch read(text) {
+        case .success(let entries):
+            let again = JSONValue.array(entries.map { .object($0.members) })
+            // JSON has no text for a number beyond `Double`.
+            guard JSONValue(ifJSON: again.text) == again else { return }
+            require(read(again.prettyText) == .success(entries), "\(again.text) means something else the second time")
+        case .failure(let error):
+            require(error.message.hasPrefix(name) && "\(error)" == error.message, "an error names the file: \(error)")
+            switch error.kind {
+            case .unreadableFile: require(JSONValue(ifJSON: text) == nil, "\(error), but it is JSON")
+            case .malformedFile, .badPattern: require(JSONValue(ifJSON: text) != nil, "\(error), but it is no JSON")
+            case .refusedOnCI, .missingFile, .unwritableFile: require(false, "\(error) is nothing that a text can be")
+            }
+        }
+    }
+}
+
+/// Traffic fits the file that it was written to, in every way of comparing.
+func checkRecording(of text: String) {
+    let recorder = Recording.recorder()
+    recorder.record(Recording.request(text))
+    recorder.record(text, isSent: true, on: Recording.connection)
+    recorder.record(#"{"event":"e","channel":"c","data":\#(text.quotedJSON)}"#, isSent: false, on: Recording.connection)
+    let file = Recording.file(of: recorder)
+    switch SnapshotFile.read(file) {
+    case .failure(let error): require(false, "\(error) in what was recorded: \(file)")
+    case .success(let entries):
+        for validator in [TrafficValidator.exact, .subset, .exact.ordered] {
+            do {
+                try validator.validate(recordedRequests: recorder.entries, localRequests: entries)
+            } catch {
+                require(false, "\(error) in what was recorded: \(file)")
+            }
+        }
+    }
+}

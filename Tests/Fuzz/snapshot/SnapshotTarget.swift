@@ -1,0 +1,13 @@
+/// Traffic and its files: the bytes as a file, as traffic that is written to one, and around a secret that must not get there.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    var input = FuzzInput(data, size)
+    let (what, name) = (input.choice(), input.choice())
+    let text = String(decoding: input.rest, as: UTF8.self)
+    switch what {
+    case Secret.places: SnapshotFile.check(text)
+    case Secret.places + 1: checkRecording(of: text)
+    default: Secret(what % Secret.places, name: name, around: text).check()
+    }
+    return 0
+}
