@@ -14,7 +14,7 @@ extension ConnectionMachine {
 
     private func problem(of event: ClientEvent) -> String? {
         let limits = configuration.limits
-        guard event.name.hasPrefix("client-") else {
+        guard event.name.begins(with: "client-") else {
             return "\(event.name) can't be triggered by a client: the name must begin with client-"
         }
         if let limit = limits.eventNameLength, event.name.utf8.count > limit {

@@ -35,7 +35,7 @@ extension ConnectionMachine {
         }
         if let channel = envelope.channel, channel == user.channel {
             effects.append(.deliver(.userEvent(envelope)))
-        } else if let channel = envelope.channel, subscriptions[channel]?.sealed != nil, !envelope.event.hasPrefix("pusher:") {
+        } else if let channel = envelope.channel, subscriptions[channel]?.sealed != nil, !envelope.event.begins(with: "pusher:") {
             sealedEvent(envelope, of: channel, into: &effects)
         } else {
             effects.append(.deliver(.event(envelope)))
@@ -98,6 +98,6 @@ extension ConnectionMachine {
 
     private mutating func unknown(_ envelope: Envelope, into effects: inout [Effect]) {
         effects.append(.log(.debug, "unknown protocol event \(envelope.event)"))
-        if envelope.event.hasPrefix("pusher:") { event(envelope, into: &effects) }
+        if envelope.event.begins(with: "pusher:") { event(envelope, into: &effects) }
     }
 }

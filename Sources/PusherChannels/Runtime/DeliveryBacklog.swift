@@ -49,7 +49,7 @@ final class DeliveryBacklog: Consumer {
 
     /// Events can be missed, as on any bad connection; news about the connection and its channels can not.
     private func drop(_ effect: Effect, at now: MonotonicTime, _ state: inout State) -> Bool {
-        guard case .deliver(.event(let envelope)) = effect, !envelope.event.hasPrefix("pusher:") else { return false }
+        guard case .deliver(.event(let envelope)) = effect, !envelope.event.begins(with: "pusher:") else { return false }
         state.dropped += 1
         if let channel = envelope.channel, state.losses[channel] == nil { state.losses[channel] = now }
         return true

@@ -13,9 +13,9 @@ package struct ChannelName: Hashable, Sendable {
     package init(_ text: String) {
         self.text = text
         kind =
-            if text.hasPrefix("private-encrypted-") { .encrypted } else if text.hasPrefix("private-") {
+            if text.begins(with: "private-encrypted-") { .encrypted } else if text.begins(with: "private-") {
                 .private
-            } else if text.hasPrefix("presence-") { .presence } else { .public }
+            } else if text.begins(with: "presence-") { .presence } else { .public }
     }
 
     /// Whether subscribing takes a signature from the application's server.
@@ -33,7 +33,7 @@ package struct ChannelName: Hashable, Sendable {
             case .presence: "presence-"
             case .encrypted: "private-encrypted-"
             }
-        return text.dropFirst(prefix.utf8.count).hasPrefix("cache-")
+        return text.utf8.dropFirst(prefix.utf8.count).starts(with: "cache-".utf8)
     }
 
     /// What is wrong with the name, for a person; nil when nothing is.

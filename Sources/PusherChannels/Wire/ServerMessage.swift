@@ -62,7 +62,7 @@ extension ServerMessage {
         case "pusher:cache_miss": control = try reader.cacheMiss()
         case "pusher_internal:member_added": control = try reader.memberAdded()
         case "pusher_internal:member_removed": control = try reader.memberRemoved()
-        case let name where name.hasPrefix("pusher:") || name.hasPrefix("pusher_internal:"): control = .unknown
+        case let name where name.begins(with: "pusher:") || name.begins(with: "pusher_internal:"): control = .unknown
         default:
             self = .event(envelope)
             return

@@ -12,6 +12,7 @@ import Testing
             ("private-encryptedroom", .private), ("private-presence-room", .private),
             ("presence-room", .presence), ("presence-cache-room", .presence), ("presence-encrypted-room", .presence),
             ("private-encrypted-room", .encrypted), ("private-encrypted-cache-room", .encrypted),
+            ("private-\u{301}", .private), ("presence-\u{301}", .presence), ("private-encrypted-\u{301}", .encrypted),
         ] as [(String, ChannelName.Kind)])
     func prefixMakesTheKind(name: String, kind: ChannelName.Kind) {
         #expect(ChannelName(name).kind == kind)

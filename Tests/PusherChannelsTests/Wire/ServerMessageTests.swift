@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: [
         "pusher_internal:signin_success", "pusher:watchlist_events", "pusher:subscription_succeeded",
         "pusher:subscription_count", "pusher:member_added", "pusher:member_removed", "pusher_internal:ping", "pusher:PING",
-        "pusher:ping ", "pusher:", "pusher_internal:",
+        "pusher:ping ", "pusher:", "pusher_internal:", "pusher:\u{301}new", "pusher_internal:\u{301}",
     ])
     func unknownNameOfTheProtocolIsUnknown(event: String) throws {
         let message = try ServerMessage(reserved: Envelope(event: event, channel: "c", data: "d"))
