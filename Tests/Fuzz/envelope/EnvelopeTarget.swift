@@ -6,6 +6,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     // The framing has seen to it that text is UTF-8; what isn't must only not trap.
     guard let text = String(validating: frame, as: UTF8.self) else { return 0 }
     checkAgainstFoundation(frame, outcome)
+    checkControl(outcome)
     if let disagreement = FoundationJSON.disagreement(about: frame) { require(false, disagreement) }
     if let value = JSONValue(ifJSON: text) { checkRoundTrip(value) }
     checkRawMembers(of: text)

@@ -154,7 +154,7 @@ struct Watch {
             require(askedFor.contains(channel) && sockets[attempt] == .open, "\(channel) is subscribed, not asked for")
         case .event(let envelope):
             // The protocol's own events tell of failures, too; those of encrypted channels come when they are opened.
-            guard let channel = envelope.channel, !envelope.event.hasPrefix("pusher:"), ChannelName(channel).kind != .encrypted
+            guard let channel = envelope.channel, !envelope.event.begins(with: "pusher:"), ChannelName(channel).kind != .encrypted
             else { return }
             require(before.subscriptions[channel]?.isSubscribed == true, "\(envelope.event) of \(channel), not subscribed to")
         case .memberAdded(let channel, let member):

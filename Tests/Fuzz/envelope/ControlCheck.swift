@@ -1,0 +1,37 @@
+/// Which messages are the protocol's own, and what one of them may never be.
+func checkControl(_ outcome: Result<ServerMessage, MalformedFrame>) {
+    switch outcome {
+    case .success(.event(let envelope)):
+        require(!isReserved(envelope.event), "\(envelope.event) is the protocol's own")
+    case .success(.control(let control, let envelope)):
+        require(isReserved(envelope.event), "\(envelope.event) is not the protocol's own")
+        check(control, envelope)
+    case .failure(.incomplete(let event, _)):
+        require(isReserved(event), "\(event) may hold whatever it likes")
+    case .failure: break
+    }
+}
+
+/// By its bytes: to a protocol, an accent is a character of its own.
+private func isReserved(_ event: String) -> Bool {
+    ["pusher:", "pusher_internal:"].contains { event.utf8.starts(with: $0.utf8) }
+}
+
+private func check(_ control: ServerControl, _ envelope: Envelope) {
+    switch control {
+    case .connectionEstablished(let socketID, let timeout):
+        require(!socketID.isEmpty && timeout ?? .seconds(1) > .zero, "\(control)")
+    case .subscriptionSucceeded(let channel, let presence):
+        require(channel == envelope.channel && !channel.isEmpty, "\(control)")
+        let ids = (presence?.members ?? []).map(\.userID)
+        require(Set(ids).count == ids.count, "a member is there once: \(ids)")
+        let hash = envelope.payload?["presence"]?["hash"]?.objectValue ?? [:]
+        require(hash.keys.allSatisfy(ids.contains), "a member is missing in \(ids)")
+    case .subscriptionError(let channel, _, let message, _): require(channel == envelope.channel && !message.isEmpty, "\(control)")
+    case .error(_, let message): require(!message.isEmpty, "\(control)")
+    case .subscriptionCount(let channel, _), .memberAdded(let channel, _), .memberRemoved(let channel, _), .cacheMiss(let channel):
+        require(channel == envelope.channel && !channel.isEmpty, "\(control)")
+    case .signedIn(let userID): require(!userID.isEmpty, "\(control)")
+    case .ping, .pong, .watchlist, .unknown: break
+    }
+}
