@@ -25,7 +25,9 @@ struct FixedTask: HTTPTask {
 
 /// There is no network here.
 public enum DefaultTransport {
+    /// Answers with nothing.
     public static let httpSession: any HTTPSession = FixedSession(data: Data(), response: nil)
 
+    /// Is not called.
     @Sendable public static func makeWebSocket() -> any WebSocket { fatalError("nobody connects") }
 }

@@ -3,7 +3,9 @@ enum Question: Equatable {
     case channel(String)
     case user
 
-    static let statuses = [200, 200, 200, 201, 299, 100, 199, 204, 300, 302, 400, 401, 403, 404, 408, 425, 429, 500, 503, 599, 999]
+    static let statuses = [
+        200, 200, 200, 201, 299, 100, 199, 204, 300, 302, 400, 401, 403, 404, 408, 425, 429, 500, 503, 599, 999,
+    ]
 
     init(_ choice: Int) {
         let channels = ["private-room", "presence-room", "private-encrypted-room"]

@@ -27,9 +27,11 @@ private func check(_ control: ServerControl, _ envelope: Envelope) {
         require(Set(ids).count == ids.count, "a member is there once: \(ids)")
         let hash = envelope.payload?["presence"]?["hash"]?.objectValue ?? [:]
         require(hash.keys.allSatisfy(ids.contains), "a member is missing in \(ids)")
-    case .subscriptionError(let channel, _, let message, _): require(channel == envelope.channel && !message.isEmpty, "\(control)")
+    case .subscriptionError(let channel, _, let message, _):
+        require(channel == envelope.channel && !message.isEmpty, "\(control)")
     case .error(_, let message): require(!message.isEmpty, "\(control)")
-    case .subscriptionCount(let channel, _), .memberAdded(let channel, _), .memberRemoved(let channel, _), .cacheMiss(let channel):
+    case .subscriptionCount(let channel, _), .memberAdded(let channel, _), .memberRemoved(let channel, _),
+        .cacheMiss(let channel):
         require(channel == envelope.channel && !channel.isEmpty, "\(control)")
     case .signedIn(let userID): require(!userID.isEmpty, "\(control)")
     case .ping, .pong, .watchlist, .unknown: break

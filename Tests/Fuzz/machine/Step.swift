@@ -13,7 +13,9 @@ extension World {
         case 2: tell(.networkChanged)
         case 3: tell(.consumersChanged(areBehind: input.choice() & 1 == 1))
         case 4, 5: subscribe(channel(&input))
-        case 6: subscribe(channel(&input), auth: PusherAuth(auth: Watch.supplied, sharedSecret: input.choice() & 1 == 0 ? "key" : nil))
+        case 6:
+            subscribe(
+                channel(&input), auth: PusherAuth(auth: Watch.supplied, sharedSecret: input.choice() & 1 == 0 ? "key" : nil))
         case 7: unsubscribe(channel(&input))
         case 8: unsubscribeAll()
         case 9, 10: trigger(on: channel(&input))

@@ -1,7 +1,8 @@
 /// What is around a machine: time, sockets, and who answers for authorisations. A ``Watch`` looks at all that the machine does.
 struct World {
     static let channels = [
-        "room", "private-room", "presence-room", "private-encrypted-room", "cache-room", "private-cache-room", "#server-to-user-me", "",
+        "room", "private-room", "presence-room", "private-encrypted-room", "cache-room", "private-cache-room",
+        "#server-to-user-me", "",
     ]
 
     private(set) var machine: ConnectionMachine

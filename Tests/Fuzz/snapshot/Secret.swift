@@ -5,7 +5,7 @@ import Foundation
 /// Nothing that a recorder shows depends on it: with another secret of the same length it is the same.
 struct Secret {
     /// How many places there are.
-    static let places = 13
+    static let places = 14
 
     private static let secrets = ["hunter2hunter2", "swordfishsword"]
     private static let names = [
@@ -45,8 +45,9 @@ struct Secret {
         case 7: recorder.record(request("", body: "\(text)&\(name)=\(secret)"))
         case 8: recorder.record(request("", body: "\(text) \(name)=\(secret)"))
         case 9: recorder.record(request("", body: "\(text)\nAuthorization: Basic \(secret)\nHost: a"))
-        case 10: recorder.record(request("", body: "\(text) https://ann:\(secret)@b.example/"))
-        case 11: recorder.record(frame(json(secret)), isSent: true, on: Recording.connection)
+        case 10: recorder.record(request("", body: "\(text) https://ann:p@\(secret)@b.example/"))
+        case 11: recorder.record(request("", body: "\(name)=\"a \(secret)\" \(text)"))
+        case 12: recorder.record(frame(json(secret)), isSent: true, on: Recording.connection)
         default: recorder.record(frame(.string(json(secret).text)), isSent: false, on: Recording.connection)
         }
     }
@@ -64,7 +65,10 @@ struct Secret {
 
     /// What the text holds, around the secret: as a member of its objects, in its arrays, and beside it.
     private func json(_ secret: String) -> JSONValue {
-        [name: .string(secret), "text": plant(secret, in: JSONValue(ifJSON: text) ?? .string(text)), "deep": [[name: [[.string(secret)]]]]]
+        [
+            name: .string("a\" \(secret)"), "text": plant(secret, in: JSONValue(ifJSON: text) ?? .string(text)),
+            "deep": [[name: [[.string(secret)]]]],
+        ]
     }
 
     private func plant(_ secret: String, in value: JSONValue) -> JSONValue {
