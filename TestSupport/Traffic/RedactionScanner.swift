@@ -33,7 +33,7 @@ struct RedactionScanner {
         copy(to: end)
         if hidesPassword() { return }
         if word.lowercased() == "bearer", redaction.isSecret("token"), end < bytes.count, bytes[end] == UInt8(ascii: " ") {
-            copy(to: end + 1)
+            copy(to: skip(from: end, while: Self.isSpace))
             hide(upTo: valueEnd(from: position), as: Redaction.marker)
         } else if redaction.isSecret(word), let value = valueStart(behind: start..<end) {
             copy(to: value)
@@ -76,7 +76,7 @@ struct RedactionScanner {
         let isTag = name.lowerBound > 0 && bytes[name.lowerBound - 1] == UInt8(ascii: "<")
         var index = skip(from: name.upperBound) { "\"'\\] ".utf8.contains($0) }
         guard index < bytes.count, (isTag ? "=:>" : "=:").utf8.contains(bytes[index]) else { return nil }
-        index = skip(from: index + 1) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\\") }
+        index = skip(from: index + 1) { Self.isSpace($0) || $0 == UInt8(ascii: "\\") }
         if index < bytes.count, Self.isQuote(bytes[index]) { index += 1 }
         return index < bytes.count ? index : nil
     }
@@ -86,7 +86,17 @@ struct RedactionScanner {
         let before = bytes[start - 1]
         if Self.isQuote(before) { return quoteEnd(from: start, before) }
         if before == UInt8(ascii: ">") { return skip(from: start) { $0 != UInt8(ascii: "<") } }
-        return skip(from: start) { !" \t\r\n\"&".utf8.contains($0) }
+        var word = start..<wordEnd(from: start)
+        while Self.isScheme(bytes[word]) {
+            let next = skip(from: word.upperBound, while: Self.isSpace)
+            guard next > word.upperBound else { break }
+            word = next..<wordEnd(from: next)
+        }
+        return word.upperBound
+    }
+
+    private func wordEnd(from start: Int) -> Int {
+        skip(from: start) { !" \t\r\n\"&".utf8.contains($0) }
     }
 
     private func quoteEnd(from start: Int, _ quote: UInt8) -> Int {
@@ -120,6 +130,13 @@ struct RedactionScanner {
             true
         default: false
         }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") }
+
+    /// Whether a word only says what sort of secret follows it.
+    private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
+        ["bearer", "basic"].contains(String(decoding: word, as: UTF8.self).lowercased())
     }
 
     private static func isHeader(_ name: String) -> Bool {

@@ -152,6 +152,8 @@ struct TrafficRedactionTests {
     @Test(arguments: [
         ("a token=abc&x=1 and more", "a token=<redacted>&x=1 and more"),
         (#"<a token="abc" x="1"/>"#, #"<a token="<redacted>" x="1"/>"#),
+        ("X-Auth-Token: Bearer abc and more", "X-Auth-Token: <redacted> and more"), ("Bearer  abc x", "Bearer  <redacted> x"),
+        ("secret=Basic abc", "secret=<redacted>"), ("token=Bearer", "token=<redacted>"),
         ("Authorization: Basic abc\nHost: a", "Authorization: <redacted>\nHost: a"),
         ("<secret>abc</secret><name>n</name>", "<secret><redacted></secret><name>n</name>"),
         ("auth: key:abc", "auth: key:<redacted>"), ("https://u:abc@h/p", "https://u:<redacted>@h/p"),
