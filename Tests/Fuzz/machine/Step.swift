@@ -11,7 +11,7 @@ extension World {
         case 0: tell(.connect)
         case 1: tell(.disconnect)
         case 2: tell(.networkChanged)
-        case 3: tell(.consumersChanged(areBehind: input.choice() & 1 == 1))
+        case 3: reading(input.choice())
         case 4, 5: subscribe(channel(&input))
         case 6:
             subscribe(
@@ -57,6 +57,12 @@ extension World {
     private mutating func controlFrame(_ attempt: ConnectionAttempt) {
         guard watch.sockets[attempt]?.isUp == true else { return }
         tell(.receivedControlFrame(attempt))
+    }
+
+    /// How far reading is behind.
+    private mutating func reading(_ choice: Int) {
+        guard choice & 2 == 0 else { return tell(.mayHaveWaited(Self.pauses[choice >> 2 & 7], watch.attempt)) }
+        tell(.consumersChanged(areBehind: choice & 1 == 1))
     }
 
     private mutating func close(_ attempt: ConnectionAttempt, by choice: Int) {
