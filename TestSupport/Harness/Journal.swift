@@ -6,18 +6,49 @@ public final class Journal<Entry: Sendable>: Sendable {
         let isWanted: @Sendable (Entry) -> Bool
         let passesOver: Bool
         let continuation: CheckedContinuation<Entry, any Error>
+        /// How many of all entries it was offered, or had no chance to get.
+        var offered = 0
         var watchdog: (any ScheduledAction)?
     }
 
     private struct State {
         var entries: [Entry] = []
-        /// The entries that nobody got, by their place.
+        /// The entries that nobody got, by their place, in order.
         var unclaimed: [Int] = []
         /// Those who wait, by the order in which they came.
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
         /// Counts entries and waiters, so that a search knows whether it is out of date.
         var version = 0
+
+        /// The first of the unclaimed that isn't before a place.
+        func firstUnclaimed(from place: Int) -> Int {
+            var (low, high) = (0, unclaimed.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if unclaimed[middle] < place { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+
+        /// What to offer to those who wait, in the order in which they came.
+        var offers: [Offer] {
+            waiters.sorted { $0.key < $1.key }.map { id, waiter in
+                let places = unclaimed[firstUnclaimed(from: waiter.offered)...]
+                return Offer(waiter: id, isWanted: waiter.isWanted, entries: places.map { ($0, entries[$0]) })
+            }
+        }
+    }
+
+    /// Entries that came since a waiter was last asked: it is asked once about each.
+    private struct Offer {
+        let waiter: Int
+        let isWanted: @Sendable (Entry) -> Bool
+        let entries: [(place: Int, entry: Entry)]
+
+        var match: Match? {
+            entries.first { isWanted($0.entry) }.map { Match(waiter: waiter, entry: $0.place) }
+        }
     }
 
     /// A waiter and the entry it gets.
@@ -76,26 +107,39 @@ public final class Journal<Entry: Sendable>: Sendable {
     /// Gives entries to those who wait for them. What they want is asked without the lock: it is a user's code.
     private func matchAll() {
         while true {
-            let (version, waiters, entries) = state.withLock { state in
-                (state.version, state.waiters.sorted { $0.key < $1.key }, state.unclaimed.map { ($0, state.entries[$0]) })
+            let (version, count, offers) = state.withLock { ($0.version, $0.entries.count, $0.offers) }
+            if let match = firstMatch(of: offers) {
+                claim(match)
+            } else if refused(offers, of: count, version: version) {
+                return
             }
-            let match = waiters.lazy.compactMap { id, waiter in
-                entries.first { waiter.isWanted($0.1) }.map { Match(waiter: id, entry: $0.0) }
-            }.first
-            guard let match else {
-                if state.withLock({ $0.version == version }) { return }
-                continue
+        }
+    }
+
+    private func firstMatch(of offers: [Offer]) -> Match? {
+        for offer in offers {
+            if let match = offer.match { return match }
+        }
+        return nil
+    }
+
+    /// Nobody wanted what was offered, of the first so many entries; whether that was all there is.
+    private func refused(_ offers: [Offer], of count: Int, version: Int) -> Bool {
+        state.withLock { state in
+            for offer in offers where (state.waiters[offer.waiter]?.offered ?? count) < count {
+                state.waiters[offer.waiter]?.offered = count
             }
-            claim(match)
+            return state.version == version
         }
     }
 
     private func claim(_ match: Match) {
         let claimed: (Waiter, Entry)? = state.withLock { state in
-            guard state.unclaimed.contains(match.entry), let waiter = state.waiters.removeValue(forKey: match.waiter) else {
-                return nil
-            }
-            state.unclaimed.removeAll { waiter.passesOver ? $0 <= match.entry : $0 == match.entry }
+            let index = state.firstUnclaimed(from: match.entry)
+            guard index < state.unclaimed.count, state.unclaimed[index] == match.entry,
+                let waiter = state.waiters.removeValue(forKey: match.waiter)
+            else { return nil }
+            state.unclaimed.removeSubrange((waiter.passesOver ? 0 : index)...index)
             return (waiter, state.entries[match.entry])
         }
         guard let (waiter, entry) = claimed else { return }
