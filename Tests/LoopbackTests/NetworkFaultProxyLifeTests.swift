@@ -156,7 +156,7 @@ import TestSupport
                 for number in 0..<20 {
                     group.addTask {
                         try await onThread {
-                            let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) }
+                            let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) }
                             let client = try RawClient(port: proxy.port)
                             client.send(bytes)
                             client.finish()

@@ -58,7 +58,9 @@ struct StubURLProtocolTests {
         let gate = Gate()
         session.stub("/a", .ok.held(by: gate))
         let urlSession = URLSession(configuration: session.urlSessionConfiguration())
-        let request = try request()
+        var request = try request()
+        // On a slow machine it would be over by itself.
+        request.timeoutInterval = 600
         let (codes, code) = AsyncStream<Int?>.makeStream()
         let task = urlSession.dataTask(with: request) { _, _, error in code.yield((error as? URLError)?.code.rawValue) }
         task.resume()
