@@ -18,7 +18,7 @@ public protocol WebSocket: AnyObject, Sendable {
     /// The socket waits a short while for the peer's close frame, then ends by itself.
     func close(code: UInt16, reason: String)
 
-    /// Stops (`false`) or resumes (`true`) reading, so that TCP makes the server wait.
+    /// Stops (`false`) or resumes (`true`) reading, so that TCP makes the server wait. Each attempt begins with reading on.
     func setReading(_ reading: Bool)
 }
 
