@@ -31,7 +31,8 @@ struct MockSocketState: Sendable {
     private(set) var requests: [WebSocketRequest] = []
     private(set) var sent: [SentFrame] = []
     private(set) var unsent: [SentFrame] = []
-    private let server: InMemoryServer?
+    /// The socket keeps it; this is kept by the server, for what is to be said at a test's end.
+    private weak var server: InMemoryServer?
     /// The server's number of the attempt, once that was accepted.
     private(set) var connection: ServerMachine.ConnectionID?
     private var inputs: ArraySlice<ServerMachine.Input> = []
