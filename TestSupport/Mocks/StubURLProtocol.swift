@@ -94,7 +94,11 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
         guard let session = StubURLProtocols.session(Number.value) else {
             return caller.finish(nil, nil, URLError(.cancelled))
         }
-        let answer = session.dataTask(with: request) { caller.finish($0, $1, $2) }
+        let answer = session.dataTask(with: request) { [loading] data, response, error in
+            caller.finish(data, response, error)
+            // Foundation doesn't stop what has finished: the two would keep each other.
+            loading.withLock { $0 = nil }
+        }
         loading.withLock { $0 = Loading(answer: answer, caller: caller) }
         answer.resume()
     }
