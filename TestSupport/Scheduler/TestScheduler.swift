@@ -76,11 +76,12 @@ public final class TestScheduler: Scheduler {
     }
 
     private struct Cancellation: ScheduledAction {
-        let state: Locked<State>
+        /// Not kept: an action that is never run may have what cancels it, and the two would keep each other.
+        weak let state: Locked<State>?
         let sequence: Int
 
         func cancel() {
-            state.withLock { $0.cancel(sequence) }
+            state?.withLock { $0.cancel(sequence) }
         }
     }
 

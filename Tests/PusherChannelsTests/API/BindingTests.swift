@@ -119,6 +119,8 @@ import Testing
         let sent = rig.socket.frames.suffix(3).map { "\($0.event ?? "") \($0.channel ?? "")" }
         #expect(sent == ["pusher:subscribe more", "client-seen private-room", "pusher:unsubscribe private-room"])
         #expect(pusher.connection.channels.find(name: "more")?.subscribed == true)
+        // What it captures has the closure.
+        room.unbindAll()
     }
 
     @Test func aBindingMayDisconnect() {
@@ -128,5 +130,6 @@ import Testing
         rig.socket.publish(channel: "room", event: "news", data: "")
         #expect(pusher.connection.connectionState == .disconnected)
         #expect(!room.subscribed)
+        room.unbindAll()
     }
 }

@@ -63,9 +63,9 @@ struct MockValueTests {
     }
 
     @Test func `What is made is made anew for each read, and may read the environment`() {
-        environment.dateFormatter.make { [environment] in
+        environment.dateFormatter.make { [locale = environment.locale] in
             let formatter = DateFormatter()
-            formatter.locale = environment.locale()
+            formatter.locale = locale()
             return formatter
         }
         #expect(environment.dateFormatter() !== environment.dateFormatter())

@@ -108,14 +108,17 @@ final class LibwebsocketsService {
     /// Tells the streams what happened to their sockets.
     func serveSockets() {
         let before = turns.lastComplete.time
-        takeTurn()
-        // On a connection on which something comes now and then, each turn is one in which it has something to tell.
-        if turns.current.time - before > Self.oldestTurn { takeTurn() }
+        takeTurn { $0.happened($1) }
+        // On a connection on which something comes now and then, each turn is one in which it has something to tell. Now nothing
+        // is read: who was told something may have asked for a pause.
+        if turns.current.time - before > Self.oldestTurn { takeTurn { $0.waits($1) } }
     }
 
-    private func takeTurn() {
+    private func takeTurn(_ body: (LibwebsocketsStream, SocketEvents) -> Void) {
         turns.begin(at: LiveScheduler().now)
-        let isComplete = sockets.forEachReady { streams[$0]?.happened($1) }
+        let isComplete = sockets.forEachReady { number, events in
+            if let stream = streams[number] { body(stream, events) }
+        }
         turns.end(isComplete: isComplete)
     }
 

@@ -130,6 +130,11 @@ final class LibwebsocketsStream: ByteStream {
         }
     }
 
+    /// The same, but it is left to the next turn.
+    func waits(_ events: SocketEvents) {
+        if events.contains(.readable) { unreadTime.wait(in: service.turns) }
+    }
+
     /// Reads on.
     func readable() {
         if case .securing(let session) = phase {

@@ -60,6 +60,12 @@ struct UnreadTime {
         return .zero
     }
 
+    /// Something is there, and is left for later.
+    mutating func wait(in turns: ReadingTurns) {
+        look(at: turns)
+        lastRead = turns.current.number
+    }
+
     /// From here on nothing is read, so that turns without this stream say nothing.
     mutating func pause(_ turns: ReadingTurns) {
         look(at: turns)
