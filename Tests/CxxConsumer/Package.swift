@@ -1,0 +1,23 @@
+// swift-tools-version:6.1
+import PackageDescription
+
+// A program of a user who mixes Swift and C++: what it imports is compiled with interoperability, too.
+let package = Package(
+    name: "CxxConsumer",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(path: "../../.build/by-name/swift-pusher-channels")],
+    targets: [
+        .target(name: "Greeting"),
+        .executableTarget(
+            name: "CxxConsumer",
+            dependencies: [
+                "Greeting",
+                .product(name: "PusherChannels", package: "swift-pusher-channels"),
+                .product(name: "TestSupport", package: "swift-pusher-channels"),
+            ],
+            swiftSettings: [.interoperabilityMode(.Cxx)]
+        ),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

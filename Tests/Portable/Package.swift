@@ -1,0 +1,14 @@
+// swift-tools-version:6.1
+import PackageDescription
+
+// The layers that need nothing but the standard library, for platforms where nobody has libwebsockets yet.
+let package = Package(
+    name: "Portable",
+    products: [.library(name: "Portable", targets: ["Portable"])],
+    targets: [
+        .target(
+            name: "Portable",
+            swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")])
+    ],
+    swiftLanguageModes: [.v6]
+)

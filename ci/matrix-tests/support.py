@@ -1,0 +1,98 @@
+"""A project of made-up cells in a folder of its own, on which ci/matrix is run as a user does."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MATRIX = ROOT / "ci/matrix"
+FAKES = pathlib.Path(__file__).with_name("fakes")
+sys.path.insert(0, str(ROOT / "ci"))
+
+# A watchdog: nothing here takes so long unless it hangs.
+LIMIT = 60
+
+
+def environment(**values):
+    """Without what a hosted runner, or a cell that runs these tests, has set."""
+    ours = {name: value for name, value in os.environ.items()
+            if name not in ("CI", "SWIFTPM_BUILD_DIR", "CI_METRICS", "CI_CELL") and not name.startswith("GITHUB_")}
+    return ours | {"PATH": f"{FAKES}:{os.environ['PATH']}"} | values
+
+
+class ProjectCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="matrix-tests.")
+        self.addCleanup(folder.cleanup)
+        self.project = pathlib.Path(folder.name).resolve()
+        (self.project / "ci").mkdir()
+
+    def cells(self, text):
+        (self.project / "ci/cells.toml").write_text(text)
+
+    def command(self, *arguments):
+        return [sys.executable, str(MATRIX), "--project", str(self.project), *arguments]
+
+    def matrix(self, *arguments, **values):
+        """The exit code and all that was said."""
+        done = subprocess.run(
+            self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=environment(**values), timeout=LIMIT)
+        return done.returncode, done.stdout
+
+    def start(self, *arguments, **values):
+        process = subprocess.Popen(
+            self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=environment(**values), start_new_session=True)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.stdout.close()
+        process.wait()
+
+    def interrupted(self, process, number=signal.SIGINT):
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=LIMIT)
+        return process.returncode, said
+
+    def results(self):
+        return json.loads((self.project / ".ci/results/latest.json").read_text())["cells"]
+
+    def statuses(self):
+        return {cell["id"]: cell["status"] for cell in self.results()}
+
+    def wait_for(self, name):
+        """Until a cell has made a file in the project's folder; its text."""
+        file, deadline = self.project / name, time.monotonic() + LIMIT
+        while not file.exists() or not file.read_text().endswith("\n"):
+            self.assertLess(time.monotonic(), deadline, f"{name} was not made")
+            time.sleep(0.01)
+        return file.read_text()
+
+    def assert_ended(self, *pids, within=5):
+        deadline = time.monotonic() + within
+        for pid in pids:
+            while living(pid):
+                self.assertLess(time.monotonic(), deadline, f"process {pid} is left")
+                time.sleep(0.01)
+
+
+def living(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def last_line(said):
+    return said.rstrip("\n").rpartition("\n")[2]

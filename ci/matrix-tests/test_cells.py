@@ -1,0 +1,120 @@
+"""What may stand in cells.toml, and which cells are meant."""
+
+import subprocess
+import sys
+import time
+
+from support import MATRIX, ROOT, ProjectCase, environment
+
+TWO = """
+[axes]
+language = ["6", "5"]
+[[cell]]
+id = "one"
+what = "first"
+labels = ["smoke"]
+run = "true"
+[[cell]]
+id = "two.five"
+what = "second"
+axes = { language = "5" }
+run = "true"
+"""
+
+
+class CellsCase(ProjectCase):
+    def refused(self, text, why):
+        self.cells(text)
+        code, said = self.matrix("list")
+        self.assertEqual(code, 2, said)
+        self.assertEqual(said, f"ci/matrix: cells.toml: {why}\n")
+
+    def test_mistakes_are_named_with_the_place(self):
+        cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
+        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': unknown key 'lable'; known: axes, build, env, exclusive, flags, id, "
+                     "job, labels, optional, requires, retries, run, runner, steps, timeout, what")
+        self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
+        self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ")
+        self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': unknown label 'fast'; known: smoke, full, nightly")
+        self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'")
+        self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
+        self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not of type int")
+        self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
+        self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
+        self.refused(cell + 'run = "true"\nrequires = ["rot"]',
+                     "cell 'a': unknown requirement 'rot'; known: apt, command, git-tag, linux, macos, namespaces, root, swift-sdk")
+
+    def test_toml_that_is_none(self):
+        self.cells("[[cell")
+        code, said = self.matrix("list")
+        self.assertEqual((code, said.count("\n")), (2, 1), said)
+
+    def selected(self, *arguments):
+        self.cells(TWO)
+        code, said = self.matrix("list", *arguments)
+        return code, [line.split()[0] for line in said.splitlines()]
+
+    def test_selection(self):
+        self.assertEqual(self.selected(), (0, ["one", "two.five"]))
+        self.assertEqual(self.selected("two.*"), (0, ["two.five"]))
+        self.assertEqual(self.selected("!one"), (0, ["two.five"]))
+        self.assertEqual(self.selected("-l", "smoke"), (0, ["one"]))
+        self.assertEqual(self.selected("-l", "smoke,full"), (0, ["one", "two.five"]))
+        self.assertEqual(self.selected("-a", "language=5"), (0, ["two.five"]))
+        self.assertEqual(self.selected("-l", "nightly"), (5, []))
+
+    def test_what_is_unknown_is_a_mistake_and_not_an_empty_selection(self):
+        self.cells(TWO)
+        for arguments in (["three"], ["x*"], ["!three"], ["-l", "quick"], ["-a", "language=4"], ["-a", "color=red"], ["-a", "language"]):
+            code, said = self.matrix("run", *arguments)
+            self.assertEqual(code, 2, said)
+            self.assertIn(arguments[-1].lstrip("!").rpartition("=")[2], said)
+
+    def test_without_a_word_the_smoke_cells_run(self):
+        self.cells(TWO)
+        code, said = self.matrix("run")
+        self.assertEqual((code, self.statuses()), (0, {"one": "passed"}), said)
+
+
+class ProjectsCellsCase(ProjectCase):
+    """The cells of this project."""
+
+    def test_listing_takes_less_than_a_second(self):
+        def once():
+            began = time.monotonic()
+            subprocess.run([sys.executable, MATRIX, "list"], check=True, stdout=subprocess.DEVNULL, env=environment())
+            return time.monotonic() - began
+        self.assertLess(min(once() for _ in range(3)), 1)
+
+    def test_the_groups_of_tests_are_those_of_ci_test(self):
+        from matrixlib.cells import load
+        script = (ROOT / "ci/test").read_text()
+        sockets = next(line for line in script.splitlines() if line.startswith("sockets="))[len("sockets="):]
+        debug = load(ROOT).cell("debug")
+        self.assertEqual([step.tests for step in debug.steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
+
+    def test_every_check_is_in_a_smoke_cell(self):
+        from matrixlib.cells import load
+        commands = [step.run.split()[0] for cell in load(ROOT).cells if "smoke" in cell.labels for step in cell.steps]
+        for check in (ROOT / "ci/checks").iterdir():
+            self.assertEqual(commands.count(f"ci/checks/{check.name}"), 1, check.name)
+
+    def test_commands_of_the_project_are_there(self):
+        from matrixlib.cells import load
+        for cell in load(ROOT).cells:
+            for step in cell.steps:
+                for word in step.run.split():
+                    if word.startswith("ci/"):
+                        self.assertTrue((ROOT / word).is_file(), f"{cell.id}: {word}")
+
+    def test_the_help_says_what_the_exit_codes_mean(self):
+        said = subprocess.run([sys.executable, MATRIX, "--help"], check=True, capture_output=True, text=True).stdout
+        for code in ("0", "1", "2", "3", "4", "5", "124", "130"):
+            self.assertRegex(said, rf"(?m)^  {code} ")
+
+    def test_an_old_python_gets_one_line(self):
+        first = MATRIX.read_text().partition("sys.dont_write_bytecode")[0]
+        self.assertNotRegex(first, r'f"|match |:=')
+        old = "import sys\nsys.version_info = (3, 9)\n" + first.partition("import sys\n")[2]
+        done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (2, "ci/matrix: needs Python 3.11 or newer, this is 3.9\n"))

@@ -1,0 +1,94 @@
+"""No process of a cell outlives it, and the next run works."""
+
+import os
+import signal
+
+from support import ProjectCase, last_line
+
+# One child in its group, one in a session of its own whose parent is gone, one that ignores what is polite.
+SPAWN = """
+sleep 1000 & echo $! >> pids.part
+setsid bash -c 'sleep 1000 & echo $! >> pids.part'
+bash -c 'trap "" TERM INT HUP; sleep 1000 & echo $! $$ >> pids.part; sleep 1001; sleep 1002' &
+until [ "$(wc -w < pids.part)" -eq 4 ]; do sleep 0.01; done
+mv pids.part pids
+"""
+
+
+def spawning(then, timeout=30, name="a"):
+    return f"[[cell]]\nid = '{name}'\nwhat = 'b'\ntimeout = {timeout}\nrun = '''{SPAWN}{then}'''\n"
+
+
+class ProcessesCase(ProjectCase):
+    def pids(self):
+        return [int(pid) for pid in self.wait_for("pids").split()]
+
+    def assert_the_next_run_works(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        code, said = self.matrix("run", "a")
+        self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"), said)
+
+    def test_after_a_hang(self):
+        self.cells(spawning("sleep 1000", timeout=1))
+        code, said = self.matrix("run", "a")
+        self.assertEqual((code, last_line(said)), (124, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("not finished within 1 s", said)
+        self.assert_ended(*self.pids(), within=0.5)
+        self.assert_the_next_run_works()
+
+    def test_after_it_ended_well(self):
+        self.cells(spawning("true"))
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 0, said)
+        self.assertIn("left processes behind, which were ended: bash, sleep", said)
+        self.assert_ended(*self.pids(), within=0.5)
+
+    def interrupt(self, number):
+        self.cells(spawning("sleep 1000") + "[[cell]]\nid = 'z'\nwhat = 'b'\nrun = 'touch ran'\n")
+        process = self.start("run", "*")
+        pids = self.pids()
+        code, said = self.interrupted(process, number)
+        self.assertEqual((code, last_line(said)), (130, "0 passed, 2 failed, 0 skipped"), said)
+        self.assert_ended(*pids, within=0.5)
+        self.assertFalse((self.project / "ran").exists(), "a cell was begun after the interrupt")
+        self.assert_the_next_run_works()
+
+    def test_after_control_c(self):
+        self.interrupt(signal.SIGINT)
+
+    def test_after_sigterm(self):
+        self.interrupt(signal.SIGTERM)
+
+    def test_after_ci_matrix_itself_is_killed(self):
+        self.cells(spawning("sleep 1000"))
+        process = self.start("run", "a")
+        pids = self.pids()
+        process.kill()
+        self.assert_ended(*pids, within=20)
+        self.assert_the_next_run_works()
+
+    def test_two_runs_of_a_cell_wait_for_each_other(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''mkdir busy; echo x > began; sleep 0.5; rmdir busy'''\n")
+        first = self.start("run", "a")
+        self.wait_for("began")
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 0, said)
+        self.assertIn("waits for another ci/matrix", said)
+        self.assertEqual(first.wait(30), 0)
+
+    def test_a_command_that_is_not_there_fails(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'no-such-program'\n")
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 1, said)
+        self.assertIn("no-such-program: command not found", said)
+
+    def test_a_command_that_kills_itself_is_told(self):
+        self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'kill -{int(signal.SIGKILL)} $$'\n")
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 1, said)
+        self.assertIn("signal 9", said)
+
+    def test_a_cell_has_nothing_to_read(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'cat'\n")
+        self.assertEqual(self.matrix("run", "a")[0], 0)
+        self.assertTrue(os.path.exists(self.project / ".ci/logs/a/cat.log"))

@@ -1,0 +1,113 @@
+"""Running cells: results, exit codes, requirements, order."""
+
+import json
+import os
+
+from support import ProjectCase, last_line
+
+
+def cell(name, run="true", **values):
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+    return f"[[cell]]\nid = {json.dumps(name)}\nwhat = \"made up\"\nrun = {json.dumps(run)}\n{lines}"
+
+
+class RunCase(ProjectCase):
+    def test_all_pass(self):
+        self.cells(cell("a") + cell("b"))
+        code, said = self.matrix("run", "*")
+        self.assertEqual((code, last_line(said)), (0, "2 passed, 0 failed, 0 skipped"))
+        self.assertNotIn("\x1b", said)
+
+    def test_a_failure_shows_its_output_and_where_it_lies(self):
+        self.cells(cell("a", "echo the reason; false | cat") + cell("b"))
+        code, said = self.matrix("run", "*")
+        self.assertEqual((code, last_line(said)), (1, "1 passed, 1 failed, 0 skipped"))
+        for words in ("echo: exit 1", "| the reason", "log: .ci/logs/a/echo.log", "again: ci/matrix run a"):
+            self.assertIn(words, said)
+
+    def test_exit_codes_by_the_kind_of_step(self):
+        for kind, expected in (("check", 1), ("test", 1), ("build", 3), ("setup", 4)):
+            self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\nsteps = [{{ run = "exit 9", kind = "{kind}" }}, {{ run = "touch ran" }}]\n')
+            code, said = self.matrix("run", "a")
+            self.assertEqual(code, expected, said)
+            self.assertFalse((self.project / "ran").exists(), "a step after one that failed was run")
+
+    def test_fail_fast(self):
+        self.cells(cell("a", "false") + cell("b"))
+        code, said = self.matrix("run", "*", "--fail-fast")
+        self.assertEqual((code, last_line(said)), (1, "0 passed, 1 failed, 1 skipped"))
+        self.assertIn("not run, because a failed", said)
+
+    def test_a_missing_requirement_skips_and_says_why(self):
+        self.cells(cell("a", "touch ran", requires=["command:no-such-program"]) + cell("b"))
+        code, said = self.matrix("run", "*")
+        self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 1 skipped"))
+        self.assertIn("needs the command no-such-program", said)
+        self.assertFalse((self.project / "ran").exists())
+
+    def test_a_missing_requirement_fails_where_ci_is_set(self):
+        self.cells(cell("a", requires=["command:no-such-program"]) + cell("b"))
+        code, said = self.matrix("run", "*", CI="true")
+        self.assertEqual((code, last_line(said)), (4, "1 passed, 1 failed, 0 skipped"))
+        self.assertIn("missing requirement: needs the command no-such-program", said)
+        code, _ = self.matrix("run", "*", CI="false")
+        self.assertEqual(code, 0)
+
+    def test_an_optional_cell_is_skipped_there_too(self):
+        self.cells(cell("a", requires=["command:no-such-program"], optional=True) + cell("b"))
+        code, said = self.matrix("run", "*", CI="true")
+        self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 1 skipped"))
+
+    def test_nothing_run_is_not_success(self):
+        self.cells(cell("a", requires=["command:no-such-program"]))
+        code, said = self.matrix("run", "a")
+        self.assertEqual((code, last_line(said)), (5, "0 passed, 0 failed, 1 skipped"))
+        self.assertEqual(self.matrix("run", "-l", "nightly")[0], 5)
+
+    def test_cells_that_share_a_build_folder_build_once(self):
+        steps = 'steps = [{ run = "echo x >> built", name = "build", kind = "build" }, { run = "true", name = "check" }]\n'
+        self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\n{steps}[[cell]]\nid = "c"\nwhat = "d"\nbuild = "a"\n{steps}')
+        code, said = self.matrix("run", "*", "-j", "2")
+        self.assertEqual((code, (self.project / "built").read_text()), (0, "x\n"), said)
+
+    def test_cells_run_beside_each_other_and_exclusive_ones_alone(self):
+        # Each of the first two waits for the other; the third must find neither.
+        meet = "touch {0}; for i in $(seq 300); do [ -e {1} ] && break; sleep 0.02; done; [ -e {1} ]; sleep 0.1; touch {0}.over"
+        alone = "[ -e a.over ] && [ -e b.over ]"
+        self.cells(cell("x", alone, exclusive=True) + cell("a", meet.format("a", "b")) + cell("b", meet.format("b", "a")))
+        code, said = self.matrix("run", "*", "-j", "2")
+        self.assertEqual((code, last_line(said)), (0, "3 passed, 0 failed, 0 skipped"), said)
+
+    def test_each_cell_has_a_folder_for_what_it_builds_and_one_that_is_gone_after_it(self):
+        self.cells(cell("a", 'test -d "$TMPDIR"; echo "$TMPDIR" > where; touch "$TMPDIR/x"; test "$SWIFTPM_BUILD_DIR" = "$PWD/.ci/cells/a/build"'))
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 0, said)
+        self.assertFalse(os.path.exists((self.project / "where").read_text().strip()))
+
+    def test_metrics_are_in_the_report(self):
+        self.cells(cell("a", 'echo coverage=91.5 >> "$CI_METRICS"'))
+        self.matrix("run", "a", "--report", str(self.project / "out.json"))
+        (found,) = json.loads((self.project / "out.json").read_text())["cells"]
+        self.assertEqual(found["metrics"], {"coverage": 91.5})
+
+    def test_what_is_printed_does_the_same_when_pasted(self):
+        text = ('[[cell]]\nid = "a"\nwhat = "b"\nflags = ["--x", "it\'s $HOME"]\nenv = { ONE = "1 $ \'" }\nsteps = [{ name = "s", env = { TWO = "2" }, '
+                'run = \'\'\'printf "%s\\n" {flags} "$ONE" "$TWO" "$SWIFTPM_BUILD_DIR" "$CI_CELL" "$PWD" >> out; cat\'\'\' }, { name = "t", run = "exit 7" }]\n')
+        self.cells(text)
+        code, _ = self.matrix("run", "a")
+        ran = (self.project / "out").read_text()
+        (self.project / "out").unlink()
+        _, printed = self.matrix("run", "--dry-run", "a")
+        self.assertFalse((self.project / "out").exists())
+        import subprocess
+        done = subprocess.run(["bash"], input=f"cd /\n{printed}", text=True, cwd="/", timeout=30)
+        self.assertEqual((done.returncode, (self.project / "out").read_text()), (7, ran))
+        self.assertEqual(code, 1)
+
+    def test_history_is_shown(self):
+        self.cells(cell("a", "sleep 0.1"))
+        self.matrix("run", "a")
+        (row,) = json.loads(self.matrix("list", "--json")[1])
+        self.assertEqual((row["last"], row["ready"]), ("passed", True))
+        self.assertGreaterEqual(row["seconds"], 0.1)
+        self.assertIn("last time   passed", self.matrix("explain", "a")[1])

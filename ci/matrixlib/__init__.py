@@ -1,0 +1,1 @@
+"""The parts of ci/matrix, one concern a file."""

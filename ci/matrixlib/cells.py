@@ -1,0 +1,194 @@
+"""Cells as they stand in ci/cells.toml: read, filled in with what they leave out, and checked."""
+
+import dataclasses
+import pathlib
+import re
+import shlex
+import tomllib
+
+from .problems import Problem
+from .requirements import KINDS as REQUIREMENTS
+
+LABELS = ("smoke", "full", "nightly")
+# What it says of the cell when a step of a kind fails: the exit codes of ci/matrix.
+STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
+STEP_NAME = re.compile(r"\w[\w.-]*")
+ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A command of a shell. `tests` are the options by which a test step chooses its tests, replaced when failing ones are retried."""
+    name: str
+    run: str
+    kind: str = "check"
+    timeout: int = 600
+    tests: str = ""
+    env: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def reports_tests(self):
+        return "{report}" in self.run
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    id: str
+    what: str
+    labels: tuple
+    axes: dict
+    steps: tuple
+    build: str  # the cell in whose build folder, and with whose flags, this one builds
+    flags: tuple = ()
+    env: dict = dataclasses.field(default_factory=dict)
+    requires: tuple = ()
+    optional: bool = False
+    exclusive: bool = False
+    retries: int = 2
+    job: str = ""
+    runner: str = "linux"
+
+    @property
+    def seconds(self):
+        """The longest that it may take."""
+        return sum(step.timeout for step in self.steps)
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+    axes: dict
+    runners: dict
+    cells: tuple
+
+    def cell(self, name):
+        return next((cell for cell in self.cells if cell.id == name), None)
+
+
+class Reader:
+    """Reads tables, and says of what is wrong where it stands."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def fail(self, where, what):
+        raise Problem(f"{self.file.name}: {where}: {what}")
+
+    def take(self, where, table, types):
+        """The table's values, each of the type that its key must have."""
+        for key, value in table.items():
+            if key not in types:
+                self.fail(where, f"unknown key '{key}'; known: {', '.join(sorted(types))}")
+            if not isinstance(value, types[key]) or (types[key] is int and (isinstance(value, bool) or value < 0)):
+                self.fail(where, f"'{key}' is not of type {types[key].__name__}")
+            if types[key] is list and key not in ("steps", "cell") and not all(isinstance(item, str) for item in value):
+                self.fail(where, f"'{key}' is not a list of strings")
+            if key == "env" and not all(isinstance(item, str) for item in value.values()):
+                self.fail(where, "the values of 'env' are not strings")
+        return dict(table)
+
+    def step(self, where, name, table):
+        values = self.take(where, table, {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict})
+        if "run" not in values:
+            self.fail(where, "'run' is missing")
+        if values.get("kind", "check") not in STEP_KINDS:
+            self.fail(where, f"unknown kind '{values['kind']}'; known: {', '.join(STEP_KINDS)}")
+        return Step(**({"name": name} | values))
+
+    def steps(self, where, values, templates):
+        if ("run" in values) == ("steps" in values):
+            self.fail(where, "needs either 'run' or 'steps'")
+        found = []
+        for item in values.pop("steps", None) or [{"run": values.pop("run")}]:
+            if isinstance(item, str):
+                if item not in templates and "/" not in item and " " not in item:
+                    self.fail(where, f"there is no step '{item}'; known: {', '.join(templates)}")
+                found.append(templates.get(item) or Step(name=named_after(item), run=item))
+                continue
+            own = dict(item) if isinstance(item, dict) else self.fail(where, "a step is a string or a table")
+            base = own.pop("use", None)
+            if base is not None and base not in templates:
+                self.fail(where, f"there is no step '{base}'; known: {', '.join(templates)}")
+            if base:
+                template = templates[base]
+                own = {key: getattr(template, key) for key in ("name", "run", "kind", "timeout", "tests", "env")} | own
+            found.append(self.step(where, named_after(own.get("run", "")), own))
+        if "timeout" in values:
+            seconds = values.pop("timeout")
+            found = [dataclasses.replace(step, timeout=seconds) for step in found]
+        names = [step.name for step in found]
+        for name in names:
+            if names.count(name) > 1:
+                self.fail(where, f"two steps are called '{name}'")
+            if not STEP_NAME.fullmatch(name):
+                self.fail(where, f"'{name}' is no name of a step: it is one of a file, too")
+        return tuple(found)
+
+    def cell(self, table, axes, runners, templates):
+        where = f"cell '{table.get('id', '?')}'"
+        values = self.take(where, table, {
+            "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
+            "requires": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
+        for key in ("id", "what"):
+            if not values.get(key):
+                self.fail(where, f"'{key}' is missing")
+        if not ID.fullmatch(values["id"]):
+            self.fail(where, "an id is made of lower-case letters, digits, '-' and '.'")
+        for label in values.setdefault("labels", ["full"]):
+            if label not in LABELS:
+                self.fail(where, f"unknown label '{label}'; known: {', '.join(LABELS)}")
+        for axis, value in values.get("axes", {}).items():
+            if value not in axes.get(axis, ()):
+                self.fail(where, f"'{value}' is no value of the axis '{axis}'" if axis in axes else f"there is no axis '{axis}'")
+        for requirement in values.get("requires", ()):
+            if requirement.partition(":")[0] not in REQUIREMENTS:
+                self.fail(where, f"unknown requirement '{requirement}'; known: {', '.join(sorted(REQUIREMENTS))}")
+        if values.get("runner", "linux") not in runners:
+            self.fail(where, f"there is no runner '{values['runner']}'")
+        steps = self.steps(where, values, templates)
+        values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
+        for key in ("labels", "flags", "requires"):
+            values[key] = tuple(values.get(key, ()))
+        return Cell(steps=steps, **({"build": values["id"]} | values))
+
+    def matrix(self, table):
+        table = self.take("top level", table, {"axes": dict, "runner": dict, "step": dict, "cell": list})
+        axes, runners = table.get("axes", {}), table.get("runner", {"linux": {}})
+        for axis, known in axes.items():
+            if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
+                self.fail(f"axis '{axis}'", "is not a list of strings, of which the first is what cells have that say nothing")
+        templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
+        cells = [self.cell(item, axes, runners, templates) for item in table.get("cell", [])]
+        return Matrix(axes, runners, tuple(self.joined(cell, cells) for cell in cells))
+
+    def joined(self, cell, cells):
+        """The cell with the flags of the one in whose folder it builds, and in that one's job."""
+        if sum(other.id == cell.id for other in cells) > 1:
+            self.fail(f"cell '{cell.id}'", "stands there twice")
+        owner = next((other for other in cells if other.id == cell.build), None)
+        if owner is None or owner.build != owner.id:
+            self.fail(f"cell '{cell.id}'", f"there is no cell '{cell.build}' with a build folder of its own")
+        if owner is not cell and cell.flags:
+            self.fail(f"cell '{cell.id}'", f"has the flags of '{owner.id}', whose build folder it uses")
+        return dataclasses.replace(cell, flags=owner.flags, job=cell.job or owner.job or owner.id)
+
+
+def load(project):
+    """The matrix of the project in a folder."""
+    file = pathlib.Path(project) / "ci/cells.toml"
+    try:
+        table = tomllib.loads(file.read_text())
+    except FileNotFoundError:
+        raise Problem(f"there is no {file}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise Problem(f"{file.name}: {error}") from None
+    return Reader(file).matrix(table)
+
+
+def named_after(command):
+    """The name of a step that has none: the program's that it runs."""
+    name = command.split()[0].rpartition("/")[2] if command.strip() else ""
+    return name if STEP_NAME.fullmatch(name) else "run"
+
+
+def shell_words(flags):
+    return " ".join(shlex.quote(flag) for flag in flags)

@@ -1,0 +1,139 @@
+"""The command line of ci/matrix."""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+from . import compare, describe, github, report, results
+from .cells import load
+from .history import History
+from .problems import Problem
+from .run import run
+from .selection import select
+from .shell import Places
+
+HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on a laptop and on a hosted runner.
+
+  ci/matrix list                     the cells, how long they took, which can't run here and why
+  ci/matrix run                      those with the label smoke
+  ci/matrix run -l full -j 2         those with the label full, two at a time
+  ci/matrix run debug 'checks.*'     by id; '!docc' leaves one out
+  ci/matrix run --dry-run tsan       the commands that do the same when pasted
+  ci/matrix explain tsan             everything about one
+
+Ends with
+  0    every cell passed, or was skipped or flaky beside others that passed
+  1    a check or a test failed; a test was flaky and --fail-on-flaky given; compare: a cell that passed doesn't any more
+  2    the command line or cells.toml is wrong, or Python is too old
+  3    a build failed
+  4    what a cell needs could not be had: a missing requirement where CI is set, a failing setup step
+  5    nothing was selected, or nothing of it could run
+  124  a step took too long
+  130  it was interrupted
+and of several with that of the first cell that failed, in the order of cells.toml.
+
+A cell whose requirements are missing is skipped, and says why. Where the variable CI is set it fails instead, unless it is optional.
+A test that fails and then passes is flaky: neither passed nor failed, so its cell is in none of the closing line's numbers.
+"""
+
+
+def parser():
+    top = argparse.ArgumentParser(prog="ci/matrix", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("--project", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
+    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare")
+
+    def selecting(name, what):
+        command = commands.add_parser(name, help=what, description=what)
+        command.add_argument("names", nargs="*", metavar="CELL", help="an id or a glob; !CELL leaves it out")
+        command.add_argument("-l", "--label", action="append", default=[], help="smoke, full or nightly; several: any of them")
+        command.add_argument("-a", "--axis", action="append", default=[], metavar="AXIS=VALUE", help="several: all of them")
+        return command
+
+    command = selecting("list", "lists cells")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command = selecting("run", "runs cells; those with the label smoke if nothing is said")
+    command.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="cells at a time (default 1)")
+    command.add_argument("--fail-fast", action="store_true", help="begin no more cells after one that failed")
+    command.add_argument("--fail-on-flaky", action="store_true", help="count flaky cells as failed")
+    command.add_argument("--install", action="store_true", help="first install the Debian packages that the cells need")
+    command.add_argument("--dry-run", action="store_true", help="print the commands")
+    command.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the results to a JSON file, too")
+    commands.add_parser("explain", help="says everything about a cell").add_argument("cell")
+    selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
+    command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
+    command.add_argument("files", nargs="*", type=pathlib.Path, help="what run --report wrote (default: the last run's)")
+    for kind in ("junit", "json", "markdown"):
+        command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there")
+    command = commands.add_parser("compare", help="says what differs between two runs")
+    command.add_argument("before", type=pathlib.Path)
+    command.add_argument("after", type=pathlib.Path)
+    return top
+
+
+def main(arguments):
+    options = parser().parse_args(arguments)
+    try:
+        return COMMANDS[options.command](options) or 0
+    except Problem as problem:
+        print(f"ci/matrix: {problem}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def chosen(options):
+    matrix = load(options.project)
+    return matrix, select(matrix, options.names, options.label, options.axis)
+
+
+def list_cells(options):
+    matrix, cells = chosen(options)
+    places = Places(options.project)
+    rows = list(describe.rows(cells, History(places), str(places.project)))
+    print(json.dumps(rows, indent=1) if options.json else "\n".join(describe.listing(matrix, rows)))
+    return 0 if cells else 5
+
+
+def run_cells(options):
+    if options.jobs < 1:
+        raise Problem("-j takes a number from 1 on")
+    if not (options.names or options.label or options.axis):
+        options.label = ["smoke"]
+    _, cells = chosen(options)
+    return run(options, cells, Places(options.project))
+
+
+def explain(options):
+    matrix, places = load(options.project), Places(options.project)
+    (cell, *_) = select(matrix, [options.cell])
+    print("\n".join(describe.explanation(cell, places, History(places))))
+
+
+def print_github(options):
+    matrix, cells = chosen(options)
+    print("matrix=" + json.dumps({"include": github.jobs(matrix, cells)}))
+    return 0 if cells else 5
+
+
+def print_report(options):
+    files = options.files or [Places(options.project).results / "latest.json"]
+    cells = report.merged([results.read(file) for file in files])
+    if options.junit:
+        results.write(options.junit, report.junit(cells))
+    if options.json:
+        results.write(options.json, results.to_json(cells, sum(cell.seconds for cell in cells)))
+    table = report.markdown(cells)
+    results.write(options.markdown, table) if options.markdown else print(table, end="")
+
+
+def compare_runs(options):
+    lines, worse = compare.differences(results.read(options.before), results.read(options.after))
+    print("\n".join(lines) if lines else "no difference")
+    return 1 if worse else 0
+
+
+COMMANDS = {
+    "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}

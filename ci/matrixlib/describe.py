@@ -1,0 +1,50 @@
+"""What `list` and `explain` say about cells."""
+
+from . import shell
+from .requirements import missing, missing_of
+from .screen import clock
+
+
+def rows(cells, history, project):
+    """A cell as `list --json` has it."""
+    for cell in cells:
+        reason = missing_of(cell, project)
+        yield {
+            "id": cell.id, "what": cell.what, "labels": list(cell.labels), "axes": cell.axes, "job": cell.job, "optional": cell.optional,
+            "ready": reason is None, "why": reason or "", "seconds": history.seconds(cell), "last": history.status(cell)}
+
+
+def listing(matrix, found):
+    """A table; of the axes only what is not the usual."""
+    found = list(found)
+    usual = {axis: values[0] for axis, values in matrix.axes.items()}
+    width = max((len(row["id"]) for row in found), default=0)
+    for row in found:
+        last = clock(row["seconds"]) if row["seconds"] is not None else ""
+        axes = "".join(f" {axis}={value}" for axis, value in row["axes"].items() if value != usual[axis])
+        state = "" if row["ready"] else f"  [skipped here: {row['why']}]"
+        yield f"{row['id']:{width}}  {','.join(row['labels']):12} {last:>8}  {row['what']}{axes and '  (' + axes.strip() + ')'}{state}"
+
+
+def explanation(cell, places, history):
+    """Everything about a cell, with the commands that it runs."""
+    yield f"{cell.id}: {cell.what}"
+    yield f"  labels      {', '.join(cell.labels)}{'; optional' if cell.optional else ''}{'; runs alone' if cell.exclusive else ''}"
+    yield f"  axes        {', '.join(f'{axis}={value}' for axis, value in cell.axes.items())}"
+    for requirement in cell.requires:
+        yield f"  requires    {requirement}: {missing(requirement, str(places.project)) or 'is there'}"
+    yield f"  builds in   {places.folder(cell)}/build" + ("" if cell.build == cell.id else f", that of {cell.build}")
+    yield f"  logs        {places.logs(cell)}"
+    yield f"  hosted job  {cell.job}, on {cell.runner}"
+    seconds, status = history.seconds(cell), history.status(cell)
+    yield f"  last time   {status or 'has not run here'}" + (f", {clock(seconds)} when it passed" if seconds is not None else "")
+    yield f"  retries     {cell.retries} of failing tests, which are flaky then, not passed"
+    for test, count in history.flakes(cell).items():
+        yield f"  flaky       {count} times: {test}"
+    yield "  steps"
+    for step in cell.steps:
+        yield f"    {step.name}: a {step.kind}, {step.timeout} s at most"
+        for name, value in step.env.items():
+            yield f"      {name}={value}"
+        yield from (f"      {line}" for line in shell.command(places, cell, step).splitlines())
+    yield f"  run it      ci/matrix run {cell.id}"

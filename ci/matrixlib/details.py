@@ -1,0 +1,59 @@
+"""What is shown under the line of a cell that didn't pass, or that has something to note."""
+
+import os
+
+from . import diagnosis
+
+
+def on_github(environment=os.environ):
+    return environment.get("GITHUB_ACTIONS") == "true"
+
+
+def excerpt(places, step):
+    file = places.project / step.log
+    return diagnosis.excerpt(file.read_text(errors="replace"), step.tests) if file.is_file() else []
+
+
+def lines(places, cell, result):
+    """The first failure's output, where its log is, and how to see it again."""
+    shown = []
+    for step in result.steps:
+        shown += [f"    {step.name}: {note}" for note in step.notes if not note.startswith("built for ")]
+        if step.status not in ("passed", "interrupted"):
+            shown += [f"    | {line}" for line in excerpt(places, step)]
+            shown.append(f"    log: {step.log}")
+    if result.status in ("failed", "flaky"):
+        shown.append(f"    again: ci/matrix run {cell.id}")
+    return shown + (annotations(places, result) + logs(places, result) if on_github() else [])
+
+
+def escaped(text):
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def annotations(places, result):
+    """Lines that GitHub shows beside the code."""
+    found = []
+    for step in result.steps:
+        if step.status == "passed":
+            continue
+        log = places.project / step.log
+        errors = diagnosis.compile_errors(diagnosis.plain(log.read_text(errors="replace"))) if log.is_file() else []
+        errors += [(test.file, test.line, f"{test.status}: {test.name}: {' '.join(test.messages)}") for test in step.tests
+                   if test.status in ("failed", "flaky") and test.file]
+        for file, line, message in errors[:10]:
+            file = file.removeprefix(f"{places.project}/")
+            found.append(f"::error file={file},line={line},title={result.id}::{escaped(message)}")
+        if not errors:
+            found.append(f"::error title={result.id}::{escaped(f'{step.name}: {step.why}')}")
+    return found
+
+
+def logs(places, result):
+    """Every step's whole log, folded."""
+    found = []
+    for step in result.steps:
+        file = places.project / step.log
+        if step.log and file.is_file():
+            found += [f"::group::{result.id}: {step.name}", file.read_text(errors="replace").rstrip(), "::endgroup::"]
+    return found

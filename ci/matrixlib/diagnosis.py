@@ -1,0 +1,60 @@
+"""Reads of a log why a step failed, and which of its lines to show."""
+
+import re
+
+SANITIZERS = {
+    "a data race": re.compile(r"^WARNING: ThreadSanitizer: data race"),
+    "a fault that the thread sanitizer found": re.compile(r"^(WARNING|ERROR|FATAL): ThreadSanitizer"),
+    "a leak": re.compile(r"ERROR: LeakSanitizer: detected memory leaks"),
+    "a fault that the address sanitizer found": re.compile(r"ERROR: AddressSanitizer"),
+}
+COMPILER = re.compile(r"^(/.*?|[\w.+-]+/.*?):(\d+):\d+: error: (.*)$")
+LINKER = re.compile(r"^error: (.*)$|.*undefined (?:reference to|symbol).*")
+CRASH = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Signal (\d+)|Fatal error: |Current stack trace|💣 Program crashed")
+FATAL = re.compile(r"(.*Fatal error: .*)")
+COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+TAIL = 25
+
+
+def plain(text):
+    return COLOURS.sub("", text)
+
+
+def sanitizer(log):
+    """What a sanitizer found, and from where in the lines on."""
+    for number, line in enumerate(log.splitlines()):
+        for what, pattern in SANITIZERS.items():
+            if pattern.search(line):
+                return what, number
+    return None, 0
+
+
+def crashed(log):
+    return CRASH.search(log) is not None
+
+
+def compile_errors(log):
+    """The compiler's errors, each once: (file, line, message)."""
+    found = [COMPILER.match(line) for line in log.splitlines()]
+    return list(dict.fromkeys((match[1], int(match[2]), match[3]) for match in found if match))
+
+
+def excerpt(log, tests=()):
+    """The lines that say most: the compiler's errors, a sanitizer's report, what failing tests recorded, or else the last ones."""
+    log = plain(log)
+    lines = log.splitlines()
+    if errors := compile_errors(log):
+        return [f"{file}:{line}: error: {message}" for file, line, message in errors[:10]]
+    what, start = sanitizer(log)
+    if what:
+        return lines[start:start + TAIL]
+    failed = [test for test in tests if test.status in ("failed", "flaky")]
+    if failed:
+        shown = []
+        for test in failed[:10]:
+            place = f" at {test.file}:{test.line}" if test.file else ""
+            shown.append(f"{test.name}{place}")
+            shown += [f"  {line}" for message in test.messages[:5] for line in message.splitlines()[:8]]
+        return shown
+    fatal = [match[1] for match in map(FATAL.match, lines) if match]
+    return fatal[:5] or lines[-TAIL:]

@@ -1,0 +1,56 @@
+"""What earlier runs left: how long cells took, how they ended, and which tests were flaky."""
+
+import json
+import time
+
+from .results import write
+
+
+class History:
+    def __init__(self, places):
+        self.file = places.results / "history.json"
+        self.flaky = places.flakes
+        try:
+            self.cells = json.loads(self.file.read_text())
+        except (OSError, ValueError):
+            self.cells = {}
+
+    def seconds(self, cell):
+        """How long the cell took when it last passed."""
+        return self.cells.get(cell.id, {}).get("seconds")
+
+    def status(self, cell):
+        return self.cells.get(cell.id, {}).get("status")
+
+    def add(self, results):
+        for result in results:
+            if result.status in ("skipped", "interrupted"):
+                continue
+            entry = self.cells.setdefault(result.id, {})
+            entry["status"] = result.status
+            if result.status == "passed":
+                entry["seconds"] = result.seconds
+        write(self.file, self.cells)
+        self.add_flakes(results)
+
+    def add_flakes(self, results):
+        lines = [
+            json.dumps({"time": int(time.time()), "cell": result.id, "test": test.name, "messages": test.messages})
+            for result in results for test in result.tests if test.status == "flaky"]
+        if lines:
+            self.flaky.parent.mkdir(parents=True, exist_ok=True)
+            with self.flaky.open("a") as file:
+                file.write("".join(line + "\n" for line in lines))
+
+    def flakes(self, cell):
+        """How often each test of the cell was flaky."""
+        counts = {}
+        lines = self.flaky.read_text().splitlines() if self.flaky.exists() else []
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if entry["cell"] == cell.id:
+                counts[entry["test"]] = counts.get(entry["test"], 0) + 1
+        return counts

@@ -1,0 +1,72 @@
+"""Results of one or several runs as JUnit, JSON and a table in Markdown."""
+
+import xml.etree.ElementTree as xml
+
+from .screen import clock
+
+# What XML may not hold.
+FORBIDDEN = {code: "\N{REPLACEMENT CHARACTER}" for code in [*range(0, 9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF]}
+
+
+def merged(runs):
+    """The cells of several runs. Of a cell that stands in more than one, the last result that isn't a skip, or else the last."""
+    found = {}
+    for cells in runs:
+        for cell in cells:
+            if cell.status != "skipped" or cell.id not in found:
+                found[cell.id] = cell
+    return list(found.values())
+
+
+def closing_line(cells):
+    """A flaky cell is in none of the numbers: it did not pass, and a line above this one names it."""
+    counts = [sum(cell.status in statuses for cell in cells) for statuses in (("passed",), ("failed", "interrupted"), ("skipped",))]
+    return "{} passed, {} failed, {} skipped".format(*counts)
+
+
+def junit(cells):
+    root = xml.Element("testsuites")
+    for cell in cells:
+        suite = xml.SubElement(root, "testsuite", name=cell.id, time=f"{cell.seconds:.3f}")
+        if cell.status == "skipped" or not cell.steps:
+            case(suite, cell.id, "cell", 0, {"skipped": "skipped", "passed": "passed"}.get(cell.status, "error"), cell.why)
+        for step in cell.steps:
+            for test in step.tests:
+                owner, _, name = test.name.partition("/")
+                status = {"running": "error", "flaky": "failure", "failed": "failure"}.get(test.status, test.status)
+                text = "\n".join(test.messages) or ("running when its process ended" if test.status == "running" else "")
+                prefix = "flaky: " if test.status == "flaky" else ""
+                case(suite, f"{cell.id}.{owner}", name or owner, test.seconds, status, prefix + text)
+            told = {test.status for test in step.tests} & {"failed", "running", "flaky"}
+            if not step.tests or (step.status not in ("passed", "flaky") and not told):
+                case(suite, cell.id, step.name, step.seconds, "passed" if step.status == "passed" else "error", step.why)
+        for attribute, kind in (("tests", "testcase"), ("failures", "testcase/failure"), ("errors", "testcase/error"), ("skipped", "testcase/skipped")):
+            suite.set(attribute, str(len(suite.findall(kind))))
+    xml.indent(root)
+    return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def case(suite, owner, name, seconds, status, text):
+    element = xml.SubElement(suite, "testcase", classname=owner.translate(FORBIDDEN), name=name.translate(FORBIDDEN), time=f"{seconds:.3f}")
+    if status in ("failure", "error", "skipped"):
+        text = text.translate(FORBIDDEN)
+        child = xml.SubElement(element, status, message=text.partition("\n")[0])
+        if "\n" in text:
+            child.text = text
+
+
+def cells_of_table(text):
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def markdown(cells):
+    rows = ["| Cell | Result | Time | Tests | Slowest test | Why |", "|---|---|--:|--:|---|---|"]
+    for cell in cells:
+        slowest = max(cell.tests, key=lambda test: test.seconds, default=None)
+        shown = f"`{slowest.name}` {slowest.seconds:.1f} s" if slowest else ""
+        result = f"**{cell.status}**" if cell.status in ("failed", "flaky", "interrupted") else cell.status
+        took = clock(cell.seconds) if cell.steps else ""
+        metrics = ", ".join(f"{name} {value:g}" for name, value in cell.metrics.items())
+        why = cells_of_table("; ".join(filter(None, [cell.why, metrics])))
+        rows.append(f"| {cell.id} | {result} | {took} | {len(cell.tests) or ''} | {cells_of_table(shown)} | {why} |")
+    return "\n".join([*rows, "", closing_line(cells)]) + "\n"

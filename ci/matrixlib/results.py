@@ -1,0 +1,79 @@
+"""What running cells gave: values that are written as JSON and read again by `report` and `compare`."""
+
+import dataclasses
+import json
+import os
+import pathlib
+
+from .problems import Problem
+
+VERSION = 1
+
+
+@dataclasses.dataclass
+class Test:
+    name: str  # Module.Suite/test()
+    status: str  # passed, failed, skipped, running (when its process ended), flaky
+    seconds: float = 0
+    messages: list = dataclasses.field(default_factory=list)
+    file: str = ""
+    line: int = 0
+
+
+@dataclasses.dataclass
+class StepResult:
+    name: str
+    kind: str
+    status: str  # passed, failed, crashed, timeout, interrupted, flaky
+    seconds: float = 0
+    code: int | None = 0
+    log: str = ""
+    why: str = ""  # in a line, unless it passed
+    tests: list = dataclasses.field(default_factory=list)
+    notes: list = dataclasses.field(default_factory=list)
+    finding: str = ""  # what a sanitizer found
+
+
+@dataclasses.dataclass
+class CellResult:
+    id: str
+    status: str  # passed, failed, flaky, skipped, interrupted
+    seconds: float = 0
+    why: str = ""
+    code: int = 0  # what ci/matrix ends with if this is the worst
+    axes: dict = dataclasses.field(default_factory=dict)
+    steps: list = dataclasses.field(default_factory=list)
+    metrics: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def tests(self):
+        return [test for step in self.steps for test in step.tests]
+
+
+def to_json(cells, seconds):
+    return {"version": VERSION, "seconds": round(seconds, 1), "cells": [dataclasses.asdict(cell) for cell in cells]}
+
+
+def write(file, value):
+    """In one go: a reader, or a run that is cut off, sees the whole or nothing of it."""
+    file = pathlib.Path(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    part.write_text(value if isinstance(value, str) else json.dumps(value, indent=1) + "\n")
+    part.replace(file)
+
+
+def read(file):
+    """The cells in a file that `run --report` wrote."""
+    try:
+        value = json.loads(pathlib.Path(file).read_text())
+        if value["version"] != VERSION:
+            raise Problem(f"{file}: version {value['version']} is not known here, {VERSION} is")
+        cells = [CellResult(**cell) for cell in value["cells"]]
+        for cell in cells:
+            cell.steps = [StepResult(**step | {"tests": [Test(**test) for test in step["tests"]]}) for step in cell.steps]
+    except OSError as error:
+        raise Problem(f"{file}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise Problem(f"{file} is no report of ci/matrix") from None
+    return cells

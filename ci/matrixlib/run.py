@@ -1,0 +1,89 @@
+"""`ci/matrix run`: from the chosen cells to the last line."""
+
+import contextlib
+import os
+import signal
+import threading
+
+from . import details, report, results, shell
+from .history import History
+from .processes import Processes
+from .requirements import install
+from .runner import INFRASTRUCTURE, Runner
+from .screen import Screen
+
+NOTHING, INTERRUPTED = 5, 130
+
+
+def run(options, cells, places):
+    if options.dry_run:
+        print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells))
+        return 0 if cells else NOTHING
+    if options.install and not install(cells):
+        print("ci/matrix: the Debian packages could not be installed")
+        return INFRASTRUCTURE
+    history, processes = History(places), Processes()
+    screen = Screen(len(cells), max((len(cell.id) for cell in cells), default=0), estimate(cells, history, options.jobs))
+    runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result))
+    with interruptible(processes), screen:
+        found = runner.run(cells)
+    if options.fail_on_flaky:
+        for result in found:
+            if result.status == "flaky":
+                result.code = 1
+    finish(options, places, history, found)
+    return code(found)
+
+
+@contextlib.contextmanager
+def interruptible(processes):
+    """The first signal ends what runs, whose results are still told."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    # A thread of its own: the handler may come while this one holds what ending needs.
+    before = [signal.signal(number, lambda *_: threading.Thread(target=processes.stop).start()) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before):
+            signal.signal(number, handler)
+
+
+def estimate(cells, history, jobs):
+    """How long it will take, given for how long cells have run, and those that finished; None where one has not passed before."""
+    known = {cell.id: history.seconds(cell) for cell in cells}
+
+    def seconds(running, finished):
+        left = [None if known[name] is None else max(0, known[name] - running.get(name, 0)) for name in known if name not in finished]
+        return None if None in left else sum(left) / jobs
+
+    return seconds
+
+
+def finish(options, places, history, found):
+    took = sum(result.seconds for result in found)
+    history.add(found)
+    value = results.to_json(found, took)
+    results.write(places.results / "latest.json", value)
+    results.write(places.results / "junit.xml", report.junit(found))
+    if options.report:
+        results.write(options.report, value)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with open(summary, "a", encoding="utf-8") as file:
+            file.write(report.markdown(found))
+    flaky = [result.id for result in found if result.status == "flaky"]
+    if flaky:
+        print(f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if options.fail_on_flaky else ""))
+        if options.fail_on_flaky:
+            found = [result if result.status != "flaky" else results.CellResult(result.id, "failed") for result in found]
+    if code(found) == NOTHING:
+        print("nothing was run")
+    print(report.closing_line(found), flush=True)
+
+
+def code(found):
+    if any(result.status == "interrupted" for result in found):
+        return INTERRUPTED
+    failed = [result.code for result in found if result.code]
+    if failed:
+        return failed[0]
+    return NOTHING if all(result.status == "skipped" for result in found) else 0

@@ -1,0 +1,132 @@
+"""Runs cells: those that share a build folder one after the other, exclusive ones alone at the end."""
+
+import concurrent.futures
+import contextlib
+import fcntl
+import shutil
+import tempfile
+import threading
+import time
+
+from .cells import STEP_KINDS
+from .requirements import missing_of, on_ci
+from .results import CellResult, StepResult
+from .shell import command
+from .steps import StepRunner
+
+TIMEOUT, INFRASTRUCTURE = 124, 4
+
+
+class Runner:
+    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda cell, result: []):
+        self.places, self.processes, self.screen = places, processes, screen
+        self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
+        self.failed = None  # the first cell that did
+        self._built = {}  # what was built in this run: (folder, command)
+        self._lock = threading.Lock()
+
+    def run(self, cells):
+        """The results in the order of the cells."""
+        chains = {}
+        for cell in cells:
+            if not cell.exclusive:
+                chains.setdefault(cell.build, []).append(cell)
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            found = [result for chain in pool.map(self.chain, chains.values()) for result in chain]
+        found += self.chain([cell for cell in cells if cell.exclusive])
+        order = {cell.id: number for number, cell in enumerate(cells)}
+        return sorted(found, key=lambda result: order[result.id])
+
+    def chain(self, cells):
+        return [self.finished(cell, self.cell(cell)) for cell in cells]
+
+    def finished(self, cell, result):
+        with self._lock:
+            if result.status in ("failed", "flaky"):
+                self.failed = self.failed or cell.id
+        self.screen.ended_cell(result, self.details(cell, result))
+        return result
+
+    def cell(self, cell):
+        result = CellResult(cell.id, "skipped", axes=cell.axes)
+        if self.processes.stopped.is_set():
+            result.status, result.why, result.code = "interrupted", "not begun", 130
+        elif self.fail_fast and self.failed:
+            result.why = f"not run, because {self.failed} failed"
+        elif reason := missing_of(cell, str(self.places.project)):
+            result.why = reason
+            if on_ci() and not cell.optional:
+                result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
+        else:
+            self.steps(cell, result)
+        return result
+
+    def steps(self, cell, result):
+        result.status = "passed"
+        began = time.monotonic()
+        logs = self.places.logs(cell)
+        shutil.rmtree(logs, ignore_errors=True)
+        # Short, and not below the project: sockets may lie in it, whose paths have a hundred characters at most.
+        with self.alone(cell), tempfile.TemporaryDirectory(prefix="ci-matrix.", ignore_cleanup_errors=True) as temporary:
+            logs.mkdir(parents=True, exist_ok=True)
+            runner = StepRunner(self.places, self.processes, temporary)
+            for step in cell.steps:
+                done = self.step(runner, cell, step)
+                result.steps.append(done)
+                if done.status not in ("passed", "flaky"):
+                    break
+        result.seconds = round(time.monotonic() - began, 1)
+        result.metrics = self.metrics(cell)
+        conclude(result)
+
+    def step(self, runner, cell, step):
+        key = (cell.build, command(self.places, cell, step), str(cell.env | step.env))
+        if step.kind == "build" and key in self._built:
+            return StepResult(step.name, step.kind, "passed", notes=[f"built for {self._built[key]}"])
+        self.screen.began_step(cell.id, step.name)
+        done = runner.run(cell, step)
+        if step.kind == "build" and done.status == "passed":
+            self._built[key] = cell.id
+        return done
+
+    @contextlib.contextmanager
+    def alone(self, cell):
+        """Waits for another ci/matrix that uses the same folder; the lock goes with this process, however it ends."""
+        folder = self.places.folder(cell)
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
+                while not self.processes.stopped.is_set():
+                    with contextlib.suppress(BlockingIOError):
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    time.sleep(0.5)
+            yield
+
+    def metrics(self, cell):
+        file, found = self.places.metrics(cell), {}
+        for line in file.read_text().splitlines() if file.exists() else ():
+            name, separator, value = line.partition("=")
+            with contextlib.suppress(ValueError):
+                if separator:
+                    found[name] = float(value)
+        return found
+
+
+def conclude(result):
+    """The status of a cell from those of its steps."""
+    for step in result.steps:
+        if step.status == "passed":
+            continue
+        result.why = f"{step.name}: {step.why}"
+        if step.status == "interrupted":
+            result.status, result.code = "interrupted", 130
+        elif step.status == "timeout":
+            result.status, result.code = "failed", TIMEOUT
+        elif step.status == "flaky":
+            result.status = "flaky"
+        else:
+            result.status, result.code = "failed", STEP_KINDS[step.kind]

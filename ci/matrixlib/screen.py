@@ -1,0 +1,87 @@
+"""What `run` shows: a line for each cell, what failed when it does, and below, on a terminal, what is going on."""
+
+import os
+import sys
+import threading
+import time
+
+COLOURS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "interrupted": "33"}
+
+
+def clock(seconds):
+    minutes, seconds = divmod(int(seconds + 0.5), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+class Screen:
+    """From any thread. `expected` gives how long what is left may take, or None where that isn't known."""
+
+    def __init__(self, total, width, expected, out=None, environment=os.environ):
+        self.total, self.width, self.expected = total, width, expected
+        self.out = out or sys.stdout
+        self.terminal = self.out.isatty()
+        self.coloured = self.terminal and "NO_COLOR" not in environment and environment.get("TERM") != "dumb"
+        self.began = time.monotonic()
+        self.finished = set()
+        self.running = {}  # cell: (step, when it began)
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+
+    def __enter__(self):
+        if self.terminal:
+            self._ticker.start()
+        return self
+
+    def __exit__(self, *_):
+        self._end.set()
+        if self.terminal:
+            self._ticker.join()
+            self._write("\r\x1b[K")
+
+    def paint(self, status, text):
+        return f"\x1b[{COLOURS[status]}m{text}\x1b[0m" if self.coloured else text
+
+    def began_step(self, cell, step):
+        with self._lock:
+            _, since = self.running.get(cell, (None, time.monotonic()))
+            self.running[cell] = (step, since)
+            if not self.terminal:
+                self._print(f"{'':11} {cell}: {step}")
+
+    def ended_cell(self, result, details):
+        with self._lock:
+            self.running.pop(result.id, None)
+            self.finished.add(result.id)
+            count = len(result.tests)
+            tests = f"{count} tests" if count else ""
+            took = clock(result.seconds) if result.steps else ""
+            status = self.paint(result.status, f"{result.status:11}")
+            self._print(f"{status} {result.id:{self.width}} {took:>7}  {result.why or tests}".rstrip())
+            for line in details:
+                self._print(line)
+
+    def say(self, text):
+        with self._lock:
+            self._print(text)
+
+    def status(self):
+        now = time.monotonic()
+        running = ", ".join(f"{cell}: {step} {clock(now - since)}" for cell, (step, since) in self.running.items())
+        left = self.expected({cell: now - since for cell, (_, since) in self.running.items()}, self.finished)
+        estimate = f", about {clock(left)} left" if left is not None else ""
+        return f"[{len(self.finished)}/{self.total}] {clock(now - self.began)}{estimate}  {running}"
+
+    def _tick(self):
+        while not self._end.wait(1):
+            with self._lock:
+                columns = os.get_terminal_size(self.out.fileno()).columns
+                self._write(f"\r\x1b[K{self.status()[:columns - 1]}")
+
+    def _print(self, line):
+        self._write(("\r\x1b[K" if self.terminal else "") + line + "\n")
+
+    def _write(self, text):
+        self.out.write(text)
+        self.out.flush()

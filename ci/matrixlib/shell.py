@@ -1,0 +1,91 @@
+"""The commands of a cell as a shell runs them, here and where `--dry-run` is pasted."""
+
+import pathlib
+import shlex
+
+from .cells import shell_words
+from .problems import Problem
+
+
+class Places:
+    """Where things of a cell lie: below .ci of the project."""
+
+    def __init__(self, project):
+        self.project = pathlib.Path(project).resolve()
+        self.results = self.project / ".ci/results"
+        self.flakes = self.project / ".ci/flakes.jsonl"
+
+    def folder(self, cell):
+        return self.project / ".ci/cells" / cell.build
+
+    def logs(self, cell):
+        return self.project / ".ci/logs" / cell.id
+
+    def log(self, cell, step, attempt=0):
+        return self.logs(cell) / (f"{step.name}.retry-{attempt}.log" if attempt else f"{step.name}.log")
+
+    def events(self, cell, step, attempt=0):
+        return self.log(cell, step, attempt).with_suffix(".events")
+
+    def metrics(self, cell):
+        return self.logs(cell) / "metrics"
+
+
+def environment(places, cell):
+    """What a cell's commands have in their environment beside what ci/matrix has. SwiftPM builds where the first says."""
+    return {
+        "SWIFTPM_BUILD_DIR": str(places.folder(cell) / "build"),
+        "CI_CELL": cell.id,
+        "CI_METRICS": str(places.metrics(cell)),
+    } | own(places, cell.env)
+
+
+def own(places, values):
+    """A cell's or a step's own variables; {project} in them is its folder."""
+    return {name: value.replace("{project}", str(places.project)) for name, value in values.items()}
+
+
+def command(places, cell, step, attempt=0, tests=None):
+    """The step's command; for another attempt with the options that choose its tests instead of the step's own."""
+    events = shlex.quote(str(places.events(cell, step, attempt)))
+    values = {
+        "flags": shell_words(cell.flags),
+        "report": f"--experimental-event-stream-output {events}",
+        "tests": step.tests if tests is None else shell_words(tests),
+        "folder": shlex.quote(str(places.folder(cell))),
+    }
+    text = step.run
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value)
+    return " ".join(text.split(" ")).strip()
+
+
+def argv(text):
+    """A failing command ends the step, in the middle of a pipe, too."""
+    return ["bash", "-eo", "pipefail", "-c", text]
+
+
+def exports(values):
+    return [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
+
+
+def script(places, cell):
+    """Lines that do what running the cell does, in a shell of their own."""
+    lines = [
+        f"# {cell.id}: {cell.what}",
+        "bash -eo pipefail /dev/fd/3 3<<'CELL' </dev/null",
+        f"cd {shlex.quote(str(places.project))}",
+        *exports(environment(places, cell)),
+        'export TMPDIR=$(mktemp -d /tmp/ci-matrix.XXXXXX)',
+        f"mkdir -p {shlex.quote(str(places.folder(cell)))} {shlex.quote(str(places.logs(cell)))}",
+    ]
+    for step in cell.steps:
+        text = command(places, cell, step)
+        if "CELL" in text.splitlines():
+            raise Problem(f"{cell.id}: a line of {step.name} can't be printed: CELL")
+        lines.append(f"# {step.name}: a {step.kind} that may take {step.timeout} s")
+        if step.env:
+            text = "\n".join(["(", *exports(own(places, step.env)), text, ")"])
+        lines.append(text)
+    lines += ['rm -rf "$TMPDIR"', "CELL"]
+    return lines

@@ -1,0 +1,100 @@
+"""Runs one step of a cell, again with its failing tests alone where that may tell failing from flaky."""
+
+import os
+
+from . import diagnosis, testlog
+from .results import StepResult
+from .shell import argv, command, environment, own
+
+# More than these at once are no flakes, and to run each again would take long.
+RETRIED_AT_ONCE = 20
+
+
+class StepRunner:
+    def __init__(self, places, processes, temporary):
+        self.places, self.processes, self.temporary = places, processes, temporary
+
+    def attempt(self, cell, step, number=0, tests=None):
+        log, events = self.places.log(cell, step, number), self.places.events(cell, step, number)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        for file in (log, events):
+            file.unlink(missing_ok=True)
+        text = command(self.places, cell, step, number, tests)
+        log.write_text(f"$ {text}\n")
+        values = os.environ | environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
+        ended = self.processes.run(argv(text), values, self.places.project, step.timeout, log)
+        result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
+        if step.reports_tests:
+            result.tests = testlog.read(events, log)
+        if ended.left:
+            result.notes.append(f"left processes behind, which were ended: {', '.join(ended.left)}")
+        if ended.unkillable:
+            result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
+        judge(result, step, ended, diagnosis.plain(log.read_text(errors="replace")))
+        return result
+
+    def run(self, cell, step):
+        result = self.attempt(cell, step)
+        failing = [test for test in result.tests if test.status == "failed"]
+        if result.status == "failed" and cell.retries and 0 < len(failing) <= RETRIED_AT_ONCE and not result.finding:
+            self.retry(cell, step, result, failing)
+        return result
+
+    def retry(self, cell, step, result, failing):
+        """The first failure stays what is shown; tests that pass later are flaky, which is not passed."""
+        still = failing
+        for number in range(1, cell.retries + 1):
+            again = self.attempt(cell, step, number, testlog.only(still))
+            passed = {test.name for test in again.tests if test.status == "passed"}
+            if again.status not in ("passed", "failed"):
+                result.notes.append(f"attempt {number + 1}: {again.why or again.status}")
+                break
+            for test in still:
+                if test.name in passed:
+                    test.status = "flaky"
+                    test.messages.append(f"passed in attempt {number + 1}")
+            still = [test for test in still if test.status == "failed"]
+            if not still:
+                result.status = "flaky"
+                result.why = f"flaky: {names(failing)}"
+                return
+        result.why = f"failed {number + 1} times: {names(still)}"
+
+
+def names(tests):
+    shown = ", ".join(test.name for test in tests[:5])
+    return shown if len(tests) <= 5 else f"{shown} and {len(tests) - 5} more"
+
+
+def judge(result, step, ended, log):
+    """Sets what became of it, and why in a line."""
+    running = [test for test in result.tests if test.status == "running"]
+    failing = [test for test in result.tests if test.status == "failed"]
+    found, _ = diagnosis.sanitizer(log)
+    if ended.reason:
+        result.status = ended.reason
+        result.why = f"not finished within {step.timeout} s" if ended.reason == "timeout" else "interrupted"
+        if running:
+            result.why += f"; running: {names(running)}"
+    elif ended.code == 0 and step.reports_tests and not result.tests:
+        result.status, result.why = "failed", "no test was run"
+    elif ended.code == 0 and running:
+        result.status, result.why = "failed", f"ended in the middle of {names(running)}"
+    elif ended.code == 0 and failing:
+        result.status, result.why = "failed", f"ended well, but these failed: {names(failing)}"
+    elif ended.code == 0:
+        return
+    elif found:
+        result.status, result.why, result.finding = "failed", found, found
+        if running:
+            result.why += f"; running: {names(running)}"
+    elif step.reports_tests and (running or diagnosis.crashed(log)):
+        result.status = "crashed"
+        result.why = f"crashed; running: {names(running)}" if running else "crashed outside of a test"
+    elif failing:
+        result.status, result.why = "failed", f"failed: {names(failing)}"
+    else:
+        errors = diagnosis.compile_errors(log)
+        what = f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}"
+        result.status = "failed"
+        result.why = f"does not compile: {errors[0][0]}:{errors[0][1]}: {errors[0][2]}" if errors else what

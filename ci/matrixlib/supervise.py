@@ -1,0 +1,142 @@
+"""Runs a command and leaves none of its processes behind: supervise.py SECONDS OUTPUT COMMAND…
+
+A process of its own, so that whatever the command starts stays below it, in whichever session or group: orphans become its children
+(Linux). It ends everything when the time is up, when it is told to, and when who started it is gone. Says what happened as JSON.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+
+SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
+ENDINGS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+# Seconds for what is left to end by itself, at SIGTERM, at SIGKILL.
+BY_ITSELF, POLITELY, KILLED = 0.5, 2, 10
+
+
+def adopt_orphans():
+    parent = os.getppid()
+    if sys.platform == "linux":
+        library = ctypes.CDLL(None, use_errno=True)
+        if library.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) or library.prctl(SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "prctl")
+    return parent
+
+
+def descendants():
+    """The living processes below this one, with their names."""
+    if sys.platform != "linux":
+        return {}
+    below, names = {}, {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                head, _, tail = file.read().rpartition(")")
+        except OSError:
+            continue
+        state, parent = tail.split()[:2]
+        below.setdefault(int(parent), []).append(int(entry))
+        names[int(entry)] = None if state in "ZX" else head.partition("(")[2]
+    found, waiting = {}, [os.getpid()]
+    while waiting:
+        for child in below.get(waiting.pop(), []):
+            found[child] = names[child]
+            waiting.append(child)
+    return {pid: name for pid, name in found.items() if name is not None}
+
+
+def reap(command, status):
+    """Takes the ends of children; the status of the command, once it has one."""
+    while True:
+        try:
+            pid, ended = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == command:
+            status = ended
+
+
+def end_everything(command, status):
+    """Ends what is below, politely first; the command's status and what couldn't be ended."""
+    for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
+        deadline, told = time.monotonic() + seconds, set()
+        while time.monotonic() < deadline:
+            status = reap(command, status)
+            left = descendants()
+            if not left and status is not None:
+                return status, {}
+            # Elsewhere than on Linux: the command's group, which is most of it.
+            for pid in left if sys.platform == "linux" else [-command]:
+                if pid not in told or number == signal.SIGKILL:
+                    told.add(pid)
+                    try:
+                        os.kill(pid, number)
+                    except (ProcessLookupError, PermissionError):
+                        pass
+            time.sleep(0.02)
+    return status, descendants()
+
+
+def start(output, command):
+    pid = os.fork()
+    if pid:
+        return pid
+    os.setsid()
+    descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def wait(command, parent, deadline):
+    """The command's status, and why it was ended, if it was."""
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None, "timeout"
+        info = signal.sigtimedwait({signal.SIGCHLD} | ENDINGS, min(left, 5))
+        if os.getppid() != parent or (info and info.si_signo in ENDINGS):
+            return None, "interrupted"
+        status = reap(command, None)
+        if status is not None:
+            return status, None
+
+
+def main():
+    seconds, output, command = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD} | ENDINGS)
+    parent = adopt_orphans()
+    began = time.monotonic()
+    child = start(output, command)
+    status, reason = wait(child, parent, began + seconds)
+    took = time.monotonic() - began
+    behind = {}
+    if reason is None:
+        deadline = time.monotonic() + BY_ITSELF
+        while (behind := descendants()) and time.monotonic() < deadline:
+            reap(child, status)
+            time.sleep(0.02)
+    status, unkillable = end_everything(child, status)
+    code = os.waitstatus_to_exitcode(status) if status is not None else None
+    result = {
+        "exit": code, "seconds": took, "ended": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values())}
+    try:
+        print(json.dumps(result), flush=True)
+    except BrokenPipeError:
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Which tests ran and how each ended: Swift Testing's from its event stream, XCTest's from what was printed."""
+
+import json
+import pathlib
+import re
+
+from .results import Test
+
+XCTEST = re.compile(r"^Test Case '(\w+)\.(\w+)' (started|passed|failed|skipped)(?: at|.*\((\d+\.\d+) seconds\))")
+XCTEST_ERROR = re.compile(r"^(.*?):(\d+): error: (\w+)\.(\w+) : (.*)$")
+
+
+def swift_testing(stream):
+    """The tests of an event stream. One that started and didn't end was running when its process did."""
+    functions, tests, began = set(), {}, {}
+    for line in stream.splitlines():
+        try:
+            record = json.loads(line)
+            kind, payload = record["kind"], record["payload"]
+        except (ValueError, KeyError, TypeError):
+            continue  # The last line of a process that crashed may be half a line.
+        if kind == "test" and payload.get("kind") == "function":
+            functions.add(payload["id"])
+        name = payload.get("testID")
+        if kind != "event" or name not in functions:
+            continue
+        apply(payload, tests.setdefault(name, Test(short(name), "running")), began, name)
+    return [test for test in tests.values() if test.status != "unstarted"]
+
+
+def apply(event, test, began, name):
+    now = event.get("instant", {}).get("absolute", 0)
+    what = event["kind"]
+    if what == "testStarted":
+        began[name] = now
+    elif what == "testSkipped":
+        test.status = "skipped"
+    elif what == "issueRecorded" and not event.get("issue", {}).get("isKnown") and not warning(event):
+        place = event.get("issue", {}).get("sourceLocation") or {}
+        test.file = test.file or place.get("_filePath", "")
+        test.line = test.line or place.get("line", 0)
+        test.messages.append("\n".join(message["text"] for message in event.get("messages", [])))
+    elif what == "testEnded":
+        test.seconds = round(now - began.get(name, now), 3)
+        test.status = "failed" if test.messages else "passed"
+
+
+def warning(event):
+    return event.get("issue", {}).get("severity") == "warning"
+
+
+def short(name):
+    """The name without the place in the source, which is the last part of an identifier."""
+    return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)
+
+
+def xctest(log):
+    tests, messages = {}, {}
+    for line in log.splitlines():
+        if error := XCTEST_ERROR.match(line):
+            messages.setdefault(f"{error[3]}/{error[4]}", []).append((error[1], int(error[2]), error[5]))
+        elif case := XCTEST.match(line):
+            name = f"{case[1]}/{case[2]}"
+            test = tests.setdefault(name, Test(name, "running"))
+            if case[3] != "started":
+                test.status, test.seconds = case[3], float(case[4] or 0)
+    for name, found in messages.items():
+        if test := tests.get(name):
+            test.file, test.line = found[0][:2]
+            test.messages = [text for _, _, text in found]
+    return list(tests.values())
+
+
+def read(stream, log):
+    """All tests of a step, given the files of its event stream and its log."""
+    stream, log = pathlib.Path(stream), pathlib.Path(log)
+    events = stream.read_text(errors="replace") if stream.exists() else ""
+    return xctest(log.read_text(errors="replace")) + swift_testing(events)
+
+
+def only(tests):
+    """The options with which `swift test` runs just these."""
+    patterns = []
+    for test in tests:
+        swift = test.name.endswith(")")
+        patterns.append(rf"^{re.escape(test.name)}(/|$)" if swift else rf"\.{re.escape(test.name)}$")
+    # What re.escape escapes beside these means itself without it.
+    return ["--filter", "|".join(patterns).replace(r"\_", "_").replace(r"\-", "-")]
