@@ -1,5 +1,7 @@
 """A project of made-up cells in a folder of its own, on which ci/matrix is run as a user does."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -9,10 +11,11 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MATRIX = ROOT / "ci/matrix"
-FAKES = pathlib.Path(__file__).with_name("fakes")
+FAKE_SWIFT = pathlib.Path(__file__).with_name("fake_swift.py")
 sys.path.insert(0, str(ROOT / "ci"))
 
 # A watchdog: nothing here takes so long unless it hangs.
@@ -23,7 +26,7 @@ def environment(**values):
     """Without what a hosted runner, or a cell that runs these tests, has set."""
     ours = {name: value for name, value in os.environ.items()
             if name not in ("CI", "SWIFTPM_BUILD_DIR", "CI_METRICS", "CI_CELL") and not name.startswith("GITHUB_")}
-    return ours | {"PATH": f"{FAKES}:{os.environ['PATH']}"} | values
+    return ours | values
 
 
 class ProjectCase(unittest.TestCase):
@@ -32,24 +35,37 @@ class ProjectCase(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.project = pathlib.Path(folder.name).resolve()
         (self.project / "ci").mkdir()
+        self.programs = self.project / "bin"
+        self.program("swift", f"#!{sys.executable} -S\n{FAKE_SWIFT.read_text()}")
 
     def cells(self, text):
         (self.project / "ci/cells.toml").write_text(text)
+
+    def program(self, name, text):
+        """Stands in for a program of this name."""
+        self.programs.mkdir(exist_ok=True)
+        (self.programs / name).write_text(text)
+        (self.programs / name).chmod(0o755)
+
+    def environment(self, **values):
+        return environment(PATH=f"{self.programs}:{os.environ['PATH']}", **values)
 
     def command(self, *arguments):
         return [sys.executable, str(MATRIX), "--project", str(self.project), *arguments]
 
     def matrix(self, *arguments, **values):
-        """The exit code and all that was said."""
-        done = subprocess.run(
-            self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env=environment(**values), timeout=LIMIT)
-        return done.returncode, done.stdout
+        """The exit code and all that was said. In this process, since starting one is most of what most tests would take."""
+        from matrixlib.cli import main
+        said = io.StringIO()
+        with unittest.mock.patch.dict(os.environ, self.environment(**values), clear=True):
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                code = main(["--project", str(self.project), *arguments])
+        return code, said.getvalue()
 
     def start(self, *arguments, **values):
         process = subprocess.Popen(
             self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env=environment(**values), start_new_session=True)
+            env=self.environment(**values), start_new_session=True)
         self.addCleanup(self.end, process)
         return process
 

@@ -93,7 +93,9 @@ def list_cells(options):
     matrix, cells = chosen(options)
     places = Places(options.project)
     rows = list(describe.rows(cells, History(places), str(places.project)))
-    print(json.dumps(rows, indent=1) if options.json else "\n".join(describe.listing(matrix, rows)))
+    lines = [json.dumps(rows, indent=1)] if options.json else describe.listing(matrix, rows)
+    for line in lines:
+        print(line)
     return 0 if cells else 5
 
 

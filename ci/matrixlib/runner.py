@@ -58,16 +58,19 @@ class Runner:
             if on_ci() and not cell.optional:
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
         else:
-            self.steps(cell, result)
+            try:
+                self.steps(cell, result)
+            except OSError as error:  # such as no space on the disk
+                result.status, result.code, result.why = "failed", INFRASTRUCTURE, str(error)
         return result
 
     def steps(self, cell, result):
         result.status = "passed"
         began = time.monotonic()
         logs = self.places.logs(cell)
-        shutil.rmtree(logs, ignore_errors=True)
         # Short, and not below the project: sockets may lie in it, whose paths have a hundred characters at most.
         with self.alone(cell), tempfile.TemporaryDirectory(prefix="ci-matrix.", ignore_cleanup_errors=True) as temporary:
+            shutil.rmtree(logs, ignore_errors=True)
             logs.mkdir(parents=True, exist_ok=True)
             runner = StepRunner(self.places, self.processes, temporary)
             for step in cell.steps:

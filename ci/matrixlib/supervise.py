@@ -14,7 +14,7 @@ import time
 SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
 ENDINGS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 # Seconds for what is left to end by itself, at SIGTERM, at SIGKILL.
-BY_ITSELF, POLITELY, KILLED = 0.5, 2, 10
+BY_ITSELF, POLITELY, KILLED = 0.5, 1.5, 10
 
 
 def adopt_orphans():

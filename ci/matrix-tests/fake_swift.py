@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Stands in for `swift build` and `swift test`. FAKE_TESTS says what each test does: 'name=pass name=fail name=flaky …'."""
 
 import json
@@ -28,9 +27,9 @@ class Stream:
     def __init__(self, file):
         self.file = open(file, "w", encoding="utf-8") if file else None
 
-    def write(self, kind, **payload):
+    def write(self, record, **payload):
         if self.file:
-            print(json.dumps({"kind": kind, "payload": payload, "version": 0}), file=self.file, flush=True)
+            print(json.dumps({"kind": record, "payload": payload, "version": 0}), file=self.file, flush=True)
 
     def event(self, kind, test, **payload):
         self.write("event", kind=kind, testID=test, instant={"absolute": time.monotonic()}, messages=payload.pop("messages", []), **payload)

@@ -1,0 +1,84 @@
+"""The hosted workflow: every cell in exactly one job, pinned actions, nothing that ci/matrix doesn't say."""
+
+import json
+import re
+import subprocess
+import sys
+
+from support import MATRIX, ROOT, ProjectCase, environment
+from workflow import parse
+
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.y*ml"))
+
+
+def jobs(*arguments):
+    said = subprocess.run([sys.executable, MATRIX, "github", *arguments], check=True, capture_output=True, text=True, env=environment()).stdout
+    assert said.startswith("matrix=") and said.count("\n") == 1
+    return json.loads(said.removeprefix("matrix="))["include"]
+
+
+class HostedCase(ProjectCase):
+    def test_every_cell_is_in_exactly_one_job(self):
+        from matrixlib.cells import load
+        named = [cell for job in jobs() for cell in job["cells"].split()]
+        self.assertEqual(sorted(named), sorted(cell.id for cell in load(ROOT).cells))
+        names = [job["job"] for job in jobs()]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_cells_of_a_job_are_of_one_runner(self):
+        from matrixlib.cells import load
+        matrix = load(ROOT)
+        for job in jobs():
+            self.assertEqual(len({matrix.cell(name).runner for name in job["cells"].split()}), 1, job["job"])
+
+    def test_a_job_has_time_for_its_steps(self):
+        self.cells('[[cell]]\nid = "a"\nwhat = "b"\nrun = "true"\ntimeout = 1200\n[[cell]]\nid = "c"\nwhat = "d"\nrun = "true"\njob = "a"\ntimeout = 600\n')
+        _, said = self.matrix("github")
+        self.assertEqual(json.loads(said.partition("=")[2])["include"][0]["minutes"], 40)
+
+    def test_workflows_are_yaml_and_run_nothing_but_the_matrix(self):
+        self.assertTrue(WORKFLOWS)
+        for file in WORKFLOWS:
+            workflow = parse(file.read_text())
+            self.assertLessEqual({"name", "jobs"}, set(workflow), file.name)
+            for name, job in workflow["jobs"].items():
+                for step in job["steps"]:
+                    self.assertNotIn("swift ", step.get("run", ""), f"{file.name}: {name} has a command of its own")
+            text = file.read_text()
+            self.assertIn("ci/matrix github", text)
+            self.assertRegex(text, r"ci/matrix run .*\$\{\{ matrix\.cells \}\}|ci/matrix run .*\$CELLS")
+
+    def test_every_cell_is_asked_for_by_the_workflow(self):
+        """Its labels by event cover all of them."""
+        text = "".join(file.read_text() for file in WORKFLOWS)
+        labels = {label for found in re.findall(r"smoke,full(?:,nightly)?", text) for label in found.split(",")}
+        self.assertEqual(labels, {"smoke", "full", "nightly"})
+
+    def test_actions_are_pinned(self):
+        for file in WORKFLOWS:
+            for line in file.read_text().splitlines():
+                if "uses:" in line:
+                    self.assertRegex(line, r"uses: [\w/.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
+
+    def test_pull_requests_can_write_nothing(self):
+        for file in WORKFLOWS:
+            self.assertEqual(parse(file.read_text())["permissions"], {"contents": "read"})
+
+
+class YAMLCase(ProjectCase):
+    def test_the_part_of_yaml_that_is_understood(self):
+        text = 'a: 1 # x\n"b": \'x: y\'\nc:\n  - d: e\n    f: |\n      one\n        two\n\n      three\n  - [g, "h"]\ni: {}\n'
+        self.assertEqual(parse(text), {"a": "1", "b": "x: y", "c": [{"d": "e", "f": "one\n  two\n\nthree\n"}, ["g", "h"]], "i": {}})
+
+    def test_what_is_no_yaml_is_refused(self):
+        for text in ("a: b\n c: d\n", "a:\n\tb: c\n", "a: b: c\n", "a: 1\na: 2\n", "a: [b\n", "- a\nb: c\n", "a: 'b\n", "just words\n"):
+            with self.assertRaises(ValueError, msg=text):
+                parse(text)
+
+    def test_pyyaml_agrees_where_it_is_there(self):
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest("PyYAML is not there")
+        for file in WORKFLOWS:
+            self.assertEqual(parse(file.read_text()), yaml.load(file.read_text(), yaml.BaseLoader))

@@ -1,0 +1,71 @@
+"""Reports: JUnit, JSON, Markdown, what differs between two runs, what GitHub is told."""
+
+import json
+import xml.etree.ElementTree as xml
+
+from support import ProjectCase
+from test_run import cell
+from test_tests import CELL
+
+
+class ReportCase(ProjectCase):
+    def run_to(self, name, tests="one=pass two=pass", **values):
+        self.cells(CELL.format(retries=0, timeout=30) + cell("b") + cell("c", requires=["command:no-such-program"], optional=True))
+        file = str(self.project / name)
+        _, self.said = self.matrix("run", "*", "--report", file, FAKE_TESTS=tests, **values)
+        return file
+
+    def test_junit_names_tests_by_their_cell(self):
+        file = self.run_to("1.json", "one=pass two=crash three=pass")
+        self.matrix("report", file, "--junit", str(self.project / "out.xml"))
+        cases = {(case.get("classname"), case.get("name")): [child.tag for child in case] for case in xml.parse(self.project / "out.xml").iter("testcase")}
+        self.assertEqual(cases, {
+            ("a", "build"): [], ("a.Made.Up", "one()"): [], ("a.Made.Up", "two()"): ["error"], ("b", "true"): [], ("c", "cell"): ["skipped"]})
+        suite = xml.parse(self.project / "out.xml").find("testsuite[@name='a']")
+        self.assertEqual((suite.get("tests"), suite.get("errors"), suite.get("failures")), ("3", "1", "0"))
+
+    def test_output_that_xml_may_not_hold(self):
+        from matrixlib.report import junit
+        from matrixlib.results import CellResult, StepResult
+        xml.fromstring(junit([CellResult("a", "failed", steps=[StepResult("s", "check", "failed", why="\x1b[31m\x00<&")])]).encode())
+
+    def test_runs_of_several_jobs_are_merged(self):
+        first, second = self.run_to("1.json", "one=pass two=fail"), self.run_to("2.json")
+        _, table = self.matrix("report", first, second, "--json", str(self.project / "merged.json"))
+        self.assertIn("| a | passed |", table)
+        self.assertIn("| c | skipped |  |  |  | needs the command no-such-program |", table)
+        self.assertTrue(table.endswith("\n2 passed, 0 failed, 1 skipped\n"))
+        self.assertEqual(len(json.loads((self.project / "merged.json").read_text())["cells"]), 3)
+
+    def test_a_skip_elsewhere_does_not_hide_a_result(self):
+        from matrixlib.report import merged
+        from matrixlib.results import CellResult
+        (found,) = merged([[CellResult("a", "failed")], [CellResult("a", "skipped")]])
+        self.assertEqual(found.status, "failed")
+
+    def test_comparing(self):
+        before, after = self.run_to("1.json"), self.run_to("2.json", "one=pass three=fail")
+        code, said = self.matrix("compare", before, after)
+        self.assertEqual(code, 1)
+        self.assertIn("a: passed -> failed (test: failed: Made.Up/three())", said)
+        self.assertIn("a: 1 tests gone: Made.Up/two()", said)
+        self.assertEqual(self.matrix("compare", before, before), (0, "no difference\n"))
+        self.assertEqual(self.matrix("compare", after, before)[0], 0)
+
+    def test_comparing_times_and_metrics(self):
+        from matrixlib.compare import differences
+        from matrixlib.results import CellResult
+        old, new = (CellResult("a", "passed", seconds=seconds, metrics={"coverage": value}) for seconds, value in ((60, 90.0), (90, 91.5)))
+        self.assertEqual(differences([old], [new]), (["a: 1:00 -> 1:30", "a: coverage 90.0 -> 91.5"], []))
+
+    def test_what_is_no_report(self):
+        (self.project / "no.json").write_text("{}")
+        self.assertEqual(self.matrix("report", str(self.project / "no.json"))[0], 2)
+        self.assertEqual(self.matrix("report", str(self.project / "none.json"))[0], 2)
+
+    def test_github_gets_errors_folded_logs_and_a_table(self):
+        summary = self.project / "summary.md"
+        self.run_to("1.json", "one=fail", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+        self.assertIn("::error file=/made/Up.swift,line=7,title=a::failed: Made.Up/one(): 1 is not 2", self.said)
+        self.assertIn("::group::a: test", self.said)
+        self.assertIn("| a | **failed** |", summary.read_text())

@@ -1,0 +1,98 @@
+"""What becomes of tests: failing, flaky, crashed, hanging, found by a sanitizer. The made-up `swift` stands in for the real one."""
+
+import json
+
+from support import ProjectCase, last_line
+
+CELL = """
+[[cell]]
+id = "a"
+what = "b"
+retries = {retries}
+steps = [
+    {{ name = "build", kind = "build", run = "swift build" }},
+    {{ name = "test", kind = "test", run = "swift test {{report}} {{tests}}", timeout = {timeout} }},
+]
+"""
+
+
+class TestsCase(ProjectCase):
+    def ran(self, tests, *arguments, retries=2, timeout=30):
+        self.cells(CELL.format(retries=retries, timeout=timeout))
+        code, said = self.matrix("run", "a", *arguments, FAKE_TESTS=tests)
+        self.said = said
+        return code, last_line(said)
+
+    def test_all_pass(self):
+        self.assertEqual(self.ran("one=pass two=pass"), (0, "1 passed, 0 failed, 0 skipped"))
+        self.assertIn("2 tests", self.said)
+
+    def test_a_compile_error_is_no_failing_test(self):
+        self.assertEqual(self.ran("build=fail one=pass"), (3, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("build: does not compile: /made/Up.swift:3: made up", self.said)
+
+    def test_a_failing_test_is_named_with_what_it_said(self):
+        self.assertEqual(self.ran("one=pass two=fail"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: failed 3 times: Made.Up/two()", self.said)
+        self.assertIn("Made.Up/two() at /made/Up.swift:7", self.said)
+        self.assertIn("1 is not 2", self.said)
+
+    def test_a_flaky_test_has_not_passed(self):
+        self.assertEqual(self.ran("one=pass two=flaky"), (0, "0 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.statuses(), {"a": "flaky"})
+        self.assertIn("1 flaky: a", self.said)
+        self.assertIn("1 is not 2", self.said, "the first failure is shown")
+        (line,) = (self.project / ".ci/flakes.jsonl").read_text().splitlines()
+        self.assertEqual(json.loads(line)["test"], "Made.Up/two()")
+        self.assertIn("flaky       1 times: Made.Up/two()", self.matrix("explain", "a")[1])
+        self.assertIn('<failure message="flaky: 1 is not 2">', (self.project / ".ci/results/junit.xml").read_text())
+
+    def test_a_flaky_test_may_count_as_failed(self):
+        self.assertEqual(self.ran("two=flaky", "--fail-on-flaky"), (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_only_failing_tests_are_retried(self):
+        self.ran("one=pass two=flaky three=fail")
+        again = (self.project / ".ci/logs/a/test.retry-1.log").read_text().splitlines()[0]
+        self.assertIn("two", again)
+        self.assertIn("three", again)
+        self.assertNotIn("one", again)
+        last = (self.project / ".ci/logs/a/test.retry-2.log").read_text().splitlines()[0]
+        self.assertNotIn("two", last)
+        self.assertEqual({test["name"]: test["status"] for test in self.results()[0]["steps"][1]["tests"]},
+                         {"Made.Up/one()": "passed", "Made.Up/two()": "flaky", "Made.Up/three()": "failed"})
+
+    def test_without_retries_a_flaky_test_fails(self):
+        self.assertEqual(self.ran("two=flaky", retries=0), (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_a_crash_is_told_with_the_test_that_ran(self):
+        self.assertEqual(self.ran("one=pass two=crash"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: crashed; running: Made.Up/two()", self.said)
+        self.assertIn("Up.swift:7: Fatal error: made up", self.said)
+        self.assertFalse((self.project / ".ci/logs/a/test.retry-1.log").exists(), "a crash is not retried")
+
+    def test_a_hang_is_told_with_the_test_that_ran(self):
+        self.assertEqual(self.ran("one=pass two=hang", timeout=1), (124, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("not finished within 1 s; running: Made.Up/two()", self.said)
+
+    def test_what_a_sanitizer_found_is_named_and_not_retried_away(self):
+        self.assertEqual(self.ran("one=pass x=race"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: a data race", self.said)
+        self.assertIn("| WARNING: ThreadSanitizer: data race", self.said)
+        self.assertEqual(self.ran("one=flaky x=leak"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: a leak", self.said)
+        self.assertIn("| Direct leak of 16 bytes", self.said)
+
+    def test_no_test_is_no_success(self):
+        self.assertEqual(self.ran("one=absent"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: no test was run", self.said)
+
+    def test_xctest_is_read_from_what_it_prints(self):
+        from matrixlib.testlog import only, xctest
+        log = ("Test Case 'Some.testA' started at 2026-01-01\nTest Case 'Some.testA' passed (0.001 seconds)\n"
+               "Test Case 'Some.testB' started at 2026-01-01\n/x/Y.swift:3: error: Some.testB : XCTAssertEqual failed\n"
+               "Test Case 'Some.testB' failed (0.2 seconds)\nTest Case 'Some.testC' started at 2026-01-01\n")
+        found = xctest(log)
+        self.assertEqual([(test.name, test.status) for test in found],
+                         [("Some/testA", "passed"), ("Some/testB", "failed"), ("Some/testC", "running")])
+        self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))
+        self.assertEqual(only(found[1:2]), ["--filter", r"\.Some/testB$"])
