@@ -42,7 +42,7 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
-                     "cell 'a': unknown requirement 'rot'; known: apt, command, git-tag, linux, macos, namespaces, root, swift-sdk")
+                     "cell 'a': unknown requirement 'rot'; known: apt, command, git-tag, linux, macos, namespaces, root, swift-apart, swift-sdk")
 
     def test_toml_that_is_none(self):
         self.cells("[[cell")

@@ -9,9 +9,9 @@ SANITIZERS = {
     "a fault that the address sanitizer found": re.compile(r"ERROR: AddressSanitizer"),
 }
 COMPILER = re.compile(r"^(/.*?|[\w.+-]+/.*?):(\d+):\d+: error: (.*)$")
-LINKER = re.compile(r"^error: (.*)$|.*undefined (?:reference to|symbol).*")
 CRASH = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Signal (\d+)|Fatal error: |Current stack trace|💣 Program crashed")
 FATAL = re.compile(r"(.*Fatal error: .*)")
+COMPLAINT = re.compile(r"(error|warning): ")
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 TAIL = 25
 
@@ -57,4 +57,10 @@ def excerpt(log, tests=()):
             shown += [f"  {line}" for message in test.messages[:5] for line in message.splitlines()[:8]]
         return shown
     fatal = [match[1] for match in map(FATAL.match, lines) if match]
-    return fatal[:5] or lines[-TAIL:]
+    return fatal[:5] or complaints(lines) or lines[-TAIL:]
+
+
+def complaints(lines):
+    """What a tool like DocC says, each with the line that says where."""
+    starts = [number for number, line in enumerate(lines) if COMPLAINT.match(line)]
+    return [line for start in starts[:10] for line in lines[start:start + 2]]

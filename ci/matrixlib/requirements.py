@@ -53,6 +53,14 @@ def swift_sdk(name, _):
     return f"needs a Swift SDK for {name} (swift sdk install)"
 
 
+def swift_apart(_, __):
+    """A Swift that can be mounted elsewhere without the rest of the system."""
+    program = shutil.which("swift")
+    if program and pathlib.Path(program).resolve().parents[2] != pathlib.Path("/"):
+        return None
+    return "needs a Swift in a folder of its own, not in /usr"
+
+
 def git_tag(_, project):
     return None if quiet("git", "describe", "--tags", "--abbrev=0", cwd=project) else "there is no tag to compare with yet"
 
@@ -66,6 +74,7 @@ KINDS = {
     "command": command,
     "apt": apt,
     "swift-sdk": swift_sdk,
+    "swift-apart": swift_apart,
     "git-tag": git_tag,
 }
 
