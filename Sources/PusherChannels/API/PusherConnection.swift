@@ -89,8 +89,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { session = newValue }
     }
 
-    /// Describes this client on presence channels when signatures are made here (``AuthMethod/inline(secret:encryptionMasterKey:)``);
-    /// without it the socket id serves as user id.
+    /// Describes this client on presence channels when signatures are made here
+    /// (``AuthMethod/inline(secret:encryptionMasterKey:)``); without it the socket id serves as user id.
     public var userDataFetcher: (@Sendable () -> PusherPresenceChannelMember)? {
         get { driver.runner.channelUser }
         set { driver.runner.channelUser = newValue }
