@@ -9,10 +9,10 @@ from . import details, report, results, shell
 from .history import History
 from .processes import Processes
 from .requirements import install
-from .runner import INFRASTRUCTURE, Runner
+from .runner import INFRASTRUCTURE, INTERRUPTED, Runner
 from .screen import Screen
 
-NOTHING, INTERRUPTED = 5, 130
+NOTHING = 5
 
 
 def run(options, cells, places):
@@ -81,9 +81,7 @@ def finish(options, places, history, found):
 
 
 def code(found):
-    if any(result.status == "interrupted" for result in found):
-        return INTERRUPTED
-    failed = [result.code for result in found if result.code]
-    if failed:
-        return failed[0]
+    codes = [result.code for result in found if result.code]
+    if codes:
+        return INTERRUPTED if INTERRUPTED in codes else codes[0]
     return NOTHING if all(result.status == "skipped" for result in found) else 0

@@ -14,7 +14,7 @@ from .results import CellResult, StepResult
 from .shell import command
 from .steps import StepRunner
 
-TIMEOUT, INFRASTRUCTURE = 124, 4
+TIMEOUT, INFRASTRUCTURE, INTERRUPTED = 124, 4, 130
 
 
 class Runner:
@@ -50,7 +50,7 @@ class Runner:
     def cell(self, cell):
         result = CellResult(cell.id, "skipped", axes=cell.axes)
         if self.processes.stopped.is_set():
-            result.status, result.why, result.code = "interrupted", "not begun", 130
+            result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
         elif self.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
         elif reason := missing_of(cell, str(self.places.project)):
@@ -126,7 +126,7 @@ def conclude(result):
             continue
         result.why = f"{step.name}: {step.why}"
         if step.status == "interrupted":
-            result.status, result.code = "interrupted", 130
+            result.status, result.code = "interrupted", INTERRUPTED
         elif step.status == "timeout":
             result.status, result.code = "failed", TIMEOUT
         elif step.status == "flaky":
