@@ -62,7 +62,7 @@ chosen = {name: what for name, what in behaviours.items() if re.search(option("-
 results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang")]
 for what in behaviours.values():
     if what == "race":
-        print("WARNING: ThreadSanitizer: data race (pid=1)\n  Write of size 8 at Up.swift:9")
+        print("WARNING: ThreadSanitizer: Swift access race (pid=1)\n  Write of size 8 at Up.swift:9")
         sys.exit(66)
     if what == "leak":
         print("==1==ERROR: LeakSanitizer: detected memory leaks\nDirect leak of 16 bytes")

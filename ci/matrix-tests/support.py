@@ -56,6 +56,8 @@ class ProjectCase(unittest.TestCase):
     def matrix(self, *arguments, **values):
         """The exit code and all that was said. In this process, since starting one is most of what most tests would take."""
         from matrixlib.cli import main
+        from matrixlib import requirements
+        requirements.missing.cache_clear()
         said = io.StringIO()
         with unittest.mock.patch.dict(os.environ, self.environment(**values), clear=True):
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

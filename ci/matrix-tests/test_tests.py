@@ -77,7 +77,7 @@ class TestsCase(ProjectCase):
     def test_what_a_sanitizer_found_is_named_and_not_retried_away(self):
         self.assertEqual(self.ran("one=pass x=race"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: a data race", self.said)
-        self.assertIn("| WARNING: ThreadSanitizer: data race", self.said)
+        self.assertIn("| WARNING: ThreadSanitizer: Swift access race", self.said)
         self.assertEqual(self.ran("one=flaky x=leak"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: a leak", self.said)
         self.assertIn("| Direct leak of 16 bytes", self.said)

@@ -3,7 +3,7 @@
 import re
 
 SANITIZERS = {
-    "a data race": re.compile(r"^WARNING: ThreadSanitizer: data race"),
+    "a data race": re.compile(r"^WARNING: ThreadSanitizer: .*\brace\b"),
     "a fault that the thread sanitizer found": re.compile(r"^(WARNING|ERROR|FATAL): ThreadSanitizer"),
     "a leak": re.compile(r"ERROR: LeakSanitizer: detected memory leaks"),
     "a fault that the address sanitizer found": re.compile(r"ERROR: AddressSanitizer"),

@@ -76,7 +76,7 @@ class Screen:
     def _tick(self):
         while not self._end.wait(1):
             with self._lock:
-                columns = os.get_terminal_size(self.out.fileno()).columns
+                columns = os.get_terminal_size(self.out.fileno()).columns or 80
                 self._write(f"\r\x1b[K{self.status()[:columns - 1]}")
 
     def _print(self, line):
