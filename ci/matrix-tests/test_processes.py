@@ -64,7 +64,7 @@ class ProcessesCase(ProjectCase):
         process = self.start("run", "a")
         pids = self.pids()
         process.kill()
-        self.assert_ended(*pids, within=20)
+        self.assert_ended(*pids, within=4)
         self.assert_the_next_run_works()
 
     def test_two_runs_of_a_cell_wait_for_each_other(self):

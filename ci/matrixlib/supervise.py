@@ -12,7 +12,6 @@ import sys
 import time
 
 SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
-ENDINGS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 # Seconds for what is left to end by itself, at SIGTERM, at SIGKILL.
 BY_ITSELF, POLITELY, KILLED = 0.5, 1.5, 10
 
@@ -70,7 +69,7 @@ def end_everything(command, status):
         while time.monotonic() < deadline:
             status = reap(command, status)
             left = descendants()
-            if not left and status is not None:
+            if not left and status is not None and (told or sys.platform == "linux"):
                 return status, {}
             # Elsewhere than on Linux: the command's group, which is most of it.
             for pid in left if sys.platform == "linux" else [-command]:
@@ -92,7 +91,6 @@ def start(output, command):
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     try:
         os.execvp(command[0], command)
     except OSError as error:
@@ -100,27 +98,28 @@ def start(output, command):
     os._exit(127)
 
 
-def wait(command, parent, deadline):
-    """The command's status, and why it was ended, if it was."""
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return None, "timeout"
-        info = signal.sigtimedwait({signal.SIGCHLD} | ENDINGS, min(left, 5))
-        if os.getppid() != parent or (info and info.si_signo in ENDINGS):
+def wait(command, parent, deadline, told):
+    """The command's status, and why it was ended, if it was. By looking again and again, which every system can."""
+    pause = 0.002
+    while (status := reap(command, None)) is None:
+        if told or os.getppid() != parent:
             return None, "interrupted"
-        status = reap(command, None)
-        if status is not None:
-            return status, None
+        if time.monotonic() >= deadline:
+            return None, "timeout"
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+    return status, None
 
 
 def main():
     seconds, output, command = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD} | ENDINGS)
+    told = []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, _: told.append(number))
     parent = adopt_orphans()
     began = time.monotonic()
     child = start(output, command)
-    status, reason = wait(child, parent, began + seconds)
+    status, reason = wait(child, parent, began + seconds, told)
     took = time.monotonic() - began
     behind = {}
     if reason is None:
