@@ -28,7 +28,7 @@ class Processes:
 
     def run(self, command, environment, folder, seconds, output):
         """Appends what the command says to a file; returns when nothing that it started is left."""
-        supervised = [sys.executable, "-I", str(SUPERVISOR), str(seconds), str(output), *command]
+        supervised = [sys.executable, "-I", "-S", str(SUPERVISOR), str(seconds), str(output), *command]
         with self._lock:
             if self.stopped.is_set():
                 return Ended(None, 0, "interrupted")

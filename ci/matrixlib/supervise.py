@@ -13,7 +13,7 @@ import time
 
 SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
 # Seconds for what is left to end by itself, at SIGTERM, at SIGKILL.
-BY_ITSELF, POLITELY, KILLED = 0.5, 1.5, 10
+BY_ITSELF, POLITELY, KILLED = 0.5, 1, 10
 
 
 def adopt_orphans():
