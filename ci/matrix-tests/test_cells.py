@@ -93,6 +93,13 @@ class ProjectsCellsCase(ProjectCase):
         debug = load(ROOT).cell("debug")
         self.assertEqual([step.tests for step in debug.steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
 
+    def test_the_three_lines_of_contributing_are_a_cell(self):
+        example = (ROOT / "CONTRIBUTING.md").read_text().partition("```toml\n")[2].partition("```")[0]
+        self.assertEqual(example.count("\n"), 4)
+        self.cells(example)
+        code, said = self.matrix("list")
+        self.assertEqual((code, said.split()[1]), (0, "full"), said)
+
     def test_every_check_is_in_a_smoke_cell(self):
         from matrixlib.cells import load
         commands = [step.run.split()[0] for cell in load(ROOT).cells if "smoke" in cell.labels for step in cell.steps]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 from support import ProjectCase, last_line
 
@@ -58,6 +59,17 @@ class RunCase(ProjectCase):
         code, said = self.matrix("run", "*", CI="true")
         self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 1 skipped"))
 
+    def test_debian_packages_are_installed_where_that_is_asked_for(self):
+        self.program("dpkg-query", f'#!/bin/sh\n[ ! -e {self.project}/installed ] || printf "install ok installed"\n')
+        self.program("apt-get", f'#!/bin/sh\n[ "$1" != install ] || echo "$*" > {self.project}/installed\n')
+        self.program("sudo", '#!/bin/sh\nexec "$@"\n')
+        self.cells(cell("a", requires=["apt:made-up"]))
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 5)
+        self.assertIn("needs the Debian package made-up; --install gets it", said)
+        code, said = self.matrix("run", "a", "--install")
+        self.assertEqual((code, (self.project / "installed").read_text()), (0, "install -y -qq made-up\n"), said)
+
     def test_nothing_run_is_not_success(self):
         self.cells(cell("a", requires=["command:no-such-program"]))
         code, said = self.matrix("run", "a")
@@ -99,7 +111,6 @@ class RunCase(ProjectCase):
         (self.project / "out").unlink()
         _, printed = self.matrix("run", "--dry-run", "a")
         self.assertFalse((self.project / "out").exists())
-        import subprocess
         done = subprocess.run(["bash"], input=f"cd /\n{printed}", text=True, cwd="/", timeout=30)
         self.assertEqual((done.returncode, (self.project / "out").read_text()), (7, ran))
         self.assertEqual(code, 1)
