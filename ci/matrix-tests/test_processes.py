@@ -65,7 +65,10 @@ class ProcessesCase(ProjectCase):
         pids = self.pids()
         process.kill()
         self.assert_ended(*pids, within=4)
+        temporary = (self.project / ".ci/cells/a/temporary").read_text()
+        self.assertTrue(os.path.isdir(temporary))
         self.assert_the_next_run_works()
+        self.assertFalse(os.path.exists(temporary), "what it had left is still there")
 
     def test_two_runs_of_a_cell_wait_for_each_other(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''mkdir busy; echo x > began; until [ -e go ]; do sleep 0.01; done; rmdir busy'''\n")

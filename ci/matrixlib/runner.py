@@ -4,10 +4,10 @@ import concurrent.futures
 import contextlib
 import fcntl
 import shutil
-import tempfile
 import threading
 import time
 
+from . import temporary
 from .cells import STEP_KINDS
 from .requirements import missing_of, on_ci
 from .results import CellResult, StepResult
@@ -68,11 +68,10 @@ class Runner:
         result.status = "passed"
         began = time.monotonic()
         logs = self.places.logs(cell)
-        # Short, and not below the project: sockets may lie in it, whose paths have a hundred characters at most.
-        with self.alone(cell), tempfile.TemporaryDirectory(prefix="ci-matrix.", ignore_cleanup_errors=True) as temporary:
+        with self.alone(cell), temporary.folder(self.places.folder(cell)) as scratch:
             shutil.rmtree(logs, ignore_errors=True)
             logs.mkdir(parents=True, exist_ok=True)
-            runner = StepRunner(self.places, self.processes, temporary)
+            runner = StepRunner(self.places, self.processes, scratch)
             for step in cell.steps:
                 done = self.step(runner, cell, step)
                 result.steps.append(done)

@@ -76,7 +76,8 @@ def script(places, cell):
         "bash -eo pipefail /dev/fd/3 3<<'CELL' </dev/null",
         f"cd {shlex.quote(str(places.project))}",
         *exports(environment(places, cell)),
-        'export TMPDIR=$(mktemp -d /tmp/ci-matrix.XXXXXX)',
+        "export TMPDIR=$(mktemp -d /tmp/ci-matrix.XXXXXX)",
+        "trap 'rm -rf \"$TMPDIR\"' EXIT",
         f"mkdir -p {shlex.quote(str(places.folder(cell)))} {shlex.quote(str(places.logs(cell)))}",
     ]
     for step in cell.steps:
@@ -87,5 +88,4 @@ def script(places, cell):
         if step.env:
             text = "\n".join(["(", *exports(own(places, step.env)), text, ")"])
         lines.append(text)
-    lines += ['rm -rf "$TMPDIR"', "CELL"]
-    return lines
+    return [*lines, "CELL"]

@@ -1,0 +1,31 @@
+"""A cell's folder for temporary files, TMPDIR in its commands."""
+
+import contextlib
+import pathlib
+import shutil
+import tempfile
+
+PREFIX = "ci-matrix."
+
+
+@contextlib.contextmanager
+def folder(home):
+    """Gone afterwards, and that of a run which was killed before: `home`, the cell's folder, has a file that says where it is.
+
+    Not in there itself: sockets may lie in it, whose paths have a hundred characters at most.
+    """
+    note = pathlib.Path(home) / "temporary"
+    if note.exists():
+        remove(note.read_text())
+    path = tempfile.mkdtemp(prefix=PREFIX)
+    note.write_text(path)
+    try:
+        yield path
+    finally:
+        remove(path)
+        note.unlink(missing_ok=True)
+
+
+def remove(path):
+    if pathlib.Path(path).name.startswith(PREFIX):
+        shutil.rmtree(path, ignore_errors=True)
