@@ -47,7 +47,9 @@ public struct LocaleFailures: Error, CustomStringConvertible {
 extension TestEnvironment {
     /// Runs a test once for each locale, which is the environment's meanwhile; all have their turn, even if one fails.
     ///
-    /// - Parameter body: Throws where it fails; an expectation that only records doesn't name the locale.
+    /// - Parameters:
+    ///   - locales: Which, in this order.
+    ///   - body: Throws where it fails; an expectation that only records doesn't name the locale.
     /// - Throws: ``LocaleFailures`` with all that failed.
     public func forEachLocale(
         _ locales: [Locale] = Locales.all, _ body: (Locale) throws -> Void

@@ -55,7 +55,9 @@ public final class TestHarness: Sendable {
     /// - Parameters:
     ///   - seed: What everything random is drawn from.
     ///   - profile: Which server ``server`` imitates.
-    ///   - allowing: What may be left over at the end.
+    ///   - allowed: What may be left over at the end.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     public init(
         seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
         line: Int = #line
@@ -102,8 +104,11 @@ public final class TestHarness: Sendable {
     /// Makes a client of ``server`` that is not connected yet: calls back at once, in virtual time, authorised by the server.
     ///
     /// - Parameters:
+    ///   - key: The key of the app.
     ///   - socket: What it connects with, by default a new one.
     ///   - recorder: Records what it sends and receives.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     ///   - configure: Changes its options.
     public func makePusher(
         key: String = ServerApp.local.key, socket: MockWebSocket? = nil, recorder: TrafficRecorder? = nil,

@@ -7,7 +7,10 @@ import PusherChannels
 /// - Parameters:
 ///   - seed: What everything random is drawn from.
 ///   - profile: Which server the harness's server imitates.
-///   - allowing: What may be left over at the end.
+///   - allowed: What may be left over at the end.
+///   - file: The file of the call, for what is reported; the compiler fills it in.
+///   - line: The line of the call, likewise.
+///   - body: The test.
 /// - Throws: what `body` throws, otherwise ``TestFailure``.
 public func withTestHarness<Result>(
     seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
@@ -31,7 +34,11 @@ public func withTestHarness<Result>(
 /// - Parameters:
 ///   - seed: What everything random is drawn from.
 ///   - profile: Which server the harness's server imitates.
-///   - allowing: What may be left over at the end.
+///   - allowed: What may be left over at the end.
+///   - file: The file of the call, for what is reported; the compiler fills it in.
+///   - line: The line of the call, likewise.
+///   - isolation: The actor that the test runs on, by default the caller's.
+///   - body: The test.
 /// - Throws: what `body` throws, otherwise ``TestFailure``.
 public func withTestHarness<Result>(
     seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,

@@ -67,7 +67,9 @@ extension Matcher where Subject == RecordedRequest {
 
     /// Requests with a header field; capitals in its name don't matter.
     ///
-    /// - Parameter value: `nil` for any.
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - value: `nil` for any.
     public static func header(_ name: String, _ value: String? = nil) -> RequestMatcher {
         RequestMatcher("header \(name)\(value.map { ": \($0)" } ?? "")") { request in
             guard let actual = request.header(name) else { return "header \(name) is missing" }

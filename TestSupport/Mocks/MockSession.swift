@@ -90,6 +90,8 @@ public final class MockSession: HTTPSession, RequestStubbing {
     ///   - key: The app's key.
     ///   - encryptionMasterKey: What the keys of encrypted channels are made of, 32 bytes in base64.
     ///   - userID: The user where the form names none; by default the socket id.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     @discardableResult
     public func stubAuth(
         secret: String, key: String, encryptionMasterKey: String? = nil, userID: String? = nil, file: String = #fileID,

@@ -29,7 +29,9 @@ public final class MockWebSocket: WebSocket {
 
     /// Creates a closed socket.
     ///
-    /// - Parameter scheduler: The clock of scripts that wait, and of latency.
+    /// - Parameters:
+    ///   - server: What is behind it.
+    ///   - scheduler: The clock of scripts that wait, and of latency.
     public convenience init(server: Server = .trusting, scheduler: any Scheduler = LiveScheduler()) {
         self.init(server: server, scheduler: scheduler, timeline: nil)
     }
@@ -131,7 +133,9 @@ public final class MockWebSocket: WebSocket {
 
     /// Lets something go wrong, on the connection under way and on later ones until ``heal()``.
     ///
-    /// - Parameter connection: The one connection to do it on, the socket's first being 1; `nil` for all.
+    /// - Parameters:
+    ///   - fault: What goes wrong.
+    ///   - connection: The one connection to do it on, the socket's first being 1; `nil` for all.
     /// - Throws: ``UnsupportedFault``.
     public func inject(_ fault: Fault, onConnection connection: Int? = nil) throws(UnsupportedFault) {
         try fault.check(at: .mockWebSocket)
@@ -173,7 +177,9 @@ public final class MockWebSocket: WebSocket {
 
     /// Sends the handshake's `pusher:connection_established`.
     ///
-    /// - Parameter activityTimeout: In seconds; `nil` leaves it out.
+    /// - Parameters:
+    ///   - socketID: The id that the client gets.
+    ///   - activityTimeout: In seconds; `nil` leaves it out.
     /// - Returns: Whether the socket was open.
     @discardableResult
     public func serverEstablishes(socketID: String = "46123.486095", activityTimeout: Int? = 120) -> Bool {

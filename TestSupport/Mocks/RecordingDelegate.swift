@@ -83,7 +83,9 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
 
     /// The next happening that is wanted, now or when it comes; those before it are passed over, and not looked at again.
     ///
-    /// - Parameter patience: How long to wait, in real time: a watchdog, not a measure.
+    /// - Parameters:
+    ///   - patience: How long to wait, in real time: a watchdog, not a measure.
+    ///   - isWanted: Says of a happening whether it is meant; by default the first is.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
     public func next(

@@ -48,7 +48,9 @@ public struct TestClock: Clock {
     ///
     /// The sleeper goes on on its own executor after the advance has resumed it; on a ``Lane``, before time moves on.
     ///
-    /// - Parameter tolerance: Without effect; a virtual clock is never late.
+    /// - Parameters:
+    ///   - deadline: When to return.
+    ///   - tolerance: Without effect; a virtual clock is never late.
     /// - Throws: `CancellationError` as soon as the task is cancelled; no timer is left behind.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()

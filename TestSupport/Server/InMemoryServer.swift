@@ -78,7 +78,11 @@ public final class InMemoryServer: Sendable {
 
     /// Publishes an event as an app's backend does, in every app unless a key is given.
     ///
-    /// - Parameter data: The event's data, usually JSON text; subscribers receive it as a JSON string.
+    /// - Parameters:
+    ///   - channel: The channel's name.
+    ///   - event: The event's name.
+    ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
+    ///   - appKey: The key of the app to publish in; `nil` for every one.
     /// - Returns: How many connections it is sent to.
     @discardableResult
     public func publish(channel: String, event: String, data: String, appKey: String? = nil) -> Int {

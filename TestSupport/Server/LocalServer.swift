@@ -108,6 +108,7 @@ public final class LocalServer: RequestStubbing {
     ///   - apps: The apps that clients may connect to.
     ///   - profile: Which server it imitates.
     ///   - seed: What socket ids are drawn from.
+    ///   - settings: How it runs.
     ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
     /// - Throws: ``CannotListen``, at once, such as for a port that is taken, or for TLS where there is none.
     public static func start(
@@ -226,7 +227,11 @@ public final class LocalServer: RequestStubbing {
 
     /// Publishes an event as the HTTP API does, in every app unless a key is given.
     ///
-    /// - Parameter data: The event's data, usually JSON text; subscribers receive it as a JSON string.
+    /// - Parameters:
+    ///   - channel: The channel's name.
+    ///   - event: The event's name.
+    ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
+    ///   - appKey: The key of the app to publish in; `nil` for every one.
     /// - Returns: How many connections it is sent to.
     @discardableResult
     public func publish(channel: String, event: String, data: String, appKey: String? = nil) -> Int {

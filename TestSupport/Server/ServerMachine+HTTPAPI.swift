@@ -19,6 +19,7 @@ extension ServerMachine {
     /// Answers a request to the HTTP API (`/apps/…`) or to the authorisation endpoints (`/pusher/auth`, `/pusher/user-auth`).
     ///
     /// - Parameters:
+    ///   - request: What was asked.
     ///   - unixTime: The wall clock in seconds; a signature's timestamp must be near it.
     ///   - effects: Where what subscribers are sent is appended.
     /// - Returns: The answer, 404 for a path that is neither.

@@ -35,9 +35,12 @@ extension ServerMachine {
     /// Publishes an event as an app's backend does: on an encrypted channel sealed with the key that the app's master key gives.
     ///
     /// - Parameters:
+    ///   - channel: The channel's name.
+    ///   - event: The event's name.
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
     ///   - appKey: The app to publish in; `nil` means every app.
     ///   - socketID: A connection to leave out.
+    ///   - effects: Where what is to be done is appended.
     /// - Returns: How many connections it is sent to.
     @discardableResult
     public mutating func publish(

@@ -116,7 +116,10 @@ public struct ServerMachine: Sendable {
 
     /// Takes an input in and appends what is to be done.
     ///
-    /// - Parameter now: The time on the caller's monotonic clock; it never goes back.
+    /// - Parameters:
+    ///   - input: What happened.
+    ///   - now: The time on the caller's monotonic clock; it never goes back.
+    ///   - effects: Where what is to be done is appended.
     public mutating func handle(_ input: Input, at now: MonotonicTime, into effects: inout [Effect]) {
         self.now = max(self.now, now)
         switch input {

@@ -76,7 +76,9 @@ extension RequestStubbing {
 
     /// The first request that is meant and that was not returned by this before, now or when it comes.
     ///
-    /// - Parameter patience: How long to wait, in real time: a watchdog, not a measure.
+    /// - Parameters:
+    ///   - matcher: Which requests are meant.
+    ///   - patience: How long to wait, in real time: a watchdog, not a measure.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
     public func nextRequest(

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// A request that a test double answers, and how: what ``RequestStubbing/stub(_:_:file:line:)`` returns.
+/// A request that a test double answers, and how: what ``RequestStubbing/stub(_:_:_:file:line:)`` returns.
 ///
 /// All members may be called from any thread.
 public final class Stub: Sendable, CustomStringConvertible {

@@ -31,7 +31,7 @@ extension TrafficRecorder {
     /// Stops, and compares what was recorded with a file.
     ///
     /// - Parameters:
-    ///   - path: The file, found as in ``record(to:filter:testFile:)``.
+    ///   - path: The file, found as in `record(to:filter:testFile:)`.
     ///   - validator: Decides whether the traffic is what the file says.
     ///   - filter: What of the traffic is looked at.
     ///   - testFile: The test's file, which the compiler fills in.
@@ -60,7 +60,7 @@ extension TrafficRecorder {
         try validate(against: path, using: validator, filter: TrafficFilter(filter), testFile: testFile)
     }
 
-    /// Writes ``exportHAR()`` to a file, found as in ``record(to:filter:testFile:)``; on CI, too.
+    /// Writes ``exportHAR()`` to a file, found as in `record(to:filter:testFile:)`; on CI, too.
     ///
     /// - Throws: ``TrafficError`` where the file can't be written.
     public func exportHAR(to path: String, testFile: String = #filePath) throws(TrafficError) {

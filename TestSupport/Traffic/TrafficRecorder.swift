@@ -43,7 +43,7 @@ public final class TrafficRecorder: Sendable {
     /// - Parameters:
     ///   - headers: The header fields of requests that are written to files, where a request has them; capitals don't matter.
     ///   - redaction: What is hidden.
-    ///   - environment: Where `CI` and `TRAFFIC_DIR` are looked up, see ``record(to:filter:testFile:)``.
+    ///   - environment: Where `CI` and `TRAFFIC_DIR` are looked up, see `record(to:filter:testFile:)`.
     ///   - wallClock: Where the times in ``exportHAR()`` come from.
     public init(
         headers: Set<String> = [], redaction: Redaction = .standard,
