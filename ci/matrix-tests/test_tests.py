@@ -71,8 +71,8 @@ class TestsCase(ProjectCase):
         self.assertFalse((self.project / ".ci/logs/a/test.retry-1.log").exists(), "a crash is not retried")
 
     def test_a_hang_is_told_with_the_test_that_ran(self):
-        self.assertEqual(self.ran("one=pass two=hang", timeout=1), (124, "0 passed, 1 failed, 0 skipped"))
-        self.assertIn("not finished within 1 s; running: Made.Up/two()", self.said)
+        self.assertEqual(self.ran("one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("not finished within 3 s; running: Made.Up/two()", self.said)
 
     def test_what_a_sanitizer_found_is_named_and_not_retried_away(self):
         self.assertEqual(self.ran("one=pass x=race"), (1, "0 passed, 1 failed, 0 skipped"))

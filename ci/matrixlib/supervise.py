@@ -11,18 +11,16 @@ import signal
 import sys
 import time
 
-SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
+SET_CHILD_SUBREAPER = 36
 # Seconds for what is left to end by itself, at SIGTERM, at SIGKILL.
 BY_ITSELF, POLITELY, KILLED = 0.5, 1, 10
 
 
 def adopt_orphans():
-    parent = os.getppid()
     if sys.platform == "linux":
         library = ctypes.CDLL(None, use_errno=True)
-        if library.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) or library.prctl(SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0):
+        if library.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "prctl")
-    return parent
 
 
 def descendants():
@@ -116,7 +114,8 @@ def main():
     told = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: told.append(number))
-    parent = adopt_orphans()
+    parent = os.getppid()
+    adopt_orphans()
     began = time.monotonic()
     child = start(output, command)
     status, reason = wait(child, parent, began + seconds, told)
