@@ -70,6 +70,16 @@ class TestsCase(ProjectCase):
         self.assertIn("Up.swift:7: Fatal error: made up", self.said)
         self.assertFalse((self.project / ".ci/logs/a/test.retry-1.log").exists(), "a crash is not retried")
 
+    def test_of_many_that_ran_the_one_that_the_backtrace_names_crashed(self):
+        from matrixlib.diagnosis import in_backtrace
+        from matrixlib.results import Test
+        running = [Test(f"Made.Up/{name}()", "running") for name in ("one", "anyOne", "two")] + [Test("Made.Up/`three of these`()", "running")]
+        log = "one started\ntwo started\nFatal error: made up\n{}\n"
+        for frame, found in (
+                ("3 two() in x at /made/Up.swift:3", ["Made.Up/two()"]), ("#17 $s4Made2UpV3oneyyYaF /made/Up.swift:61", ["Made.Up/one()"]),
+                ("4 three of these() in x", ["Made.Up/`three of these`()"]), ("5 main in x", [])):
+            self.assertEqual([test.name for test in in_backtrace(log.format(frame), running)], found)
+
     def test_a_hang_is_told_with_the_test_that_ran(self):
         self.assertEqual(self.ran("one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("not finished within 3 s; running: Made.Up/two()", self.said)

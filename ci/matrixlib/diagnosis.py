@@ -33,6 +33,19 @@ def crashed(log):
     return CRASH.search(log) is not None
 
 
+def in_backtrace(log, tests):
+    """Those of the tests that a crash's backtrace names: Swift Testing begins all tests at once, so many were running."""
+    start = CRASH.search(log)
+    after = log[start.end():] if start else ""
+    return [test for test in tests if re.search(in_a_frame(test), after)]
+
+
+def in_a_frame(test):
+    """The test's function as it stands there: as it was written, or mangled, with its length before it."""
+    name = re.split(r"[/.]", test.name.partition("(")[0])[-1].strip("`")
+    return rf"(?<!\w){re.escape(name)}(?!\w)|(?<!\d){len(name)}{re.escape(name)}"
+
+
 def compile_errors(log):
     """The compiler's errors, each once: (file, line, message)."""
     found = [COMPILER.match(line) for line in log.splitlines()]

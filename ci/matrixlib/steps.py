@@ -90,7 +90,10 @@ def judge(result, step, ended, log):
             result.why += f"; running: {names(running)}"
     elif step.reports_tests and (running or diagnosis.crashed(log)):
         result.status = "crashed"
+        named = diagnosis.in_backtrace(log, running)
         result.why = f"crashed; running: {names(running)}" if running else "crashed outside of a test"
+        if named:
+            result.why = f"crashed in {names(named)}"
     elif failing:
         result.status, result.why = "failed", f"failed: {names(failing)}"
     else:
