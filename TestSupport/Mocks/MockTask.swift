@@ -27,13 +27,13 @@ public final class MockTask: HTTPTask {
 
     private struct State {
         var completion: Completion?
-        var isResumed = false
+        /// Until the task is resumed: a timer that is never run keeps the task, which must not keep what has the timer.
+        var scheduler: (any Scheduler)?
         var pending: [any ScheduledAction] = []
     }
 
     private let label: String
     private let delivery: MockDelivery
-    private let scheduler: any Scheduler
     private let answer: @Sendable () -> Answer
     private let state: Locked<State>
 
@@ -43,9 +43,8 @@ public final class MockTask: HTTPTask {
     ) {
         self.label = label
         self.delivery = delivery
-        self.scheduler = scheduler
         self.answer = answer
-        state = Locked(State(completion: completion))
+        state = Locked(State(completion: completion, scheduler: scheduler))
     }
 
     /// Creates a task that completes with a response, on one of the system's queues unless `delivery` says otherwise.
@@ -61,12 +60,7 @@ public final class MockTask: HTTPTask {
 
     /// Starts the request; a second call does nothing.
     public func resume() {
-        let isFirst = state.withLock { state in
-            guard !state.isResumed, state.completion != nil else { return false }
-            state.isResumed = true
-            return true
-        }
-        guard isFirst else { return }
+        guard let scheduler = state.withLock({ $0.completion == nil ? nil : $0.scheduler.take() }) else { return }
         let answer = answer()
         if let timeout = answer.timeout, answer.gate != nil || answer.delay >= timeout {
             keep(
@@ -75,8 +69,8 @@ public final class MockTask: HTTPTask {
                     keep(deliver(Outcome(error: URLError(.timedOut))))
                 })
         }
-        guard let gate = answer.gate else { return wait(for: answer) }
-        gate.pass { [self] in wait(for: answer) }
+        guard let gate = answer.gate else { return wait(for: answer, on: scheduler) }
+        gate.pass { [self] in wait(for: answer, on: scheduler) }
     }
 
     /// Gives the request up: it completes with `URLError.cancelled` unless it has completed.
@@ -85,7 +79,7 @@ public final class MockTask: HTTPTask {
         _ = delivery.prompt.deliver("cancellation of \(label)") { completion(nil, nil, URLError(.cancelled)) }
     }
 
-    private func wait(for answer: Answer) {
+    private func wait(for answer: Answer, on scheduler: any Scheduler) {
         guard answer.delay > .zero else { return keep(deliver(answer.outcome)) }
         keep(
             scheduler.schedule(at: scheduler.now + answer.delay, label: label) { [self] in keep(deliver(answer.outcome)) })
