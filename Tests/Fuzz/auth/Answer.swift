@@ -70,7 +70,9 @@ struct Answer {
             require(!isUnread || failure.status == response.status, "the status of \(failure)")
             require(failure.body == (isGood ? nil : body), "a refusal's body is passed on, and no other: \(failure)")
             let isBusy = (500..<600).contains(response.status) || [408, 425, 429].contains(response.status)
-            require(failure.isRetriable == isBusy, "\(failure) may be better later: \(isBusy)")
+            // Who means to answer and doesn't is a gateway, as like as not.
+            let isMistaken = isGood && isUnread
+            require(failure.isRetriable == (isBusy || isMistaken), "\(failure) may be better later: \(isBusy || isMistaken)")
         }
     }
 
