@@ -25,16 +25,21 @@ public final class MockTask: HTTPTask {
 
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
+    /// What a task needs until it is resumed, and not longer: a timer that is never run keeps the task, which must not keep what has
+    /// the timer.
+    private struct Start {
+        let scheduler: any Scheduler
+        let answer: @Sendable () -> Answer
+    }
+
     private struct State {
         var completion: Completion?
-        /// Until the task is resumed: a timer that is never run keeps the task, which must not keep what has the timer.
-        var scheduler: (any Scheduler)?
+        var start: Start?
         var pending: [any ScheduledAction] = []
     }
 
     private let label: String
     private let delivery: MockDelivery
-    private let answer: @Sendable () -> Answer
     private let state: Locked<State>
 
     init(
@@ -43,8 +48,8 @@ public final class MockTask: HTTPTask {
     ) {
         self.label = label
         self.delivery = delivery
-        self.answer = answer
-        state = Locked(State(completion: completion, scheduler: scheduler))
+        let start = Start(scheduler: scheduler, answer: answer)
+        state = Locked(State(completion: completion, start: start))
     }
 
     /// Creates a task that completes with a response, on one of the system's queues unless `delivery` says otherwise.
@@ -60,8 +65,8 @@ public final class MockTask: HTTPTask {
 
     /// Starts the request; a second call does nothing.
     public func resume() {
-        guard let scheduler = state.withLock({ $0.completion == nil ? nil : $0.scheduler.take() }) else { return }
-        let answer = answer()
+        guard let start = state.withLock({ $0.completion == nil ? nil : $0.start.take() }) else { return }
+        let (scheduler, answer) = (start.scheduler, start.answer())
         if let timeout = answer.timeout, answer.gate != nil || answer.delay >= timeout {
             keep(
                 scheduler.schedule(at: scheduler.now + timeout, label: "time-out of \(label)") { [weak self] in

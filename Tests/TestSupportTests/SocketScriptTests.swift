@@ -145,7 +145,7 @@ struct SocketScriptTests {
 
     @Test func `A matcher may ask the socket itself`() {
         let rig = Rig()
-        rig.socket.play(.expect(FrameMatcher { [socket = rig.socket] _ in socket.frames.count == 1 }), .event("x"))
+        rig.socket.play(.expect(FrameMatcher { [weak socket = rig.socket] _ in socket?.frames.count == 1 }), .event("x"))
         rig.open()
         rig.socket.send("{}")
         #expect(rig.take() == ["opened", "x"])
