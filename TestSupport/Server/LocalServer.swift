@@ -129,7 +129,7 @@ public final class LocalServer: RequestStubbing {
         }
         let listening = Task {
             do {
-                try await http.waitUntilListening()
+                try await http.waitUntilListening(timeout: 60)
                 outcome.yield(nil)
             } catch {
                 outcome.yield(error)

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Glibc
 import PusherChannels
 
 /// A TLS server with a certificate that it signed itself: the `openssl` command.
@@ -44,7 +45,8 @@ final class TLSServer: Sendable {
     }
 
     deinit {
-        process.withLock { $0.terminate() }
+        // Not `terminate()`: it comes from a thread that masks the signal, which the process inherited.
+        process.withLock { _ = kill($0.processIdentifier, SIGKILL) }
         try? FileManager.default.removeItem(at: directory)
     }
 
