@@ -66,16 +66,17 @@ public final class MockTask: HTTPTask {
     /// Starts the request; a second call does nothing.
     public func resume() {
         guard let start = state.withLock({ $0.completion == nil ? nil : $0.start.take() }) else { return }
-        let (scheduler, answer) = (start.scheduler, start.answer())
+        let scheduler = start.scheduler
+        var answer = start.answer()
         if let timeout = answer.timeout, answer.gate != nil || answer.delay >= timeout {
             keep(
-                scheduler.schedule(at: scheduler.now + timeout, label: "time-out of \(label)") { [weak self] in
-                    guard let self else { return }
+                scheduler.schedule(at: scheduler.now + timeout, label: "time-out of \(label)") { [self] in
                     keep(deliver(Outcome(error: URLError(.timedOut))))
                 })
         }
-        guard let gate = answer.gate else { return wait(for: answer, on: scheduler) }
-        gate.pass { [self] in wait(for: answer, on: scheduler) }
+        // One that stays shut would keep what waits for it, and that it.
+        guard let gate = answer.gate.take() else { return wait(for: answer, on: scheduler) }
+        gate.pass { [self, answer] in wait(for: answer, on: scheduler) }
     }
 
     /// Gives the request up: it completes with `URLError.cancelled` unless it has completed.
