@@ -7,8 +7,8 @@ struct TestSchedulerTests {
     let log = Locked<[String]>([])
 
     private func schedule(_ label: String, at deadline: MonotonicTime) -> any ScheduledAction {
-        scheduler.schedule(at: deadline, label: label) { [log, scheduler] in
-            log.withLock { $0.append("\(label)@\(scheduler.now.components.seconds)") }
+        scheduler.schedule(at: deadline, label: label) { [log, weak scheduler] in
+            log.withLock { $0.append("\(label)@\(scheduler?.now.components.seconds ?? -1)") }
         }
     }
 
