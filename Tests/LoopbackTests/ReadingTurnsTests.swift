@@ -55,6 +55,14 @@ import Testing
         #expect(turn(at: 1_000, reads: true) == .milliseconds(990))
     }
 
+    @Test mutating func aTurnInWhichItIsLeftForLaterSaysNothing() {
+        turn(at: 10)
+        turns.begin(at: .milliseconds(900))
+        stream.wait(in: turns)
+        turns.end(isComplete: true)
+        #expect(turn(at: 1_000, reads: true) == .milliseconds(990))
+    }
+
     @Test mutating func thoseAfterItDo() {
         stream.pause(turns)
         turn(at: 900)
