@@ -26,10 +26,12 @@ public enum Locales {
     public static let india = Locale(identifier: "hi_IN")
     /// Thai of Thailand: the Buddhist calendar.
     public static let thailand = Locale(identifier: "th_TH")
+    /// Turkish of Türkiye: the capital of i has a dot.
+    public static let turkey = Locale(identifier: "tr_TR")
 
     /// All of them.
     public static let all = [
-        posix, us, uk, germany, china, japan, brazil, korea, saudiArabia, israel, india, thailand,
+        posix, us, uk, germany, china, japan, brazil, korea, saudiArabia, israel, india, thailand, turkey,
     ]
 }
 

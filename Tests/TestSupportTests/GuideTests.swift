@@ -133,10 +133,11 @@ import FoundationNetworking
     }
     #endif
 
-    @Test func aPriceIsWrittenAsItsReadersDo() throws {
+    @Test(arguments: zip([Locales.us, Locales.germany], ["123,456.5", "123.456,5"]))
+    func aPriceIsWrittenAsItsReadersDo(locale: Locale, written: String) throws {
         try withTestHarness { harness in
-            harness.environment.locale.next = Locales.germany
-            #expect(harness.environment.numberFormatter().string(from: 1234.5) == "1.234,5")
+            harness.environment.locale.next = locale
+            #expect(harness.environment.numberFormatter().string(from: 123_456.5) == written)
             harness.scheduler.advance(by: .seconds(60))
             #expect(harness.environment.now() == Date(timeIntervalSinceReferenceDate: 60))
         }

@@ -40,8 +40,13 @@ steps = ["build", "test"]
 id = "asan"
 what = "tests with the address sanitizer"
 flags = ["--sanitize=address"]
-env = { LSAN_OPTIONS = "suppressions=SUPPRESSIONS:print_suppressions=0" }
-steps = ["build", "test"]
+env = { ASAN_OPTIONS = "detect_leaks=1:exitcode=0:log_path={project}/.ci/cells/asan/reports/report" }
+steps = [
+    "build",
+    { name = "folder", kind = "setup", run = "rm -rf {folder}/reports && mkdir -p {folder}/reports" },
+    { use = "test", tests = "--disable-xctest" },
+    { name = "leaks", run = "ROOT/ci/leaks {folder}/reports" },
+]
 [[cell]]
 id = "api"
 what = "no public symbol is gone"
@@ -56,7 +61,7 @@ class FaultCase(ProjectCase):
 
     def setUp(self):
         super().setUp()
-        self.cells(CELLS.replace("SUPPRESSIONS", str(ROOT / "ci/lsan-suppressions")))
+        self.cells(CELLS.replace("ROOT", str(ROOT)))
         self.write("Package.swift", MANIFEST)
         self.write("Sources/Made/Made.swift", LIBRARY)
         self.write("Tests/MadeTests/MadeTests.swift", TESTS)
@@ -155,7 +160,8 @@ final class Node { var other: Node? }
 }
 """
         self.assertEqual(self.ran_with(leak, "asan"), (1, "0 passed, 1 failed, 0 skipped"), self.said)
-        self.assertIn("test: a leak", self.said)
+        self.assertIn("leaks: a leak", self.said)
+        self.assertIn("in leaks() ", self.said)
         self.assertEqual(self.ran_with("", "asan"), (0, "1 passed, 0 failed, 0 skipped"), self.said)
 
     def test_api_break(self):

@@ -16,7 +16,7 @@ struct LocalesTests {
         #expect(Locales.saudiArabia.language.characterDirection == .rightToLeft)
         #expect(Locales.israel.language.characterDirection == .rightToLeft)
         #expect(Locales.thailand.calendar.identifier == .buddhist)
-        #expect(Set(Locales.all).count == 12)
+        #expect(Set(Locales.all).count == 13)
     }
 
     @Test func `The block runs once for each locale, which is the environment's meanwhile`() throws {
