@@ -37,7 +37,7 @@ extension ServerMachine {
         guard let version = Int(version), profile.protocolVersions.contains(version) else {
             throw ConnectionRefusal(code: 4007, message: "Unsupported protocol version: \(version)")
         }
-        if let version = parameters["version"], version.wholeMatch(of: /\d+(\.\d+)*/) == nil {
+        if let version = parameters["version"], version.wholeMatch(of: #/\d+(\.\d+)*/#) == nil {
             throw ConnectionRefusal(code: 4006, message: "Invalid version string format: \(version)")
         }
     }

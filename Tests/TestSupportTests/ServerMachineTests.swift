@@ -23,7 +23,7 @@ struct ServerMachineTests {
         #expect(ids == socketIDs(seed: 7))
         #expect(ids != socketIDs(seed: 8))
         #expect(Set(ids).count == 500)
-        #expect(ids.allSatisfy { $0.wholeMatch(of: /\d+\.\d+/) != nil })
+        #expect(ids.allSatisfy { $0.wholeMatch(of: #/\d+\.\d+/#) != nil })
     }
 
     @Test(arguments: [

@@ -76,6 +76,13 @@ class RunCase(ProjectCase):
         self.assertEqual((code, last_line(said)), (5, "0 passed, 0 failed, 1 skipped"))
         self.assertEqual(self.matrix("run", "-l", "nightly")[0], 5)
 
+    def test_a_job_of_optional_cells_that_were_skipped_is_no_failed_job(self):
+        self.cells(cell("a", requires=["command:no-such-program"], optional=True))
+        code, said = self.matrix("run", "a", CI="1")
+        self.assertEqual((code, last_line(said)), (0, "0 passed, 0 failed, 1 skipped"))
+        self.assertIn("needs the command no-such-program", said)
+        self.assertEqual(self.matrix("run", "-l", "nightly", CI="1")[0], 5)
+
     def test_cells_that_share_a_build_folder_build_once(self):
         steps = 'steps = [{ run = "echo x >> built", name = "build", kind = "build" }, { run = "true", name = "check" }]\n'
         self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\n{steps}[[cell]]\nid = "c"\nwhat = "d"\nbuild = "a"\n{steps}')

@@ -29,7 +29,7 @@ Ends with
   2    the command line or cells.toml is wrong, or Python is too old
   3    a build failed
   4    what a cell needs could not be had: a missing requirement where CI is set, a failing setup step
-  5    nothing was selected, or nothing of it could run
+  5    nothing was selected, or nothing of it could run; where CI is set, cells that may be skipped are no failure
   124  a step took too long
   130  it was interrupted
 and of several with that of the first cell that failed, in the order of cells.toml.
