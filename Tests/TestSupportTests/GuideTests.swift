@@ -168,6 +168,7 @@ import FoundationNetworking
             }
             harness.scheduler.advance(by: .seconds(300))
             #expect(harness.server.subscribers(of: "private-news").count == 100)
+            #expect(pushers.allSatisfy { $0.connection.connectionState == .connected })
         }
     }
 }

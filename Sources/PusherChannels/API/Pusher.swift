@@ -8,8 +8,10 @@
 /// ```
 ///
 /// What is subscribed to is what the application *wants*: subscriptions can be made before connecting and outlive every lost
-/// connection. All members may be used from any thread. The client disconnects when nothing refers to it or to one of its
-/// channels any more.
+/// connection. All members may be used from any thread.
+///
+/// The client disconnects when nothing refers to it or to one of its channels any more, and logs that. Keep it in a property, or
+/// `await` ``run()``: a local variable lives to the end of its scope in a debug build only, to its last use in an optimised one.
 public final class Pusher: Sendable {
     /// The client's connection.
     public let connection: PusherConnection

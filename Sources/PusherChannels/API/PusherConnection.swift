@@ -33,7 +33,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     }
 
     deinit {
-        driver.handle(.disconnect)
+        driver.handle(.letGo)
         driver.runner.hub.streams.finish()
     }
 

@@ -35,6 +35,19 @@ extension ConnectionMachine {
         }
     }
 
+    /// Says so where a connection was still wanted: optimised code lets go of a variable after its last use, not at the end of its
+    /// scope, and who wrote `connect()` last may wonder why nothing comes.
+    mutating func letGo(at now: MonotonicTime, into effects: inout [Effect]) {
+        switch phase {
+        case .idle, .closing(_, .stayDisconnected):
+            break
+        case .waiting, .opening, .establishing, .connected, .closing(_, .connect):
+            let message = "nothing refers to the client any more, so it disconnects; keep it, as in a property, to stay connected"
+            effects.append(.log(.info, message))
+        }
+        disconnect(at: now, into: &effects)
+    }
+
     /// What is waited for is tried at once; a connection that may have been left behind is asked for a sign of life.
     mutating func networkChanged(at now: MonotonicTime, into effects: inout [Effect]) {
         switch phase {

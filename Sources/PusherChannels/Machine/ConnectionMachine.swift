@@ -126,6 +126,8 @@ struct ConnectionMachine: Equatable, Sendable {
             connect(at: now, into: &effects)
         case .disconnect:
             disconnect(at: now, into: &effects)
+        case .letGo:
+            letGo(at: now, into: &effects)
         case .networkChanged:
             networkChanged(at: now, into: &effects)
         case .reconnectPolicy(let policy):

@@ -3,6 +3,8 @@ enum Input: Equatable, Sendable {
     // What the user wants.
     case connect
     case disconnect
+    /// Nothing refers to the client any more, so that nobody can ask it for anything.
+    case letGo
     /// The network may be another one, or back.
     case networkChanged
     case reconnectPolicy(ReconnectPolicy)

@@ -130,6 +130,33 @@ import Testing
     }
 
     // Proves P3.8.
+    @Test func whoIsLetGoOfWhileAConnectionIsWantedSaysSo() {
+        func isLogged(_ effects: [Effect]) -> Bool {
+            effects.contains { effect in
+                guard case .log(.info, let text, _) = effect else { return false }
+                return text.hasPrefix("nothing refers to the client")
+            }
+        }
+        var transcript = Transcript()
+        #expect(transcript.play(.letGo).isEmpty)
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        transcript.establish()
+        let effects = transcript.play(.letGo)
+        #expect(isLogged(effects))
+        #expect(effects.contains(.closeSocket(transcript.attempt, code: 1000, reason: "")))
+        #expect(transcript.play(.letGo).isEmpty)
+        transcript.play(.connect)
+        #expect(isLogged(transcript.play(.letGo)))
+        transcript.close(1000)
+        #expect(transcript.machine.state == .disconnected)
+
+        var waiting = Transcript.connected()
+        waiting.close(1006)
+        #expect(isLogged(waiting.play(.letGo)))
+        #expect(waiting.machine.state == .disconnected)
+    }
+
     @Test func disconnectDoesNotWaitForEverForThePeer() {
         var transcript = Transcript.connected()
         transcript.play(.disconnect)
