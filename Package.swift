@@ -77,7 +77,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TestSupportTests",
-            dependencies: ["PusherChannels", "TestSupport"],
+            dependencies: ["PusherChannels", "TestSupport", "Processes"],
             exclude: ["__Traffic__"],
             swiftSettings: settings
         ),

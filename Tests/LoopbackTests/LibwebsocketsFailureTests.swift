@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test func aCertificateThatNobodyVouchesFor() async throws {
-        let server = try TLSServer()
+        let server = try await TLSServer.start()
         let failure = try await failure(port: server.port, host: "localhost", secure: true)
         withExtendedLifetime(server) {}
         #expect(failure.kind == .tlsFailed(.selfSigned))
