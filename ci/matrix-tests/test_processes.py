@@ -79,6 +79,19 @@ class ProcessesCase(ProjectCase):
         (self.project / "go").touch()
         self.assertEqual((first.wait(30), second.wait(30)), (0, 0))
 
+    def test_one_that_is_interrupted_while_it_waits_leaves_the_other_alone(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''touch $TMPDIR/mine; echo x > began; until [ -e go ]; do sleep 0.01; done; test -e $TMPDIR/mine'''\n")
+        first = self.start("run", "a")
+        self.wait_for("began")
+        second = self.start("run", "a")
+        self.assertIn("waits for another ci/matrix", second.stdout.readline())
+        code, said = self.interrupted(second)
+        self.assertEqual((code, last_line(said)), (130, "0 passed, 0 failed, 1 skipped"), said)
+        (self.project / "go").touch()
+        said, _ = first.communicate(timeout=30)
+        self.assertEqual(first.returncode, 0, said)
+        self.assertTrue((self.project / ".ci/logs/a/touch.log").exists())
+
     def test_a_command_that_is_not_there_fails(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'no-such-program'\n")
         code, said = self.matrix("run", "a")

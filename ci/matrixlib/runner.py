@@ -50,7 +50,7 @@ class Runner:
     def cell(self, cell):
         result = CellResult(cell.id, "skipped", axes=cell.axes)
         if self.processes.stopped.is_set():
-            result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
+            not_begun(result)
         elif self.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
         elif reason := missing_of(cell, str(self.places.project)):
@@ -59,7 +59,8 @@ class Runner:
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
         else:
             try:
-                self.steps(cell, result)
+                with self.alone(cell) as its_own:
+                    self.steps(cell, result) if its_own else not_begun(result)
             except OSError as error:  # such as no space on the disk
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, str(error)
         return result
@@ -68,7 +69,7 @@ class Runner:
         result.status = "passed"
         began = time.monotonic()
         logs = self.places.logs(cell)
-        with self.alone(cell), temporary.folder(self.places.folder(cell)) as scratch:
+        with temporary.folder(self.places.folder(cell)) as scratch:
             shutil.rmtree(logs, ignore_errors=True)
             logs.mkdir(parents=True, exist_ok=True)
             runner = StepRunner(self.places, self.processes, scratch)
@@ -93,20 +94,19 @@ class Runner:
 
     @contextlib.contextmanager
     def alone(self, cell):
-        """Waits for another ci/matrix that uses the same folder; the lock goes with this process, however it ends."""
+        """Waits for another ci/matrix that uses the same folder; the lock goes with this process, however it ends.
+
+        Gives whether the folder is this one's, which it is not after an interrupt: what is in there is the other's.
+        """
         folder = self.places.folder(cell)
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            its_own = locked(file)
+            if not its_own:
                 self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
-                while not self.processes.stopped.is_set():
-                    with contextlib.suppress(BlockingIOError):
-                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        break
-                    time.sleep(0.5)
-            yield
+            while not its_own and not self.processes.stopped.wait(0.5):
+                its_own = locked(file)
+            yield its_own
 
     def metrics(self, cell):
         file, found = self.places.metrics(cell), {}
@@ -116,6 +116,19 @@ class Runner:
                 if separator:
                     found[name] = float(value)
         return found
+
+
+def locked(file):
+    """Whether this process has the lock of a file now."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def not_begun(result):
+    result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
 
 
 def conclude(result):
