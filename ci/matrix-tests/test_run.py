@@ -122,6 +122,43 @@ class RunCase(ProjectCase):
         self.assertEqual((done.returncode, (self.project / "out").read_text()), (7, ran))
         self.assertEqual(code, 1)
 
+    def printed_and_run(self, cells):
+        """What each of the ways leaves in the file `out`."""
+        self.cells(cells)
+        out, found = self.project / "out", []
+        for printed in (False, True):
+            out.unlink(missing_ok=True)
+            _, said = self.matrix("run", "a", *(["--dry-run"] if printed else []))
+            if printed:
+                subprocess.run(["bash"], input=said, text=True, cwd="/", timeout=30)
+            found.append(out.read_text())
+        return found
+
+    def test_a_step_leaves_the_shell_of_the_next_alone_when_pasted_too(self):
+        ran, pasted = self.printed_and_run("""[[cell]]
+id = "a"
+what = "It's made up"
+steps = [
+    { name = "one", run = "X=1; cd /; set +e; shopt -s nullglob" },
+    { name = "two", run = 'echo "$PWD ${X:-unset} no-such-file*" no-such-file* >> out; exit 0' },
+    { name = "three", run = """+"""'''
+cat <<EOF >> out
+{braces} $CI_CELL !!
+EOF
+for x in {1..2}; do echo "$x" >> out; done  # a comment''' },
+    { name = "four", env = { Y = "2" }, run = "echo $Y >> out; false; echo no >> out" },
+    { name = "five", run = "echo no >> out" },
+]
+""")
+        self.assertEqual(pasted, ran)
+        self.assertTrue(ran.endswith("\n{braces} a !!\n1\n2\n2\n"), ran)
+
+    def test_only_the_shells_of_steps_read_the_names_of_cells(self):
+        """An interactive zsh takes a line that begins with # for a command, and its apostrophe for a quote that goes on."""
+        self.cells("[[cell]]\nid = 'a'\nwhat = \"It's made up\"\nrun = 'true'\n")
+        first = self.matrix("run", "--dry-run", "a")[1].partition("\n")[0]
+        self.assertTrue(first.startswith("bash "), first)
+
     def test_history_is_shown(self):
         self.cells(cell("a", "sleep 0.1"))
         self.matrix("run", "a")

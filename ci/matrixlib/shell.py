@@ -72,8 +72,8 @@ def exports(values):
 def script(places, cell):
     """Lines that do what running the cell does, in a shell of their own."""
     lines = [
-        f"# {cell.id}: {cell.what}",
         "bash -eo pipefail /dev/fd/3 3<<'CELL' </dev/null",
+        f"# {cell.id}: {cell.what}",
         f"cd {shlex.quote(str(places.project))}",
         *exports(environment(places, cell)),
         "export TMPDIR=$(mktemp -d /tmp/ci-matrix.XXXXXX)",
@@ -84,8 +84,6 @@ def script(places, cell):
         text = command(places, cell, step)
         if "CELL" in text.splitlines():
             raise Problem(f"{cell.id}: a line of {step.name} can't be printed: CELL")
-        lines.append(f"# {step.name}: a {step.kind} that may take {step.timeout} s")
-        if step.env:
-            text = "\n".join(["(", *exports(own(places, step.env)), text, ")"])
-        lines.append(text)
+        # A shell of its own: what it sets, where it goes and that it exits is no matter of the next.
+        lines += [f"( # {step.name}: a {step.kind} that may take {step.timeout} s", *exports(own(places, step.env)), text, ")"]
     return [*lines, "CELL"]
