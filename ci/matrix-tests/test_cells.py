@@ -36,13 +36,38 @@ class CellsCase(ProjectCase):
         self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
         self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ")
         self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': unknown label 'fast'; known: smoke, full, nightly")
-        self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'")
+        self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'; known: ")
+        self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': '3' is no value of the axis 'y'; known: 1, 2")
+        self.refused(cell + 'run = "true"\nrunner = "mac"', "cell 'a': there is no runner 'mac'; known: linux")
         self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
         self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not of type int")
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
                      "cell 'a': unknown requirement 'rot'; known: apt, command, git-tag, linux, macos, namespaces, root, swift-apart, swift-sdk")
+
+    def test_tables_that_are_none_and_values_that_say_nothing(self):
+        cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
+        self.refused(cell + "steps = []", "cell 'a': 'steps' is empty")
+        self.refused(cell + 'run = " "', "cell 'a': 'run' is empty")
+        self.refused(cell + 'run = "true"\nlabels = []', "cell 'a': 'labels' is empty")
+        self.refused(cell + 'run = "true"\ntimeout = 0', "cell 'a': 'timeout' is less than 1")
+        self.refused(cell + 'run = "true"\nretries = -1', "cell 'a': 'retries' is less than 0")
+        self.refused(cell + 'run = "true"\nrequires = ["command"]', "cell 'a': the requirement 'command' needs a name: command:X")
+        self.refused(cell + 'run = "true"\nrequires = ["root:x"]', "cell 'a': the requirement 'root' has no name")
+        self.refused("cell = [3]", "a cell: is not a table")
+        self.refused("[step]\nbuild = 3", "step 'build': is not a table")
+        self.refused("[runner]\nlinux = 3", "runner 'linux': is not a table")
+        self.refused('[runner.linux]\nruns_on = "x"', "runner 'linux': unknown key 'runs_on'; known: container, options, runs-on")
+        self.refused("", "top level: has no [[cell]]")
+
+    def test_a_file_that_cannot_be_read(self):
+        file = self.project / "ci/cells.toml"
+        file.write_bytes(b"# \xff")
+        self.assertEqual(self.matrix("list"), (2, "ci/matrix: cells.toml: is not UTF-8\n"))
+        file.unlink()
+        file.mkdir()
+        self.assertEqual(self.matrix("list"), (2, f"ci/matrix: {file}: Is a directory\n"))
 
     def test_toml_that_is_none(self):
         self.cells("[[cell")

@@ -7,13 +7,15 @@ import shlex
 import tomllib
 
 from .problems import Problem
-from .requirements import KINDS as REQUIREMENTS
+from .requirements import KINDS as REQUIREMENTS, NAMED
 
 LABELS = ("smoke", "full", "nightly")
 # What it says of the cell when a step of a kind fails: the exit codes of ci/matrix.
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+LEAST = {"timeout": 1, "retries": 0}
+FILLED = {"run", "steps", "labels"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,11 +77,17 @@ class Reader:
 
     def take(self, where, table, types):
         """The table's values, each of the type that its key must have."""
+        if not isinstance(table, dict):
+            self.fail(where, "is not a table")
         for key, value in table.items():
             if key not in types:
                 self.fail(where, f"unknown key '{key}'; known: {', '.join(sorted(types))}")
-            if not isinstance(value, types[key]) or (types[key] is int and (isinstance(value, bool) or value < 0)):
+            if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
                 self.fail(where, f"'{key}' is not of type {types[key].__name__}")
+            if key in LEAST and value < LEAST[key]:
+                self.fail(where, f"'{key}' is less than {LEAST[key]}")
+            if key in FILLED and not (value.strip() if isinstance(value, str) else value):
+                self.fail(where, f"'{key}' is empty")
             if types[key] is list and key not in ("steps", "cell") and not all(isinstance(item, str) for item in value):
                 self.fail(where, f"'{key}' is not a list of strings")
             if key == "env" and not all(isinstance(item, str) for item in value.values()):
@@ -124,7 +132,7 @@ class Reader:
         return tuple(found)
 
     def cell(self, table, axes, runners, templates):
-        where = f"cell '{table.get('id', '?')}'"
+        where = f"cell '{table.get('id', '?')}'" if isinstance(table, dict) else "a cell"
         values = self.take(where, table, {
             "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
             "requires": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
@@ -137,18 +145,27 @@ class Reader:
             if label not in LABELS:
                 self.fail(where, f"unknown label '{label}'; known: {', '.join(LABELS)}")
         for axis, value in values.get("axes", {}).items():
-            if value not in axes.get(axis, ()):
-                self.fail(where, f"'{value}' is no value of the axis '{axis}'" if axis in axes else f"there is no axis '{axis}'")
+            if axis not in axes:
+                self.fail(where, f"there is no axis '{axis}'; known: {', '.join(axes)}")
+            if value not in axes[axis]:
+                self.fail(where, f"'{value}' is no value of the axis '{axis}'; known: {', '.join(axes[axis])}")
         for requirement in values.get("requires", ()):
-            if requirement.partition(":")[0] not in REQUIREMENTS:
-                self.fail(where, f"unknown requirement '{requirement}'; known: {', '.join(sorted(REQUIREMENTS))}")
+            self.requirement(where, *requirement.partition(":"))
         if values.get("runner", "linux") not in runners:
-            self.fail(where, f"there is no runner '{values['runner']}'")
+            self.fail(where, f"there is no runner '{values['runner']}'; known: {', '.join(runners)}")
         steps = self.steps(where, values, templates)
         values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
         for key in ("labels", "flags", "requires"):
             values[key] = tuple(values.get(key, ()))
         return Cell(steps=steps, **({"build": values["id"]} | values))
+
+    def requirement(self, where, kind, separator, name):
+        if kind not in REQUIREMENTS:
+            self.fail(where, f"unknown requirement '{kind}{separator}{name}'; known: {', '.join(sorted(REQUIREMENTS))}")
+        if kind in NAMED and not name:
+            self.fail(where, f"the requirement '{kind}' needs a name: {kind}:X")
+        if separator and kind not in NAMED:
+            self.fail(where, f"the requirement '{kind}' has no name")
 
     def matrix(self, table):
         table = self.take("top level", table, {"axes": dict, "runner": dict, "step": dict, "cell": list})
@@ -156,8 +173,12 @@ class Reader:
         for axis, known in axes.items():
             if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
                 self.fail(f"axis '{axis}'", "is not a list of strings, of which the first is what cells have that say nothing")
+        for name, runner in runners.items():
+            self.take(f"runner '{name}'", runner, {"runs-on": str, "container": str, "options": str})
         templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
-        cells = [self.cell(item, axes, runners, templates) for item in table.get("cell", [])]
+        if not table.get("cell"):
+            self.fail("top level", "has no [[cell]]")
+        cells = [self.cell(item, axes, runners, templates) for item in table["cell"]]
         return Matrix(axes, runners, tuple(self.joined(cell, cells) for cell in cells))
 
     def joined(self, cell, cells):
@@ -176,9 +197,13 @@ def load(project):
     """The matrix of the project in a folder."""
     file = pathlib.Path(project) / "ci/cells.toml"
     try:
-        table = tomllib.loads(file.read_text())
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise Problem(f"there is no {file}") from None
+    except OSError as error:
+        raise Problem(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Problem(f"{file.name}: is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise Problem(f"{file.name}: {error}") from None
     return Reader(file).matrix(table)

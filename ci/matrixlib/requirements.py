@@ -77,6 +77,8 @@ KINDS = {
     "swift-apart": swift_apart,
     "git-tag": git_tag,
 }
+# Those of which there are many, so that they have a name.
+NAMED = {"command", "apt", "swift-sdk"}
 
 
 @functools.cache
