@@ -64,10 +64,10 @@ class ProjectCase(unittest.TestCase):
                 code = main(["--project", str(self.project), *arguments])
         return code, said.getvalue()
 
-    def start(self, *arguments, **values):
+    def start(self, *arguments, cwd=None, **values):
         process = subprocess.Popen(
             self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env=self.environment(**values), start_new_session=True)
+            env=self.environment(**values), cwd=cwd, start_new_session=True)
         self.addCleanup(self.end, process)
         return process
 

@@ -95,6 +95,12 @@ class CellsCase(ProjectCase):
             self.assertEqual(code, 2, said)
             self.assertIn(arguments[-1].lstrip("!").rpartition("=")[2], said)
 
+    def test_explaining_is_about_one_cell(self):
+        self.cells(TWO)
+        self.assertIn("two.five: second\n", self.matrix("explain", "two.five")[1])
+        for name in ("*", "two*", "!one", "!*", ""):
+            self.assertEqual(self.matrix("explain", name), (2, f"ci/matrix: there is no cell '{name}'; known: one, two.five\n"))
+
     def test_without_a_word_the_smoke_cells_run(self):
         self.cells(TWO)
         code, said = self.matrix("run")

@@ -59,12 +59,53 @@ class ProcessesCase(ProjectCase):
     def test_after_sigterm(self):
         self.interrupt(signal.SIGTERM)
 
+    def test_after_who_reads_has_gone(self):
+        """As `ci/matrix run | head -1` makes it, or a terminal that is closed."""
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n" + spawning("sleep 1000", name="b"))
+        process = self.start("run", "*")
+        pids = self.pids()
+        process.stdout.close()
+        (self.project / "go").touch()
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(30), 130)
+        self.assert_ended(*pids, within=0.5)
+        self.assertEqual(self.statuses(), {"a": "passed", "b": "interrupted"})
+
+    def test_who_stops_reading_ends_what_runs(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nsteps = [{ name = 'x', run = 'echo > began; until [ -e go ]; do sleep 0.01; done' },"
+                   " { name = 'y', run = 'touch ran; sleep 1000' }]\n[[cell]]\nid = 'z'\nwhat = 'b'\nrun = 'touch z.ran'\n")
+        process = self.start("run", "*")
+        self.wait_for("began")
+        process.stdout.close()
+        (self.project / "go").touch()
+        self.assertEqual(process.wait(30), 130)
+        self.assertFalse((self.project / "z.ran").exists())
+
+    def test_a_failure_is_told_by_the_exit_code_when_nobody_reads(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'until [ -e go ]; do sleep 0.01; done; false'\n")
+        process = self.start("run", "*")
+        self.assertIn("a: until", process.stdout.readline())
+        process.stdout.close()
+        (self.project / "go").touch()
+        self.assertEqual((process.wait(30), self.statuses()), (1, {"a": "failed"}))
+
+    def test_after_control_c_while_packages_are_installed(self):
+        self.program("apt-get", "#!/bin/sh\necho installing > began\nexec sleep 1000\n")
+        self.program("dpkg-query", "#!/bin/sh\n")
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrequires = ['apt:made-up']\nrun = 'true'\n")
+        process = self.start("run", "a", "--install", cwd=self.project)
+        self.wait_for("began")
+        os.killpg(process.pid, signal.SIGINT)
+        said, _ = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, said), (130, "installing made-up\nci/matrix: interrupted\n"))
+
     def test_after_ci_matrix_itself_is_killed(self):
         self.cells(spawning("sleep 1000"))
         process = self.start("run", "a")
         pids = self.pids()
         process.kill()
         self.assert_ended(*pids, within=10)
+        self.assertNotIn("BrokenPipe", process.stdout.read())
         temporary = (self.project / ".ci/cells/a/temporary").read_text()
         self.assertTrue(os.path.isdir(temporary))
         self.assert_the_next_run_works()

@@ -63,6 +63,15 @@ class ReportCase(ProjectCase):
         self.assertEqual(self.matrix("report", str(self.project / "no.json"))[0], 2)
         self.assertEqual(self.matrix("report", str(self.project / "none.json"))[0], 2)
 
+    def test_before_any_run_there_is_nothing_to_report(self):
+        code, said = self.matrix("report")
+        self.assertEqual((code, said), (2, "ci/matrix: nothing has been run here yet: ci/matrix run\n"))
+
+    def test_a_report_that_cannot_be_written(self):
+        file = self.run_to("1.json")
+        code, said = self.matrix("report", file, "--json", str(self.project))
+        self.assertEqual((code, said.count("\n")), (4, 1), said)
+
     def test_github_gets_errors_folded_logs_and_a_table(self):
         summary = self.project / "summary.md"
         self.run_to("1.json", "one=fail", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))

@@ -122,6 +122,55 @@ class RunCase(ProjectCase):
         self.assertEqual((done.returncode, (self.project / "out").read_text()), (7, ran))
         self.assertEqual(code, 1)
 
+    def test_results_that_cannot_be_written_hide_no_result(self):
+        self.cells(cell("a") + cell("b", "false"))
+        for name, expected in (("a", (4, "1 passed, 0 failed, 0 skipped")), ("b", (1, "0 passed, 1 failed, 0 skipped"))):
+            code, said = self.matrix("run", name, "--report", str(self.project))
+            self.assertEqual((code, last_line(said)), expected, said)
+            self.assertIn("the results could not be written: ", said)
+
+    def test_a_project_that_cannot_be_written_to(self):
+        """A file stands where the folder must be: as root, nothing is read-only."""
+        self.cells(cell("a"))
+        (self.project / ".ci").touch()
+        code, said = self.matrix("run", "a")
+        self.assertEqual((code, last_line(said)), (4, "0 passed, 1 failed, 0 skipped"), said)
+        self.assertIn("/.ci", said)
+        self.assertEqual(self.matrix("list")[0], 0)
+
+    def test_a_terminal_that_knows_few_letters(self):
+        self.cells(cell("a", "echo '\u2718 no'; false"))
+        done = subprocess.run(self.command("run", "a"), capture_output=True, env=self.environment(PYTHONIOENCODING="ascii"))
+        self.assertEqual((done.returncode, done.stderr), (1, b""))
+        self.assertIn(b"| ? no", done.stdout)
+
+    def test_an_empty_selection_keeps_the_last_results(self):
+        self.cells(cell("a"))
+        self.matrix("run", "a")
+        code, said = self.matrix("run", "a", "!a")
+        self.assertEqual((code, said), (5, "nothing is selected\n0 passed, 0 failed, 0 skipped\n"))
+        self.assertEqual(self.statuses(), {"a": "passed"})
+
+    def test_two_runs_at_once_both_go_into_the_history(self):
+        from matrixlib.history import History
+        from matrixlib.results import CellResult
+        from matrixlib.shell import Places
+        one, other = History(Places(self.project)), History(Places(self.project))
+        one.add([CellResult("a", "passed", 3)])
+        other.add([CellResult("b", "failed")])
+        self.assertEqual(sorted(History(Places(self.project)).cells), ["a", "b"])
+
+    def test_a_history_that_is_none_is_forgotten(self):
+        self.cells(cell("a"))
+        results = self.project / ".ci/results"
+        results.mkdir(parents=True)
+        (self.project / ".ci/flakes.jsonl").write_bytes(b'3\n{}\n\xff\n{"cell": "a", "test": "t"}\n')
+        for text in ("[]", '{"a": 3}', '"x"', "{"):
+            (results / "history.json").write_text(text)
+            self.assertEqual(self.matrix("list")[0], 0, text)
+            self.assertIn("1 times: t", self.matrix("explain", "a")[1])
+            self.assertEqual(self.matrix("run", "a")[0], 0, text)
+
     def printed_and_run(self, cells):
         """What each of the ways leaves in the file `out`."""
         self.cells(cells)

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 
@@ -11,7 +10,8 @@ from .cells import load
 from .history import History
 from .problems import Problem
 from .run import run
-from .selection import select
+from .screen import to_nowhere
+from .selection import no_cell, select
 from .shell import Places
 
 HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on a laptop and on a hosted runner.
@@ -74,14 +74,22 @@ def parser():
 
 def main(arguments):
     options = parser().parse_args(arguments)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # Logs have letters that not every terminal knows.
     try:
         return COMMANDS[options.command](options) or 0
     except Problem as problem:
         print(f"ci/matrix: {problem}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        to_nowhere(sys.stdout)
         return 0
+    except OSError as error:
+        print(f"ci/matrix: {error}", file=sys.stderr)
+        return 4
+    except KeyboardInterrupt:
+        print("ci/matrix: interrupted", file=sys.stderr)
+        return 130
 
 
 def chosen(options):
@@ -110,7 +118,7 @@ def run_cells(options):
 
 def explain(options):
     matrix, places = load(options.project), Places(options.project)
-    (cell, *_) = select(matrix, [options.cell])
+    cell = matrix.cell(options.cell) or no_cell(matrix, options.cell)
     print("\n".join(describe.explanation(cell, places, History(places))))
 
 
@@ -121,7 +129,10 @@ def print_github(options):
 
 
 def print_report(options):
-    files = options.files or [Places(options.project).results / "latest.json"]
+    latest = Places(options.project).results / "latest.json"
+    if not options.files and not latest.exists():
+        raise Problem("nothing has been run here yet: ci/matrix run")
+    files = options.files or [latest]
     cells = report.merged([results.read(file) for file in files])
     if options.junit:
         results.write(options.junit, report.junit(cells))

@@ -10,10 +10,13 @@ class History:
     def __init__(self, places):
         self.file = places.results / "history.json"
         self.flaky = places.flakes
+        self.cells = self.read()
+
+    def read(self):
         try:
-            self.cells = json.loads(self.file.read_text())
-        except (OSError, ValueError):
-            self.cells = {}
+            return {name: dict(entry) for name, entry in json.loads(self.file.read_text()).items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}  # It was never written, or isn't ours.
 
     def seconds(self, cell):
         """How long the cell took when it last passed."""
@@ -23,6 +26,7 @@ class History:
         return self.cells.get(cell.id, {}).get("status")
 
     def add(self, results):
+        self.cells = self.read()  # Another ci/matrix may have added to it since.
         for result in results:
             if result.status in ("skipped", "interrupted"):
                 continue
@@ -45,12 +49,12 @@ class History:
     def flakes(self, cell):
         """How often each test of the cell was flaky."""
         counts = {}
-        lines = self.flaky.read_text().splitlines() if self.flaky.exists() else []
+        lines = self.flaky.read_text(errors="replace").splitlines() if self.flaky.exists() else []
         for line in lines:
             try:
                 entry = json.loads(line)
-            except ValueError:
+                if entry["cell"] == cell.id:
+                    counts[entry["test"]] = counts.get(entry["test"], 0) + 1
+            except (ValueError, TypeError, KeyError):
                 continue
-            if entry["cell"] == cell.id:
-                counts[entry["test"]] = counts.get(entry["test"], 0) + 1
         return counts

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sys
 import threading
 
 from . import details, report, results, shell
@@ -10,20 +11,23 @@ from .history import History
 from .processes import Processes
 from .requirements import install, on_ci
 from .runner import INFRASTRUCTURE, INTERRUPTED, Runner
-from .screen import Screen
+from .screen import Screen, to_nowhere
 
 NOTHING = 5
 
 
 def run(options, cells, places):
+    if not cells:
+        print(f"nothing is selected\n{report.closing_line([])}")
+        return NOTHING
     if options.dry_run:
         print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells))
-        return 0 if cells else NOTHING
+        return 0
     if options.install and not install(cells):
         print("ci/matrix: the Debian packages could not be installed")
         return INFRASTRUCTURE
     history, processes = History(places), Processes()
-    screen = Screen(len(cells), max((len(cell.id) for cell in cells), default=0), estimate(cells, history, options.jobs))
+    screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result))
     with interruptible(processes), screen:
         found = runner.run(cells)
@@ -31,8 +35,12 @@ def run(options, cells, places):
         for result in found:
             if result.status == "flaky":
                 result.code = 1
-    finish(options, places, history, found)
-    return code(found)
+    unwritten = save(options, places, history, found)
+    try:
+        close(options, found, unwritten)
+    except BrokenPipeError:
+        to_nowhere(sys.stdout)
+    return code(found) or (INFRASTRUCTURE if unwritten else 0)
 
 
 @contextlib.contextmanager
@@ -59,17 +67,27 @@ def estimate(cells, history, jobs):
     return seconds
 
 
-def finish(options, places, history, found):
-    took = sum(result.seconds for result in found)
-    history.add(found)
-    value = results.to_json(found, took)
-    results.write(places.results / "latest.json", value)
-    results.write(places.results / "junit.xml", report.junit(found))
-    if options.report:
-        results.write(options.report, value)
-    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with open(summary, "a", encoding="utf-8") as file:
-            file.write(report.markdown(found))
+def save(options, places, history, found):
+    """Writes the results; None, or why that can't be done."""
+    value = results.to_json(found, sum(result.seconds for result in found))
+    try:
+        history.add(found)
+        results.write(places.results / "latest.json", value)
+        results.write(places.results / "junit.xml", report.junit(found))
+        if options.report:
+            results.write(options.report, value)
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with open(summary, "a", encoding="utf-8") as file:
+                file.write(report.markdown(found))
+    except OSError as error:
+        return str(error)
+    return None
+
+
+def close(options, found, unwritten):
+    """Says what the lines of the cells don't, down to the last line."""
+    if unwritten:
+        print(f"the results could not be written: {unwritten}")
     flaky = [result.id for result in found if result.status == "flaky"]
     if flaky:
         print(f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if options.fail_on_flaky else ""))

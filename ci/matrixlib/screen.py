@@ -1,6 +1,7 @@
 """What `run` shows: a line for each cell, what failed when it does, and below, on a terminal, what is going on."""
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -12,6 +13,11 @@ def clock(seconds):
     minutes, seconds = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def to_nowhere(out):
+    """What is still to be said, too, which Python would complain about at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
 class Screen:
@@ -83,5 +89,9 @@ class Screen:
         self._write(("\r\x1b[K" if self.terminal else "") + line + "\n")
 
     def _write(self, text):
-        self.out.write(text)
-        self.out.flush()
+        try:
+            self.out.write(text)
+            self.out.flush()
+        except OSError:  # Nobody reads any more: what runs ends as it does when a terminal is closed.
+            to_nowhere(self.out)
+            os.kill(os.getpid(), signal.SIGHUP)

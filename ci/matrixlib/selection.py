@@ -6,12 +6,12 @@ from .cells import LABELS
 from .problems import Problem
 
 
+def no_cell(matrix, name):
+    raise Problem(f"there is no cell '{name}'; known: {', '.join(cell.id for cell in matrix.cells)}")
+
+
 def matching(matrix, pattern):
-    cells = [cell for cell in matrix.cells if fnmatch.fnmatchcase(cell.id, pattern)]
-    if not cells:
-        known = ", ".join(cell.id for cell in matrix.cells)
-        raise Problem(f"there is no cell '{pattern}'; known: {known}")
-    return cells
+    return [cell for cell in matrix.cells if fnmatch.fnmatchcase(cell.id, pattern)] or no_cell(matrix, pattern)
 
 
 def axis_value(matrix, text):
