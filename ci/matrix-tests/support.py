@@ -18,6 +18,15 @@ MATRIX = ROOT / "ci/matrix"
 FAKE_SWIFT = pathlib.Path(__file__).with_name("fake_swift.py")
 sys.path.insert(0, str(ROOT / "ci"))
 
+# One child in its group, one in a session of its own whose parent is gone, one that ignores what is polite.
+SPAWN = """
+sleep 1000 & echo $! >> pids.part
+setsid bash -c 'sleep 1000 & echo $! >> pids.part'
+bash -c 'trap "" TERM INT HUP; sleep 1000 & echo $! $$ >> pids.part; sleep 1001; sleep 1002' &
+until [ "$(wc -w < pids.part)" -eq 4 ]; do sleep 0.01; done
+mv pids.part pids
+"""
+
 # A watchdog: nothing here takes so long unless it hangs.
 LIMIT = 60
 
@@ -102,6 +111,22 @@ class ProjectCase(unittest.TestCase):
             while living(pid):
                 self.assertLess(time.monotonic(), deadline, f"process {pid} is left")
                 time.sleep(0.01)
+
+
+class SpawningCase(ProjectCase):
+    """With cells whose processes are hard to end: `spawning`."""
+
+    def pids(self):
+        return [int(pid) for pid in self.wait_for("pids").split()]
+
+    def assert_the_next_run_works(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        code, said = self.matrix("run", "a")
+        self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"), said)
+
+
+def spawning(then, timeout=30, name="a"):
+    return f"[[cell]]\nid = '{name}'\nwhat = 'b'\ntimeout = {timeout}\nrun = '''{SPAWN}{then}'''\n"
 
 
 def living(pid):

@@ -1,0 +1,77 @@
+"""What an interrupt leaves, or a reader that has gone: no process, results that are true, files of others as they were."""
+
+import os
+import signal
+
+from support import SpawningCase, last_line, spawning
+
+
+class InterruptsCase(SpawningCase):
+    def interrupt(self, number):
+        self.cells(spawning("sleep 1000") + "[[cell]]\nid = 'z'\nwhat = 'b'\nrun = 'touch ran'\n")
+        process = self.start("run", "*")
+        pids = self.pids()
+        code, said = self.interrupted(process, number)
+        self.assertEqual((code, last_line(said)), (130, "0 passed, 1 failed, 1 skipped"), said)
+        self.assert_ended(*pids, within=0.5)
+        self.assertFalse((self.project / "ran").exists(), "a cell was begun after the interrupt")
+        self.assert_the_next_run_works()
+
+    def test_after_control_c(self):
+        self.interrupt(signal.SIGINT)
+
+    def test_after_sigterm(self):
+        self.interrupt(signal.SIGTERM)
+
+    def test_after_who_reads_has_gone(self):
+        """As `ci/matrix run | head -1` makes it, or a terminal that is closed."""
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n" + spawning("sleep 1000", name="b"))
+        process = self.start("run", "*")
+        pids = self.pids()
+        process.stdout.close()
+        (self.project / "go").touch()
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(30), 130)
+        self.assert_ended(*pids, within=0.5)
+        self.assertEqual(self.statuses(), {"a": "passed", "b": "interrupted"})
+
+    def test_who_stops_reading_ends_what_runs(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nsteps = [{ name = 'x', run = 'echo > began; until [ -e go ]; do sleep 0.01; done' },"
+                   " { name = 'y', run = 'touch ran; sleep 1000' }]\n[[cell]]\nid = 'z'\nwhat = 'b'\nrun = 'touch z.ran'\n")
+        process = self.start("run", "*")
+        self.wait_for("began")
+        process.stdout.close()
+        (self.project / "go").touch()
+        self.assertEqual(process.wait(30), 130)
+        self.assertFalse((self.project / "z.ran").exists())
+
+    def test_a_failure_is_told_by_the_exit_code_when_nobody_reads(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'until [ -e go ]; do sleep 0.01; done; false'\n")
+        process = self.start("run", "*")
+        self.assertIn("a: until", process.stdout.readline())
+        process.stdout.close()
+        (self.project / "go").touch()
+        self.assertEqual((process.wait(30), self.statuses()), (1, {"a": "failed"}))
+
+    def test_after_control_c_while_packages_are_installed(self):
+        self.program("apt-get", "#!/bin/sh\necho installing > began\nexec sleep 1000\n")
+        self.program("dpkg-query", "#!/bin/sh\n")
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrequires = ['apt:made-up']\nrun = 'true'\n")
+        process = self.start("run", "a", "--install", cwd=self.project)
+        self.wait_for("began")
+        os.killpg(process.pid, signal.SIGINT)
+        said, _ = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, said), (130, "installing made-up\nci/matrix: interrupted\n"))
+
+    def test_one_that_is_interrupted_while_it_waits_leaves_the_other_alone(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''touch $TMPDIR/mine; echo x > began; until [ -e go ]; do sleep 0.01; done; test -e $TMPDIR/mine'''\n")
+        first = self.start("run", "a")
+        self.wait_for("began")
+        second = self.start("run", "a")
+        self.assertIn("waits for another ci/matrix", second.stdout.readline())
+        code, said = self.interrupted(second)
+        self.assertEqual((code, last_line(said)), (130, "0 passed, 0 failed, 1 skipped"), said)
+        (self.project / "go").touch()
+        said, _ = first.communicate(timeout=30)
+        self.assertEqual(first.returncode, 0, said)
+        self.assertTrue((self.project / ".ci/logs/a/touch.log").exists())
