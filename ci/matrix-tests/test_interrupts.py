@@ -2,8 +2,21 @@
 
 import os
 import signal
+import subprocess
 
 from support import SpawningCase, last_line, spawning
+
+
+def read(terminal):
+    """All that a terminal gets, until nobody writes to it any more."""
+    said = b""
+    with open(terminal, "rb", buffering=0) as file:
+        try:
+            while part := file.read(1000):
+                said += part
+        except OSError:  # How Linux tells that.
+            pass
+    return said.decode()
 
 
 class InterruptsCase(SpawningCase):
@@ -22,6 +35,18 @@ class InterruptsCase(SpawningCase):
 
     def test_after_sigterm(self):
         self.interrupt(signal.SIGTERM)
+
+    def test_while_it_ends_the_line_says_so(self):
+        self.cells(spawning("sleep 1000"))
+        terminal, inner = os.openpty()
+        process = subprocess.Popen(self.command("run", "a"), stdin=inner, stdout=inner, stderr=inner, env=self.environment(), start_new_session=True)
+        os.close(inner)
+        pids = self.pids()
+        process.send_signal(signal.SIGINT)
+        said = read(terminal)
+        self.assertEqual(process.wait(30), 130)
+        self.assertIn("interrupted: waits for what runs to end", said)
+        self.assert_ended(*pids, within=0.5)
 
     def test_after_who_reads_has_gone(self):
         """As `ci/matrix run | head -1` makes it, or a terminal that is closed."""

@@ -30,6 +30,18 @@ class ScreenCase(ProjectCase):
         screen.running["b"] = ("build", screen.began - 20)
         self.assertEqual(screen.status(), "[1/3] 0:00, about 2:20 left  b: build 0:20")
 
+    def test_what_ends_after_an_interrupt(self):
+        screen = self.screen({"a": 30, "b": 60, "c": 100})
+        screen.running["b"] = ("build", screen.began)
+        screen.ending = True
+        self.assertEqual(screen.status(), "[0/3] 0:00, interrupted: waits for what runs to end, 12 s at most  b: build 0:00")
+
+    def test_a_terminal_that_cannot_write_over_a_line_gets_none_to_write_over(self):
+        screen = self.screen({}, TERM="dumb")
+        with screen:
+            screen.began_step("a", "build")
+        self.assertEqual(screen.out.getvalue(), "            a: build\n")
+
     def test_without_a_time_of_every_cell_there_is_no_estimate(self):
         screen = self.screen({"a": 30})
         self.assertEqual(screen.status(), "[0/3] 0:00  ")

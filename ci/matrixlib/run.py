@@ -29,7 +29,7 @@ def run(options, cells, places):
     history, processes = History(places), Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result))
-    with interruptible(processes), screen:
+    with interruptible(processes, screen), screen:
         found = runner.run(cells)
     if options.fail_on_flaky:
         for result in found:
@@ -44,11 +44,15 @@ def run(options, cells, places):
 
 
 @contextlib.contextmanager
-def interruptible(processes):
+def interruptible(processes, screen):
     """The first signal ends what runs, whose results are still told."""
+    def end():
+        processes.stop()
+        screen.interrupted()
+
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     # A thread of its own: the handler may come while this one holds what ending needs.
-    before = [signal.signal(number, lambda *_: threading.Thread(target=processes.stop).start()) for number in numbers]
+    before = [signal.signal(number, lambda *_: threading.Thread(target=end).start()) for number in numbers]
     try:
         yield
     finally:

@@ -1,10 +1,13 @@
 """What `run` shows: a line for each cell, what failed when it does, and below, on a terminal, what is going on."""
 
+import math
 import os
 import signal
 import sys
 import threading
 import time
+
+from .supervise import BY_ITSELF, KILLED, POLITELY
 
 COLOURS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "interrupted": "33"}
 
@@ -26,11 +29,12 @@ class Screen:
     def __init__(self, total, width, expected, out=None, environment=os.environ):
         self.total, self.width, self.expected = total, width, expected
         self.out = out or sys.stdout
-        self.terminal = self.out.isatty()
-        self.coloured = self.terminal and "NO_COLOR" not in environment and environment.get("TERM") != "dumb"
+        self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
+        self.coloured = self.terminal and "NO_COLOR" not in environment
         self.began = time.monotonic()
         self.finished = set()
         self.running = {}  # cell: (step, when it began)
+        self.ending = False
         self._lock = threading.Lock()
         self._end = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
@@ -44,7 +48,8 @@ class Screen:
         self._end.set()
         if self.terminal:
             self._ticker.join()
-            self._write("\r\x1b[K")
+            with self._lock:
+                self._write("\r\x1b[K")
 
     def paint(self, status, text):
         return f"\x1b[{COLOURS[status]}m{text}\x1b[0m" if self.coloured else text
@@ -68,6 +73,11 @@ class Screen:
             for line in details:
                 self._print(line)
 
+    def interrupted(self):
+        """What runs is being ended, which may take a while."""
+        self.ending = True
+        self._show()
+
     def say(self, text):
         with self._lock:
             self._print(text)
@@ -77,11 +87,17 @@ class Screen:
         running = ", ".join(f"{cell}: {step} {clock(now - since)}" for cell, (step, since) in self.running.items())
         left = self.expected({cell: now - since for cell, (_, since) in self.running.items()}, self.finished)
         estimate = f", about {clock(left)} left" if left is not None else ""
+        if self.ending:
+            estimate = f", interrupted: waits for what runs to end, {math.ceil(BY_ITSELF + POLITELY + KILLED)} s at most"
         return f"[{len(self.finished)}/{self.total}] {clock(now - self.began)}{estimate}  {running}"
 
     def _tick(self):
         while not self._end.wait(1):
-            with self._lock:
+            self._show()
+
+    def _show(self):
+        with self._lock:
+            if self.terminal and not self._end.is_set():
                 columns = os.get_terminal_size(self.out.fileno()).columns or 80
                 self._write(f"\r\x1b[K{self.status()[:columns - 1]}")
 
