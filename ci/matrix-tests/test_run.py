@@ -122,6 +122,27 @@ class RunCase(ProjectCase):
         self.assertEqual((done.returncode, (self.project / "out").read_text()), (7, ran))
         self.assertEqual(code, 1)
 
+    def test_of_a_long_log_the_beginning_and_the_end_are_read(self):
+        from matrixlib import diagnosis
+        file = self.project / "log"
+        with file.open("w") as log:
+            log.write("first\n" + "x" * 99 + "\n")
+            log.truncate(3 * diagnosis.READ)
+            log.seek(0, os.SEEK_END)
+            log.write("\nlast \u2718\n")
+        read = diagnosis.read(file)
+        self.assertLessEqual(len(read), 2 * diagnosis.READ + 100)
+        self.assertTrue(read.startswith("first\nxx") and read.endswith("\nlast \u2718\n"))
+        self.assertIn("bytes are left out here", read)
+        self.assertEqual(diagnosis.read(self.project / "none"), "")
+
+    def test_long_lines_are_cut_and_what_would_steer_a_terminal_is_not_shown(self):
+        self.cells(cell("a", "printf '\\033]0;title\\007\\033[2Jone\\b\\ttwo\\n'; head -c 5000 /dev/zero | tr '\\0' x; false"))
+        _, said = self.matrix("run", "a")
+        self.assertIn("    | ]0;titleone\ttwo\n", said)
+        self.assertIn("x…\n", said)
+        self.assertLess(max(map(len, said.splitlines())), 600)
+
     def test_results_that_cannot_be_written_hide_no_result(self):
         self.cells(cell("a") + cell("b", "false"))
         for name, expected in (("a", (4, "1 passed, 0 failed, 0 skipped")), ("b", (1, "0 passed, 1 failed, 0 skipped"))):

@@ -10,8 +10,8 @@ def on_github(environment=os.environ):
 
 
 def excerpt(places, step):
-    file = places.project / step.log
-    return diagnosis.excerpt(file.read_text(errors="replace"), step.tests) if file.is_file() else []
+    log = diagnosis.read(places.project / step.log) if step.log else ""
+    return [diagnosis.shown(line) for line in diagnosis.excerpt(log, step.tests)]
 
 
 def lines(places, cell, result):
@@ -37,8 +37,7 @@ def annotations(places, result):
     for step in result.steps:
         if step.status == "passed":
             continue
-        log = places.project / step.log
-        errors = diagnosis.compile_errors(diagnosis.plain(log.read_text(errors="replace"))) if log.is_file() else []
+        errors = diagnosis.compile_errors(diagnosis.plain(diagnosis.read(places.project / step.log)))
         errors += [(test.file, test.line, f"{test.status}: {test.name}: {' '.join(test.messages)}") for test in step.tests
                    if test.status in ("failed", "flaky") and test.file]
         for file, line, message in errors[:10]:
@@ -50,10 +49,9 @@ def annotations(places, result):
 
 
 def logs(places, result):
-    """Every step's whole log, folded."""
+    """Every step's log, folded."""
     found = []
     for step in result.steps:
-        file = places.project / step.log
-        if step.log and file.is_file():
-            found += [f"::group::{result.id}: {step.name}", file.read_text(errors="replace").rstrip(), "::endgroup::"]
+        if step.log:
+            found += [f"::group::{result.id}: {step.name}", diagnosis.read(places.project / step.log).rstrip(), "::endgroup::"]
     return found

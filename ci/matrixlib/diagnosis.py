@@ -1,5 +1,6 @@
 """Reads of a log why a step failed, and which of its lines to show."""
 
+import os
 import re
 
 SANITIZERS = {
@@ -13,7 +14,32 @@ CRASH = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Sign
 FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 TAIL = 25
+# Bytes of a log's beginning, and as many of its end: nobody reads more, and a step may print without end.
+READ = 4 << 20
+WIDTH = 500
+
+
+def read(file):
+    """A log's text, without the middle of a long one; nothing if there is none."""
+    try:
+        with open(file, "rb") as log:
+            found = log.read(READ)
+            left = os.fstat(log.fileno()).st_size - 2 * READ
+            if left > 0:
+                found += f"\n… {left} bytes are left out here …\n".encode()
+                log.seek(-READ, os.SEEK_END)
+            found += log.read(READ)
+    except FileNotFoundError:
+        return ""
+    return found.decode(errors="replace")
+
+
+def shown(line):
+    """A line of a log as a terminal may have it."""
+    line = CONTROL.sub("", line)
+    return line if len(line) <= WIDTH else line[:WIDTH] + "…"
 
 
 def plain(text):

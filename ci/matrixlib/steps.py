@@ -30,7 +30,7 @@ class StepRunner:
             result.notes.append(f"left processes behind, which were ended: {', '.join(ended.left)}")
         if ended.unkillable:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
-        judge(result, step, ended, diagnosis.plain(log.read_text(errors="replace")))
+        judge(result, step, ended, diagnosis.plain(diagnosis.read(log)))
         return result
 
     def run(self, cell, step):
