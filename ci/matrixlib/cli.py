@@ -28,10 +28,10 @@ Ends with
   1    a check or a test failed; a test was flaky and --fail-on-flaky given; compare: a cell that passed doesn't any more
   2    the command line or cells.toml is wrong, or Python is too old
   3    a build failed
-  4    what a cell needs could not be had: a missing requirement where CI is set, a failing setup step
+  4    what a cell needs could not be had: a missing requirement where CI is set, a failing setup step, a disk that can be written to
   5    nothing was selected, or nothing of it could run; where CI is set, cells that may be skipped are no failure
   124  a step took too long
-  130  it was interrupted
+  130  it was interrupted, or nobody reads any more what it says
 and of several with that of the first cell that failed, in the order of cells.toml.
 
 A cell whose requirements are missing is skipped, and says why. Where the variable CI is set it fails instead, unless it is optional.
