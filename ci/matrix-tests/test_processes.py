@@ -55,6 +55,12 @@ class ProcessesCase(SpawningCase):
         self.assertEqual(code, 1, said)
         self.assertIn("signal 9", said)
 
+    def test_a_command_that_kills_what_watches_it_has_failed_and_was_not_interrupted(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'kill -KILL $PPID'\n[[cell]]\nid = 'c'\nwhat = 'b'\nrun = 'true'\n")
+        code, said = self.matrix("run", "*")
+        self.assertEqual((code, self.statuses()), (1, {"a": "failed", "c": "passed"}), said)
+        self.assertIn("signal 9", said)
+
     def test_a_cell_has_nothing_to_read(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'cat'\n")
         self.assertEqual(self.matrix("run", "a")[0], 0)

@@ -109,6 +109,11 @@ class RunCase(ProjectCase):
         (found,) = json.loads((self.project / "out.json").read_text())["cells"]
         self.assertEqual(found["metrics"], {"coverage": 91.5})
 
+    def test_metrics_that_are_none_are_left_out(self):
+        self.cells(cell("a", "printf 'one=1\\n\\377=2\\nx=y\\nz\\nn=nan\\ni=inf\\n' > \"$CI_METRICS\""))
+        code, said = self.matrix("run", "a")
+        self.assertEqual((code, self.results()[0]["metrics"]), (0, {"one": 1, "\ufffd": 2}), said)
+
     def test_what_is_printed_does_the_same_when_pasted(self):
         text = ('[[cell]]\nid = "a"\nwhat = "b"\nflags = ["--x", "it\'s $HOME"]\nenv = { ONE = "1 $ \'" }\nsteps = [{ name = "s", env = { TWO = "2" }, '
                 'run = \'\'\'printf "%s\\n" {flags} "$ONE" "$TWO" "$SWIFTPM_BUILD_DIR" "$CI_CELL" "$PWD" >> out; cat\'\'\' }, { name = "t", run = "exit 7" }]\n')

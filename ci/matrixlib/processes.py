@@ -44,8 +44,8 @@ class Processes:
                 self._running.discard(process)
         try:
             told = json.loads(said)
-        except ValueError:
-            return Ended(None, 0, "interrupted")
+        except ValueError:  # Something ended the supervisor: this process, or the command itself.
+            return Ended(process.returncode, 0, "interrupted" if self.stopped.is_set() else None)
         return Ended(told["exit"], told["seconds"], told["ended"], tuple(told["left"]), tuple(told["unkillable"]))
 
     def stop(self):

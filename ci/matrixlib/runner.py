@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import fcntl
+import math
 import shutil
 import threading
 import time
@@ -110,10 +111,10 @@ class Runner:
 
     def metrics(self, cell):
         file, found = self.places.metrics(cell), {}
-        for line in file.read_text().splitlines() if file.exists() else ():
+        for line in file.read_text(errors="replace").splitlines() if file.exists() else ():
             name, separator, value = line.partition("=")
             with contextlib.suppress(ValueError):
-                if separator:
+                if separator and math.isfinite(float(value)):
                     found[name] = float(value)
         return found
 
