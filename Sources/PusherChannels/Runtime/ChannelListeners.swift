@@ -15,10 +15,12 @@ final class ChannelListeners: Sendable {
 
     /// Takes over the callbacks that were given; nil leaves what is there.
     func update(_ new: Callbacks) {
-        state.withLock { callbacks in
+        _ = state.withLock { callbacks in
+            let replaced = callbacks
             callbacks.memberAdded = new.memberAdded ?? callbacks.memberAdded
             callbacks.memberRemoved = new.memberRemoved ?? callbacks.memberRemoved
             callbacks.subscriptionCountChanged = new.subscriptionCountChanged ?? callbacks.subscriptionCountChanged
+            return replaced
         }
     }
 }

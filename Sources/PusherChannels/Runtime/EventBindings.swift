@@ -36,23 +36,23 @@ final class EventBindings: Sendable {
 
     /// Takes one binding back: of one event, or with nil of those to every event.
     func unbind(_ eventName: String?, id: String) {
-        state.withLock { state in
+        _ = state.withLock { state in
             if let eventName {
-                state.byEvent[eventName]?.removeAll { $0.id == id }
+                state.byEvent[eventName]?.removeFirst { $0.id == id }
             } else {
-                state.ofEveryEvent.removeAll { $0.id == id }
+                state.ofEveryEvent.removeFirst { $0.id == id }
             }
         }
     }
 
     func unbindAll(of eventName: String) {
-        state.withLock { _ = $0.byEvent.removeValue(forKey: eventName) }
+        _ = state.withLock { $0.byEvent.removeValue(forKey: eventName) }
     }
 
     func unbindAll() {
-        state.withLock { state in
-            state.byEvent = [:]
-            state.ofEveryEvent = []
+        _ = state.withLock { state in
+            defer { (state.byEvent, state.ofEveryEvent) = ([:], []) }
+            return (state.byEvent, state.ofEveryEvent)
         }
     }
 
@@ -61,5 +61,12 @@ final class EventBindings: Sendable {
         let (named, all) = state.withLock { ($0.byEvent[event.eventName], $0.ofEveryEvent) }
         for binding in named ?? [] { binding.callback(event) }
         for binding in all { binding.callback(event) }
+    }
+}
+
+extension Array {
+    /// Takes out the first of them that is the right one.
+    fileprivate mutating func removeFirst(where isRight: (Element) -> Bool) -> Element? {
+        firstIndex(where: isRight).map { remove(at: $0) }
     }
 }

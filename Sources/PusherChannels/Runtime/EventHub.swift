@@ -58,7 +58,7 @@ final class EventHub: Sendable {
 
     /// Nothing that comes later reaches the channel's listeners.
     func forget(channel: String) {
-        channels.withLock { _ = $0.removeValue(forKey: channel) }
+        _ = channels.withLock { $0.removeValue(forKey: channel) }
     }
 
     // MARK: Delivery

@@ -38,7 +38,7 @@ final class UserListeners: Sendable {
     }
 
     func unwatch(_ number: Int) {
-        state.withLock { _ = $0.watchers.removeValue(forKey: number) }
+        _ = state.withLock { $0.watchers.removeValue(forKey: number) }
     }
 
     func watchlistChanged(_ event: WatchlistEvent) {

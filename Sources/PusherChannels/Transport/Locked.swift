@@ -27,6 +27,8 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` with the value while no other thread can; it must not call back into code that takes the same lock.
+    ///
+    /// Nor may what the user's closures hold be let go of in there, whose end may do anything: have `body` return it.
     package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

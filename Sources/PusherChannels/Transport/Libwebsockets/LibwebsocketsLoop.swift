@@ -139,11 +139,12 @@ public final class LibwebsocketsLoop: Sendable {
 
     /// Whether somebody opened something, or wants it to stop, after it had stopped.
     private func isNeeded() -> Bool {
-        state.withLock { state in
+        let (isNeeded, _) = state.withLock { state in
             state.isRunning = state.needs > 0 || !state.stopping.isEmpty
-            if !state.isRunning { state.commands = [] }
-            return state.isRunning
+            defer { if !state.isRunning { state.commands = [] } }
+            return (state.isRunning, state.commands)
         }
+        return isNeeded
     }
 
     private func runCommands(on service: LibwebsocketsService) {

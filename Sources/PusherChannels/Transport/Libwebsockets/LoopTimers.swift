@@ -30,13 +30,18 @@ final class LoopTimers {
         return lastNumber
     }
 
+    // An action may have the last reference to something with a timer of its own, which is cancelled then, in the middle: what is
+    // forgotten is let go of once the list of actions is as it should be.
+
     fileprivate func cancel(_ number: UInt64) {
-        actions[number] = nil
+        _ = actions.removeValue(forKey: number)
     }
 
     /// Forgets all.
     func removeAll() {
+        let forgotten = actions
         actions = [:]
+        withExtendedLifetime(forgotten) {}
     }
 
     /// Runs what is due.

@@ -1,0 +1,126 @@
+import Dispatch
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The end of what a closure holds may do anything, such as take back other closures. It must not be under a lock that that
+/// needs, too.
+@Suite struct LetGoClosureTests {
+    /// Does something when the last closure that holds it is gone.
+    private final class Owner: Sendable {
+        private let atItsEnd: @Sendable () -> Void
+
+        init(atItsEnd: @escaping @Sendable () -> Void) {
+            self.atItsEnd = atItsEnd
+        }
+
+        deinit {
+            atItsEnd()
+        }
+    }
+
+    /// Leaves a closure with the client that holds the owner, and gives back what lets it go.
+    typealias Leave = @Sendable (Pusher, any AnyObject & Sendable) -> @Sendable () -> Void
+
+    private static let ways: [(String, Leave)] = [
+        (
+            "unbind",
+            { pusher, owner in
+                let id = pusher.subscribe("room").bind(eventName: "e") { _ in _ = owner }
+                return { pusher.subscribe("room").unbind(eventName: "e", callbackId: id) }
+            }
+        ),
+        (
+            "unbindAll of an event",
+            { pusher, owner in
+                pusher.subscribe("room").bind(eventName: "e") { _ in _ = owner }
+                return { pusher.subscribe("room").unbindAll(forEventName: "e") }
+            }
+        ),
+        (
+            "unbindAll of a channel",
+            { pusher, owner in
+                pusher.subscribe("room").bind(eventName: "e") { _ in _ = owner }
+                return { pusher.subscribe("room").unbindAll() }
+            }
+        ),
+        (
+            "unbind of all events",
+            { pusher, owner in
+                let id = pusher.bind { _ in _ = owner }
+                return { pusher.unbind(callbackId: id) }
+            }
+        ),
+        (
+            "unbindAll of all events",
+            { pusher, owner in
+                pusher.bind { _ in _ = owner }
+                return { pusher.unbindAll() }
+            }
+        ),
+        (
+            "unsubscribe",
+            { pusher, owner in
+                pusher.subscribe("room").bind(eventName: "e") { _ in _ = owner }
+                return { pusher.unsubscribe("room") }
+            }
+        ),
+        (
+            "another callback",
+            { pusher, owner in
+                pusher.subscribe("presence-room", onMemberAdded: { _ in _ = owner })
+                return { pusher.subscribe("presence-room", onMemberAdded: { _ in }) }
+            }
+        ),
+        (
+            "unbind of the user's events",
+            { pusher, owner in
+                let id = pusher.user.bind(eventName: "e") { _ in _ = owner }
+                return { pusher.user.unbind(eventName: "e", callbackId: id) }
+            }
+        ),
+        (
+            "unbindAll of the user's events",
+            { pusher, owner in
+                pusher.user.bind(eventName: "e") { _ in _ = owner }
+                return { pusher.user.unbindAll() }
+            }
+        ),
+        (
+            "unbind of the watchlist",
+            { pusher, owner in
+                let id = pusher.user.watchlist.bind(eventName: "online") { _ in _ = owner }
+                return { pusher.user.watchlist.unbind(callbackId: id) }
+            }
+        ),
+    ]
+
+    @Test(arguments: ways.map(\.0)) func whatIsLetGoOfMayCallTheClient(way: String) throws {
+        let leave = try #require(Self.ways.first { $0.0 == way }?.1)
+        let pusher = ClientRig.connected().pusher
+        let (calls, done) = (Locked(0), DispatchSemaphore(value: 0))
+        var owner: Owner? = Owner { [weak pusher] in
+            guard let pusher else { return }
+            let room = pusher.subscribe("room")
+            room.unbind(eventName: "e", callbackId: room.bind(eventName: "e") { _ in })
+            pusher.unbind(callbackId: pusher.bind { _ in })
+            pusher.subscribe("presence-room", onMemberAdded: { _ in })
+            pusher.unsubscribe("presence-room")
+            pusher.user.unbind(eventName: "e", callbackId: pusher.user.bind(eventName: "e") { _ in })
+            pusher.user.watchlist.unbind(callbackId: pusher.user.watchlist.bind(eventName: "online") { _ in })
+            pusher.signIn { _ in }
+            pusher.disconnect()
+            calls.withLock { $0 += 1 }
+        }
+        let letGo = try leave(pusher, #require(owner))
+        owner = nil
+        #expect(calls.withLock { $0 } == 0)
+        // In a thread of its own: one that waits for a lock that it holds never comes back.
+        DispatchQueue(label: "let go").async {
+            letGo()
+            done.signal()
+        }
+        try #require(done.wait(timeout: .now() + 20) == .success, "it hangs")
+        #expect(calls.withLock { $0 } == 1)
+    }
+}
