@@ -9,7 +9,7 @@ struct SealedEvents: Equatable, Sendable {
     enum Stage: Equatable, Sendable {
         case idle
         case opening(Number, Envelope, withNewKey: Bool)
-        /// The key didn't fit. The attempt is nil when the connection was lost meanwhile: the next subscription brings a key.
+        /// The key didn't fit. The attempt is nil when the subscription was lost meanwhile: the next one brings a key.
         case awaitingKey(Envelope, SubscriptionAttempt?)
     }
 
@@ -81,7 +81,8 @@ struct SealedEvents: Equatable, Sendable {
         return envelope
     }
 
-    mutating func connectionLost() -> SubscriptionAttempt? {
+    /// The next subscription brings a key; gives back the question that needs no answer any more.
+    mutating func subscriptionLost() -> SubscriptionAttempt? {
         guard case .awaitingKey(let envelope, let attempt) = stage else { return nil }
         stage = .awaitingKey(envelope, nil)
         return attempt

@@ -145,6 +145,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func fail(_ failure: SubscriptionFailure, retryingAt time: MonotonicTime?, into effects: inout [Effect]) {
         failures += 1
         if failure.error.kind == .subscriptionRefused { isAskedFor = false }
+        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
         failure.report(channel: name.text, into: &effects)
     }
@@ -153,7 +154,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func connectionLost(at time: MonotonicTime, into effects: inout [Effect]) {
         if isSubscribed { missingSince = time }
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
-        if let refresh = sealed?.connectionLost() { effects.append(.cancelAuthorisation(refresh)) }
+        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = .waiting
         isAskedFor = false
         failures = 0

@@ -152,6 +152,18 @@ import Testing
         #expect(data(effects) == ["open sealed-a", "open sealed-b"])
     }
 
+    @Test func aRefusedSubscriptionNeedsNoRefreshEither() throws {
+        var transcript = subscribed()
+        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        let refresh = try #require(asked.authorisations.first)
+        let error = #"{"event":"pusher_internal:subscription_error","channel":"\#(channel)","data":"{\"status\":403}"}"#
+        #expect(transcript.receive(error).contains(.cancelAuthorisation(refresh)))
+        // The next subscription brings the key, for what waits, too.
+        let effects = answer(
+            &transcript, transcript.play(.subscribe(channel: channel, auth: auth("new"))), open: opened(with: "new"))
+        #expect(data(effects) == ["open sealed-a"])
+    }
+
     @Test func nothingIsDeliveredAfterUnsubscribing() throws {
         var transcript = subscribed()
         let effects = transcript.receive(event("a"))

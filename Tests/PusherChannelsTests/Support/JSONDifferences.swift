@@ -5,6 +5,8 @@ struct JSONDifferences {
     enum Difference {
         /// Foundation passes over a byte order mark. The wire has none.
         case byteOrderMark
+        /// It passes over one where a text begins, or goes on after an escape, too; here it is part of the text.
+        case byteOrderMarkInText
         /// Foundation passes over a comma before a closing bracket; the grammar has none there.
         case trailingComma
         /// Foundation refuses half of a surrogate pair; here it is U+FFFD, as what is left out is a trifle in most events.
@@ -18,15 +20,16 @@ struct JSONDifferences {
     private(set) var found: Set<Difference> = []
     /// How many brackets are open at once: Foundation stops at 512, this package at 128.
     private(set) var depth = 0
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private var rest: ArraySlice<UInt8>
     private var open = 0
 
     init(in bytes: [UInt8]) {
         rest = bytes[...]
         // Several, since one would be passed over by Foundation again.
-        while rest.starts(with: [0xEF, 0xBB, 0xBF]) {
+        while rest.starts(with: Self.mark) {
             found.insert(.byteOrderMark)
-            rest = rest.dropFirst(3)
+            rest = rest.dropFirst(Self.mark.count)
         }
         while let byte = rest.first {
             switch byte {
@@ -73,14 +76,23 @@ struct JSONDifferences {
 
     private mutating func readString() {
         copy(1)
+        readMark()
         while let byte = rest.first {
             if byte == UInt8(ascii: "\\") {
                 readEscape()
+                readMark()
             } else {
                 copy(1)
                 if byte == UInt8(ascii: "\"") { return }
             }
         }
+    }
+
+    private mutating func readMark() {
+        guard rest.starts(with: Self.mark) else { return }
+        found.insert(.byteOrderMarkInText)
+        repaired += #"\uFEFF"#.utf8
+        rest = rest.dropFirst(Self.mark.count)
     }
 
     private mutating func readEscape() {

@@ -33,6 +33,16 @@ import Testing
         #expect(FoundationJSON.value(of: Array(document.utf8)) == nil, "Foundation has changed: the difference can go")
     }
 
+    @Test(arguments: ["\"\u{FEFF}a\"", #""a\n"# + "\u{FEFF}b\""])
+    func aByteOrderMarkIsPartOfATextHereOnly(document: String) throws {
+        let text = try #require(JSONValue(parsing: document).stringValue)
+        #expect(text.unicodeScalars.contains("\u{FEFF}"))
+        let bytes = Array(document.utf8)
+        let theirs = try #require(FoundationJSON.value(of: bytes)?.stringValue)
+        #expect(!theirs.unicodeScalars.contains("\u{FEFF}"), "Foundation has changed: the difference can go")
+        #expect(FoundationJSON.disagreement(about: bytes) == nil)
+    }
+
     // MARK: Mutations
 
     @Test(arguments: 1...8)
