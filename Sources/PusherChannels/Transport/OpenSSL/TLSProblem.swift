@@ -17,7 +17,11 @@ struct OpenSSLError: Equatable {
 extension OpenSSLError: CustomStringConvertible {
     var description: String {
         let code = UInt(library) << 23 | UInt(reason)
-        return ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"
+        let text = ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"
+        // Of an alert without what stands before: the protocol that had it first, which OpenSSL's versions name in different ways.
+        let isAlert = library == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET
+        guard isAlert, let alert = text.firstRange(of: "alert ") else { return text }
+        return String(text[alert.lowerBound...])
     }
 }
 
