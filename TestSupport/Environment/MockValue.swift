@@ -112,7 +112,7 @@ public final class MockValue<Value: Sendable>: Sendable {
     }
 
     private func answer(_ answer: Answer) {
-        state.withLock { $0.answer = answer }
+        state.set(\.answer, to: answer)
     }
 
     private func read() -> Value {

@@ -61,7 +61,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// Answers every request that nothing else answers; `nil` means that nobody does. As wide as ``mockResponse``, and after it.
     public var nextRequestHandler: (@Sendable (RecordedRequest) -> StubResponse)? {
         get { state.withLock { $0.requestHandler } }
-        set { state.withLock { $0.requestHandler = newValue } }
+        set { state.set(\.requestHandler, to: newValue) }
     }
 
     /// When and where answers to requests made from now on come.

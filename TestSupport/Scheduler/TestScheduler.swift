@@ -60,12 +60,14 @@ public final class TestScheduler: Scheduler {
             return nil
         }
 
-        mutating func cancel(_ sequence: Int) {
-            timers[sequence] = nil
+        /// Gives back the timer, for its action to be let go of after the lock.
+        mutating func cancel(_ sequence: Int) -> Timer? {
+            let cancelled = timers.removeValue(forKey: sequence)?.timer
             // A timer that is put off with every message leaves a key behind each time.
             if heap.count > 64, heap.count > 2 * timers.count {
                 heap = TimerHeap(timers.values.lazy.map(\.key))
             }
+            return cancelled
         }
 
         var pending: [PendingTimer] {
@@ -81,7 +83,7 @@ public final class TestScheduler: Scheduler {
         let sequence: Int
 
         func cancel() {
-            state?.withLock { $0.cancel(sequence) }
+            _ = state?.withLock { $0.cancel(sequence) }
         }
     }
 

@@ -40,10 +40,12 @@ public final class Router: Sendable {
     public subscript(key: String) -> (any ServerRoute)? {
         get { entries.withLock { $0.last { $0.key == key }?.route } }
         set {
-            entries.withLock { entries in
-                entries.removeAll { $0.key == key }
-                guard let newValue else { return }
-                entries.append(Entry(key: key, matcher: RecordedRequest.matcher(key), route: newValue))
+            let entry = newValue.map { Entry(key: key, matcher: RecordedRequest.matcher(key), route: $0) }
+            // What is replaced is let go of after the lock.
+            _ = entries.withLock { entries in
+                let before = entries
+                entries = before.filter { $0.key != key } + [entry].compactMap { $0 }
+                return before
             }
         }
     }

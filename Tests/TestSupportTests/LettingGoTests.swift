@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PusherChannels
 import TestSupport
@@ -32,5 +33,91 @@ struct LettingGoTests {
             #expect(made.pendingTimers.count > 0)
         }
         #expect(scheduler == nil)
+    }
+
+    // MARK: What is let go of may ask for more
+
+    /// Does something when the last closure that holds it is gone.
+    private final class Owner: Sendable {
+        private let atItsEnd: @Sendable () -> Void
+
+        init(atItsEnd: @escaping @Sendable () -> Void) {
+            self.atItsEnd = atItsEnd
+        }
+
+        deinit {
+            atItsEnd()
+        }
+    }
+
+    /// Lets go of a closure that holds an owner, in a thread of its own: one that waits for a lock that it holds never comes back.
+    private func letGo(
+        _ leave: (Owner) throws -> @Sendable () -> Void, atItsEnd: @escaping @Sendable () -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let (calls, done) = (Locked(0), DispatchSemaphore(value: 0))
+        let letGo = try leave(
+            Owner {
+                atItsEnd()
+                calls.withLock { $0 += 1 }
+            })
+        DispatchQueue(label: "let go").async {
+            letGo()
+            done.signal()
+        }
+        try #require(done.wait(timeout: .now() + 20) == .success, "it hangs", sourceLocation: sourceLocation)
+        #expect(calls.withLock { $0 } == 1, sourceLocation: sourceLocation)
+    }
+
+    @Test func `A timer that is cancelled may hold what asks for the time`() throws {
+        let scheduler = TestScheduler()
+        try letGo { owner in
+            let timer = scheduler.schedule(at: .seconds(1), label: "a") { withExtendedLifetime(owner) {} }
+            return { timer.cancel() }
+        } atItsEnd: {
+            scheduler.schedule(at: .seconds(2), label: "b") {}.cancel()
+        }
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test func `A value that is replaced may hold what reads it`() throws {
+        let environment = TestEnvironment()
+        try letGo { owner in
+            environment.now.make {
+                withExtendedLifetime(owner) {}
+                return .distantPast
+            }
+            return { environment.now.next = .distantFuture }
+        } atItsEnd: {
+            _ = environment.now()
+        }
+    }
+
+    @Test func `A session's handler that is replaced may hold what uses the session`() throws {
+        let session = MockSession(delivery: .immediate)
+        try letGo { owner in
+            session.nextRequestHandler = { _ in
+                withExtendedLifetime(owner) {}
+                return .ok
+            }
+            return { session.nextRequestHandler = nil }
+        } atItsEnd: {
+            session.nextRequestHandler = { _ in .ok }
+        }
+    }
+
+    @Test func `A route of a LocalServer that is replaced may hold what adds routes`() async throws {
+        try await withTestHarness { harness in
+            let router = try await harness.startServer().router
+            try letGo { owner in
+                router.on("/a") { _ in
+                    withExtendedLifetime(owner) {}
+                    return .ok
+                }
+                return { router["/a"] = nil }
+            } atItsEnd: {
+                router["/b"] = nil
+            }
+        }
     }
 }

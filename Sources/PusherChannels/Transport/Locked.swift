@@ -34,4 +34,10 @@ package final class Locked<Value>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
+
+    /// Sets a part of the value; what was there is let go of after the lock.
+    package func set<Part>(_ part: WritableKeyPath<Value, Part>, to new: Part) {
+        var old = new
+        withLock { swap(&$0[keyPath: part], &old) }
+    }
 }
