@@ -5,8 +5,8 @@ import PusherChannels
 ///
 /// The one thing that harnesses share: none can see another's, and it is only looked at when all tests have ended.
 enum ForgottenHarnesses {
-    private struct Entry: Sendable {
-        weak var harness: TestHarness?
+    private struct Entry: WeakEntry, Sendable {
+        weak var object: TestHarness?
     }
 
     private static let entries = Locked<[Entry]>([])
@@ -14,16 +14,16 @@ enum ForgottenHarnesses {
     /// Looks at a harness again at the end of the process.
     static func watch(_ harness: TestHarness) {
         _ = atEnd
-        entries.withLock { entries in
+        _ = entries.withLock { entries in
+            defer { entries.append(Entry(object: harness)) }
             // Those that have gone have spoken for themselves.
-            if entries.count.isMultiple(of: 256) { entries.removeAll { $0.harness == nil } }
-            entries.append(Entry(harness: harness))
+            return entries.count.isMultiple(of: 256) ? entries.removeGone() : []
         }
     }
 
     private static let atEnd: Void = {
         atexit {
-            for entry in ForgottenHarnesses.entries.withLock({ $0 }) { entry.harness?.sayIfForgotten() }
+            for entry in ForgottenHarnesses.entries.withLock({ $0 }) { entry.object?.sayIfForgotten() }
         }
         return ()
     }()

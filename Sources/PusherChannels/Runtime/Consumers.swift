@@ -9,16 +9,16 @@ protocol Consumer: AnyObject, Sendable {
 
 /// Everybody that events wait for; each counts for as long as it is there.
 final class Consumers: Sendable {
-    private struct Entry {
-        weak var consumer: (any Consumer)?
+    private struct Entry: WeakEntry {
+        weak var object: (any Consumer)?
     }
 
     private let entries = Locked<[Entry]>([])
 
     func add(_ consumer: any Consumer) {
-        entries.withLock { entries in
-            entries.removeAll { $0.consumer == nil }
-            entries.append(Entry(consumer: consumer))
+        _ = entries.withLock { entries in
+            defer { entries.append(Entry(object: consumer)) }
+            return entries.removeGone()
         }
     }
 
@@ -26,5 +26,5 @@ final class Consumers: Sendable {
         for consumer in present { consumer.pauseLimitReached() }
     }
 
-    var present: [any Consumer] { entries.withLock { $0.compactMap(\.consumer) } }
+    var present: [any Consumer] { entries.withLock { $0.compactMap(\.object) } }
 }

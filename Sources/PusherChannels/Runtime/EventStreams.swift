@@ -1,7 +1,7 @@
 /// The streams that applications read; each gets what it is for, at once and on the thread that brought it.
 final class EventStreams: Sendable {
-    private struct Entry<Element: Sendable>: Sendable {
-        weak var buffer: StreamBuffer<Element>?
+    private struct Entry<Element: Sendable>: WeakEntry, Sendable {
+        weak var object: StreamBuffer<Element>?
         let isFor: @Sendable (Element) -> Bool
     }
 
@@ -30,19 +30,19 @@ final class EventStreams: Sendable {
     func events(_ buffering: StreamBuffering, where isFor: @escaping @Sendable (PusherEvent) -> Bool) -> PusherStream<PusherEvent>
     {
         let buffer = makeBuffer(PusherEvent.self, buffering)
-        state.withLock { Self.add(Entry(buffer: buffer, isFor: isFor), to: &$0.events) }
+        _ = state.withLock { Self.add(Entry(object: buffer, isFor: isFor), to: &$0.events) }
         return PusherStream(buffer: buffer)
     }
 
     func states(_ buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
         let buffer = makeBuffer(ConnectionStateChange.self, buffering)
-        state.withLock { Self.add(Entry(buffer: buffer, isFor: { _ in true }), to: &$0.states) }
+        _ = state.withLock { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.states) }
         return PusherStream(buffer: buffer)
     }
 
     func members(of channel: String, _ buffering: StreamBuffering) -> PusherStream<PresenceChange> {
         let buffer = makeBuffer(PresenceChange.self, buffering)
-        state.withLock { Self.add(Entry(buffer: buffer, isFor: { _ in true }), to: &$0.members[channel, default: []]) }
+        _ = state.withLock { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.members[channel, default: []]) }
         return PusherStream(buffer: buffer)
     }
 
@@ -52,9 +52,9 @@ final class EventStreams: Sendable {
         return buffer
     }
 
-    private static func add<Element>(_ entry: Entry<Element>, to entries: inout [Entry<Element>]) {
-        entries.removeAll { $0.buffer == nil }
-        entries.append(entry)
+    private static func add<Element>(_ entry: Entry<Element>, to entries: inout [Entry<Element>]) -> [StreamBuffer<Element>] {
+        defer { entries.append(entry) }
+        return entries.removeGone()
     }
 
     // MARK: Feeding them
@@ -63,22 +63,22 @@ final class EventStreams: Sendable {
     var areThere: Bool { state.withLock { !$0.events.isEmpty || !$0.states.isEmpty || !$0.members.isEmpty } }
 
     func send(_ event: PusherEvent) {
-        for entry in state.withLock({ $0.events }) where entry.isFor(event) { entry.buffer?.send(event) }
+        for entry in state.withLock({ $0.events }) where entry.isFor(event) { entry.object?.send(event) }
     }
 
     func send(_ change: ConnectionStateChange) {
-        for entry in state.withLock({ $0.states }) { entry.buffer?.send(change) }
+        for entry in state.withLock({ $0.states }) { entry.object?.send(change) }
     }
 
     func send(_ change: PresenceChange, of channel: String) {
-        for entry in state.withLock({ $0.members[channel] ?? [] }) { entry.buffer?.send(change) }
+        for entry in state.withLock({ $0.members[channel] ?? [] }) { entry.object?.send(change) }
     }
 
     /// No more will come.
     func finish() {
         let state = state.withLock { $0 }
-        for entry in state.events { entry.buffer?.finish() }
-        for entry in state.states { entry.buffer?.finish() }
-        for entry in state.members.values.joined() { entry.buffer?.finish() }
+        for entry in state.events { entry.object?.finish() }
+        for entry in state.states { entry.object?.finish() }
+        for entry in state.members.values.joined() { entry.object?.finish() }
     }
 }
