@@ -14,7 +14,7 @@ enum ForgottenHarnesses {
     /// Looks at a harness again at the end of the process.
     static func watch(_ harness: TestHarness) {
         _ = atEnd
-        _ = entries.withLock { entries in
+        entries.letGo { entries in
             defer { entries.append(Entry(object: harness)) }
             // Those that have gone have spoken for themselves.
             return entries.count.isMultiple(of: 256) ? entries.removeGone() : []

@@ -83,7 +83,7 @@ public final class TestScheduler: Scheduler {
         let sequence: Int
 
         func cancel() {
-            _ = state?.withLock { $0.cancel(sequence) }
+            state?.letGo { $0.cancel(sequence) }
         }
     }
 

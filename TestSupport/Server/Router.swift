@@ -42,7 +42,7 @@ public final class Router: Sendable {
         set {
             let entry = newValue.map { Entry(key: key, matcher: RecordedRequest.matcher(key), route: $0) }
             // What is replaced is let go of after the lock.
-            _ = entries.withLock { entries in
+            entries.letGo { entries in
                 let before = entries
                 entries = before.filter { $0.key != key } + [entry].compactMap { $0 }
                 return before

@@ -34,7 +34,7 @@ struct Soak: AsyncParsableCommand {
         while clock.now < end {
             try await site.hold(.seconds(rest))
             guard let scenario = Scenario.all.randomElement(using: &random) else { return }
-            let recovery = try await withWatchdog(seconds: 30) { try await site.goThrough(scenario) }
+            let recovery = try await withWatchdog { try await site.goThrough(scenario) }
             try await site.heal()
             report(Step(scenario: scenario.name, recovery: recovery / .seconds(1)))
         }

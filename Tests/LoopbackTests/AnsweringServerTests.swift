@@ -75,7 +75,7 @@ import TestSupport
         let received = Record<[UInt8]>()
         let server = try RawServer.answering(
             .text("answer"), followedBy: [10], cut: .every(2), then: .finish, tls: .throwaway, received: received)
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let authority = try #require(server.tlsProxy?.certificateAuthority)
             let client = try await TLSClient.connect(
                 to: server.port, saying: #"printf 'GET / HTTP/1.1\r\n\r\nrest'"#, "-verify_return_error", "-CAfile",

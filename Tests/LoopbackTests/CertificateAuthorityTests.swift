@@ -20,7 +20,7 @@ import TestSupport
     // MARK: Pins
 
     @Test func aPinIsTheHashOfTheKeyInTheCertificate() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let authority = try CertificateAuthority()
             let (server, client) = (try authority.issue(), try authority.issueClient())
             for (file, pin) in [
@@ -42,7 +42,7 @@ import TestSupport
         let certificate = try CertificateAuthority().issue()
         let server = try await LocalServer.start(tls: .certificate(certificate))
         server.router["/hello"] = JSONResponse { _ in "World" }
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             for (pin, end) in [(certificate.publicKeyPin, Command.End.exit(0)), (certificate.authority.publicKeyPin, .exit(90))] {
                 let curl = try Command(
                     program: "/usr/bin/curl",
@@ -66,7 +66,7 @@ import TestSupport
         #expect(try lowest.issue().chainPEM.components(separatedBy: "BEGIN CERTIFICATE").count - 1 == 3)
         let server = try await LocalServer.start(tls: .certificate(lowest.issue()))
         #expect(server.certificateAuthority === root)
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let file = try root.file().path
             let client = try await TLSClient.connect(
                 to: server.port, saying: #"printf 'GET / HTTP/1.0\r\n\r\n'"#, "-verify_return_error", "-CAfile", file)
@@ -101,7 +101,7 @@ import TestSupport
     }
 
     @Test func anEncryptedKeyNeedsItsPassword() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let certificate = try CertificateAuthority().issueClient()
             let (plain, encrypted) = (
                 try certificate.privateKeyFile().path, try certificate.encryptedPrivateKeyFile(password: "pass wörd").path

@@ -58,7 +58,7 @@ import TestSupport
 
     @Test(arguments: Refusal.allCases, versions)
     func whoShowsNoGoodCertificateIsRefused(refusal: Refusal, version: ServerTLS.Version) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let root = try CertificateAuthority()
             let authority = refusal == .rootBesideIntermediate ? try root.intermediate() : root
             let rig = try Rig(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
@@ -76,7 +76,7 @@ import TestSupport
     }
 
     @Test(arguments: versions) func whoShowsAGoodCertificateIsServed(version: ServerTLS.Version) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let root = try CertificateAuthority()
             let intermediate = try root.intermediate()
             for (asked, shown) in [(root, root), (root, intermediate), (intermediate, intermediate)] {
@@ -91,7 +91,7 @@ import TestSupport
     }
 
     @Test(arguments: versions) func nobodyComesBackWithoutACertificate(version: ServerTLS.Version) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let authority = try CertificateAuthority()
             let rig = try Rig(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
             let session = FileManager.default.temporaryDirectory.appendingPathComponent("session-\(UUID().uuidString)").path
@@ -110,7 +110,7 @@ import TestSupport
         let server = try await LocalServer.start(
             tls: ServerTLS(certificate: authority.issue(), clientCertificates: .required(by: authority)))
         server.router["/hello"] = JSONResponse { _ in ["Hello": "World"] }
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let common = ["-sS", "--cacert", try authority.file().path, "\(server.url)/hello"]
             let shown = ["--cert", try client.chainFile().path, "--key", try client.privateKeyFile().path]
             let friend = try Command(program: "/usr/bin/curl", common + shown)
@@ -132,7 +132,7 @@ import TestSupport
 
     @Test(arguments: [ServerTLS.Version.tls11 ... .tls11, .tls10 ... .tls12, .tls12 ... .tls12, .tls13 ... .tls13])
     func onlyTheServersVersionsAreSpoken(versions: ClosedRange<ServerTLS.Version>) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let rig = try Rig(ServerTLS(versions: versions))
             for version in ServerTLS.Version.allCases {
                 let (name, option) = try #require(Self.names[version])
@@ -145,7 +145,7 @@ import TestSupport
     }
 
     @Test func oldVersionsAreNotSpokenByThemselves() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let rig = try Rig(.throwaway)
             let old = try await TLSClient.connect(to: rig.proxy.port, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
             #expect(old.alert == 70)

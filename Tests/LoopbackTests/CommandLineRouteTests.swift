@@ -7,7 +7,7 @@ import TestSupport
 /// The commands' options for what stands between a client and its server.
 @Suite(.serialized) struct CommandLineRouteTests {
     @Test func listenGoesThroughTheProxyItIsGiven() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let requests = Note<String>()
             let proxy = try RawServer { connection in
                 requests.send(try connection.readRequest())
@@ -25,7 +25,7 @@ import TestSupport
     }
 
     @Test func listenTrustsTheAuthorityItIsGiven() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let server = try await LocalServer.start(tls: .throwaway)
             let file = try #require(server.certificateAuthority).file().path
             let arguments = ["listen", "news", "--tls", "--port", String(try #require(server.url.port))]
@@ -40,7 +40,7 @@ import TestSupport
     /// The message doesn't repeat what may hold a password.
     @Test(arguments: ["socks5://ann:s3cret@127.0.0.1:1080", "ann:s3cret@127.0.0.1:port"])
     func whatIsNoProxyIsRefused(proxy: String) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let listen = try Command("listen", "news", "--proxy", proxy)
             #expect(await listen.end() == .exit(64))
             let errors = await listen.errors.toEnd()
@@ -64,7 +64,7 @@ import TestSupport
     }
 
     @Test func theDemoSaysWhyTheFirstConnectionFails() async throws {
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let refusing = try RawServer.refusingPort()
             defer { close(refusing.descriptor) }
             let demo = try Command("demo", "--proxy", "http://127.0.0.1:\(refusing.port)")
@@ -81,7 +81,7 @@ import TestSupport
         ["--front", ":80", "--server-port", "6001"], ["--front", "[::1]:65536", "--server-port", "6001"],
     ])
     func theDemoRefusesWhatMakesNoSense(arguments: [String]) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let demo = try Command(["demo"] + arguments)
             #expect(await demo.end() == .exit(64))
         }

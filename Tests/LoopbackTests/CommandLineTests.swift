@@ -12,7 +12,7 @@ import TestSupport
     }
 
     @Test func listenPrintsAnEventAsOneObjectAndEnds() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let server = try await Command.server()
             let port = String(server.port)
             let listen = try Command("listen", "news", "--count", "1", "--json", "--port", port)
@@ -33,7 +33,7 @@ import TestSupport
         (["no such channel"], "can't subscribe to no such channel"),
     ])
     func listenEndsWhereItCannotGoOn(arguments: [String], reason: String) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let server = try await Command.server()
             let listen = try Command(["listen", "--port", String(server.port)] + arguments)
             #expect(await listen.end() == .exit(1))
@@ -46,7 +46,7 @@ import TestSupport
     }
 
     @Test func listenKeepsTryingUntilThereIsAServer() async throws {
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let refusing = try RawServer.refusingPort()
             let listen = try Command("listen", "news", "--port", String(refusing.port))
             try await listen.errors.next(containing: "connection refused")
@@ -60,7 +60,7 @@ import TestSupport
 
     @Test(arguments: [SIGINT, SIGTERM])
     func serveEndsCleanly(signal: Int32) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let (server, port) = try await Command.server()
             let listen = try Command("listen", "news", "--port", String(port))
             try await listen.errors.next(containing: "subscribed to news")
@@ -72,7 +72,7 @@ import TestSupport
 
     @Test(arguments: [["--profile", "nobody"], ["--encryption-master-key", "short"]])
     func serveRefusesWhatMakesNoSense(arguments: [String]) async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let serve = try Command(["serve", "--port", "0"] + arguments)
             #expect(await serve.end() == .exit(64))
             #expect(await serve.output.toEnd() == [])
@@ -90,7 +90,7 @@ import TestSupport
     }
 
     @Test func triggerFindsTheServerByItsEnvironment() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let server = try await LocalServer.start(apps: [ServerApp(id: "7", key: "k", secret: "s")])
             let trigger = try Command(["trigger", "news", "headline", "{}"], environment: server.environment)
             #expect(await trigger.end() == .exit(0))
@@ -100,7 +100,7 @@ import TestSupport
     }
 
     @Test func triggerSaysThatNobodyAnswers() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let refusing = try RawServer.refusingPort()
             defer { close(refusing.descriptor) }
             let trigger = try Command("trigger", "news", "headline", "{}", "--port", String(refusing.port))
@@ -112,7 +112,7 @@ import TestSupport
     }
 
     @Test func triggerSaysWhyTheServerRefuses() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let server = try await Command.server()
             let trigger = try Command("trigger", "no such channel", "headline", "{}", "--port", String(server.port))
             #expect(await trigger.end() == .exit(1))

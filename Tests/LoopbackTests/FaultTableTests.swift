@@ -22,7 +22,7 @@ import TestSupport
         let (fault, expected) = FaultTable.rows[row]
         let socket = MockWebSocket(server: .machine(ServerMachine()))
         try socket.inject(fault)
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             #expect(await FaultTable.outcome(of: socket, port: 1, expecting: expected) == expected, "\(fault)")
         }
     }
@@ -33,7 +33,7 @@ import TestSupport
         let server = try await LocalServer.start()
         let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
         if fault.seams.contains(.localServer) { try server.inject(fault) } else { try proxy.inject(fault) }
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let outcome = await FaultTable.outcome(of: LibwebsocketsSocket(), port: proxy.port, expecting: expected) {
                 // The server has answered what never comes.
                 while server.connections.isEmpty, !Task.isCancelled { await Task.yield() }

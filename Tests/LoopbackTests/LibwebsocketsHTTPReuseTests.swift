@@ -44,7 +44,7 @@ import Testing
 
     @Test func requestsAtATimeShareSix() async throws {
         let server = try RawServer(log: log) { _, _ in okay() }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let count = try await many(200, atATime: 16, "http://127.0.0.1:\(server.port)", with: rig)
             #expect(count == 200)
             #expect(log.requests.count == 200)
@@ -57,7 +57,7 @@ import Testing
         let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
         let authority = try #require(proxy.certificateAuthority)
         let tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let rig = HTTPRig(LibwebsocketsHTTPSession(tls: tls, proxy: .none))
             let count = try await many(200, atATime: 16, "https://127.0.0.1:\(proxy.port)", with: rig)
             #expect(count == 200)
@@ -235,7 +235,7 @@ import Testing
             if number == 1 { heard.withLock { $0 }.wait() }
             isCut.send(((try? connection.readToEnd().count) ?? size) < size)
         }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let body = String(repeating: "x", count: size)
             let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body, timeout: 50))
             #expect(answer == "413 1")

@@ -68,7 +68,7 @@ import Testing
             try connection.send(body)
             try connection.readToEnd()
         }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let body = String(repeating: "abcdefgh", count: size / 8)
             let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body, timeout: 60))
             #expect(answer == "200 \(body)")
@@ -170,7 +170,7 @@ import Testing
             try connection.send(sent)
             try connection.readToEnd()
         }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             // A busy machine may take longer to get as far as that.
             var message = ""
             for timeout in [0.25, 1, 4, 12] where !message.contains(text) {

@@ -118,7 +118,7 @@ import TestSupport
             sent.send(connection.sendUntilBlocked())
             try connection.readToEnd()
         }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: [.stall(after: .bytes(1000))])
             let client = try RawClient(port: proxy.port)
             let count = try #require(await sent.next())
@@ -150,7 +150,7 @@ import TestSupport
         let server = try RawServer { connection in
             try connection.send(try connection.readToEnd())
         }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let proxy = try Self.proxy(to: server)
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<20 {
@@ -173,7 +173,7 @@ import TestSupport
         let server = try RawServer { connection in
             while true { try connection.send([UInt8](repeating: 0x81, count: 1000)) }
         }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let proxy = try Self.proxy(to: server)
             let faults: [Fault] = [
                 .reset(after: .bytes(5000)), .truncate(after: .bytes(300)), .halfClose, .stall, .refused,
@@ -216,7 +216,7 @@ import TestSupport
 
     @Test func proxiesLeaveNothingBehind() async throws {
         let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog(seconds: 60) {
+        try await withWatchdog {
             let rounds = 200
             let descriptors = ProcessTables.descriptors(of: getpid())
             for round in 0..<rounds {

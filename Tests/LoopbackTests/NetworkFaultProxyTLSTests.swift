@@ -24,7 +24,7 @@ import TestSupport
 
     @Test func aCertificateIsTrustedByThoseWhoTrustItsAuthority() async throws {
         let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
             #expect(proxy.url.scheme == "https")
             #expect(proxy.webSocketURL.scheme == "wss")
@@ -45,7 +45,7 @@ import TestSupport
     ])
     func flawsAreNoticed(flaw: CertificateAuthority.Flaw, code: String) async throws {
         let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let authority = try CertificateAuthority()
             let certificate = try authority.issue(flaw: flaw)
             let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
@@ -94,7 +94,7 @@ import TestSupport
             try connection.send(text)
             try connection.readToEnd()
         }
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             for count in [1, 7, 16_384, 20_000] {
                 let proxy = try NetworkFaultProxy.start(
                     to: "127.0.0.1", port: server.port, faults: [.truncate(after: .bytes(count))], tls: .throwaway)
@@ -146,7 +146,7 @@ import TestSupport
         var app = ServerApp.local
         app.requiresTLS = true
         let server = try await LocalServer.start(apps: [app], tls: .throwaway)
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let listen = try Command(["listen", "news", "--count", "1"], environment: server.environment)
             try await listen.errors.next(containing: "subscribed to news")
             #expect(server.publish(channel: "news", event: "headline", data: "{}") == 1)
@@ -157,7 +157,7 @@ import TestSupport
     }
 
     @Test func theCommandServesWithTLS() async throws {
-        try await withWatchdog(seconds: 30) {
+        try await withWatchdog {
             let server = try Command("serve", "--tls", "--port", "0")
             let file = try await server.output.next(containing: "certificate authority in").split(separator: " ").last.map(
                 String.init)

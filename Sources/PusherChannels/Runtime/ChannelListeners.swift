@@ -15,7 +15,7 @@ final class ChannelListeners: Sendable {
 
     /// Takes over the callbacks that were given; nil leaves what is there.
     func update(_ new: Callbacks) {
-        _ = state.withLock { callbacks in
+        state.letGo { callbacks in
             let replaced = callbacks
             callbacks.memberAdded = new.memberAdded ?? callbacks.memberAdded
             callbacks.memberRemoved = new.memberRemoved ?? callbacks.memberRemoved

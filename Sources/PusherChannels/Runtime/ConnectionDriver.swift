@@ -53,6 +53,7 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
             let areBehind = consumers.contains(where: \.isBehind)
             core.machine.handle(.consumersChanged(areBehind: areBehind), at: now, into: &core.pending)
         }
+        withExtendedLifetime(consumers) {}
     }
 
     func trigger(_ event: ClientEvent) -> TriggerResult {

@@ -16,7 +16,7 @@ final class Consumers: Sendable {
     private let entries = Locked<[Entry]>([])
 
     func add(_ consumer: any Consumer) {
-        _ = entries.withLock { entries in
+        entries.letGo { entries in
             defer { entries.append(Entry(object: consumer)) }
             return entries.removeGone()
         }

@@ -146,7 +146,7 @@ final class EffectRunner: Sendable {
     private func track(_ authorisation: Authorisation, _ ask: (@escaping @Sendable () -> Void) -> AuthCall.Cancel) {
         state.withLock { $0.authorisations[authorisation] = {} }
         let cancel = ask { [weak self] in
-            _ = self?.state.withLock { $0.authorisations.removeValue(forKey: authorisation) }
+            self?.state.letGo { $0.authorisations.removeValue(forKey: authorisation) }
         }
         state.withLock { state in
             if state.authorisations[authorisation] != nil { state.authorisations[authorisation] = cancel }

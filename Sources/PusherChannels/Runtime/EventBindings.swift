@@ -36,7 +36,7 @@ final class EventBindings: Sendable {
 
     /// Takes one binding back: of one event, or with nil of those to every event.
     func unbind(_ eventName: String?, id: String) {
-        _ = state.withLock { state in
+        state.letGo { state in
             if let eventName {
                 state.byEvent[eventName]?.removeFirst { $0.id == id }
             } else {
@@ -46,11 +46,11 @@ final class EventBindings: Sendable {
     }
 
     func unbindAll(of eventName: String) {
-        _ = state.withLock { $0.byEvent.removeValue(forKey: eventName) }
+        state.letGo { $0.byEvent.removeValue(forKey: eventName) }
     }
 
     func unbindAll() {
-        _ = state.withLock { state in
+        state.letGo { state in
             defer { (state.byEvent, state.ofEveryEvent) = ([:], []) }
             return (state.byEvent, state.ofEveryEvent)
         }

@@ -58,7 +58,7 @@ final class EventHub: Sendable {
 
     /// Nothing that comes later reaches the channel's listeners.
     func forget(channel: String) {
-        _ = channels.withLock { $0.removeValue(forKey: channel) }
+        channels.letGo { $0.removeValue(forKey: channel) }
     }
 
     // MARK: Delivery

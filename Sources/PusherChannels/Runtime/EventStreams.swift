@@ -30,19 +30,19 @@ final class EventStreams: Sendable {
     func events(_ buffering: StreamBuffering, where isFor: @escaping @Sendable (PusherEvent) -> Bool) -> PusherStream<PusherEvent>
     {
         let buffer = makeBuffer(PusherEvent.self, buffering)
-        _ = state.withLock { Self.add(Entry(object: buffer, isFor: isFor), to: &$0.events) }
+        state.letGo { Self.add(Entry(object: buffer, isFor: isFor), to: &$0.events) }
         return PusherStream(buffer: buffer)
     }
 
     func states(_ buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
         let buffer = makeBuffer(ConnectionStateChange.self, buffering)
-        _ = state.withLock { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.states) }
+        state.letGo { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.states) }
         return PusherStream(buffer: buffer)
     }
 
     func members(of channel: String, _ buffering: StreamBuffering) -> PusherStream<PresenceChange> {
         let buffer = makeBuffer(PresenceChange.self, buffering)
-        _ = state.withLock { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.members[channel, default: []]) }
+        state.letGo { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.members[channel, default: []]) }
         return PusherStream(buffer: buffer)
     }
 

@@ -38,7 +38,7 @@ final class UserListeners: Sendable {
     }
 
     func unwatch(_ number: Int) {
-        _ = state.withLock { $0.watchers.removeValue(forKey: number) }
+        state.letGo { $0.watchers.removeValue(forKey: number) }
     }
 
     func watchlistChanged(_ event: WatchlistEvent) {

@@ -28,16 +28,27 @@ package final class Locked<Value>: @unchecked Sendable {
 
     /// Runs `body` with the value while no other thread can; it must not call back into code that takes the same lock.
     ///
-    /// Nor may what the user's closures hold be let go of in there, whose end may do anything: have `body` return it.
+    /// Nor may what the user's closures hold be let go of in there, whose end may do anything: that is what ``letGo(_:)`` is for.
     package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
 
+    /// Changes the value, and lets go of what `body` returns after the lock.
+    ///
+    /// Said out loud, as a result that nobody uses is let go of as early as the optimiser sees that: with the lock held.
+    package func letGo<Removed>(_ body: (inout Value) -> Removed) {
+        let removed = withLock(body)
+        withExtendedLifetime(removed) {}
+    }
+
     /// Sets a part of the value; what was there is let go of after the lock.
     package func set<Part>(_ part: WritableKeyPath<Value, Part>, to new: Part) {
-        var old = new
-        withLock { swap(&$0[keyPath: part], &old) }
+        letGo { value in
+            let old = value[keyPath: part]
+            value[keyPath: part] = new
+            return old
+        }
     }
 }

@@ -139,12 +139,11 @@ public final class LibwebsocketsLoop: Sendable {
 
     /// Whether somebody opened something, or wants it to stop, after it had stopped.
     private func isNeeded() -> Bool {
-        let (isNeeded, _) = state.withLock { state in
+        state.withLock { state in
             state.isRunning = state.needs > 0 || !state.stopping.isEmpty
-            defer { if !state.isRunning { state.commands = [] } }
-            return (state.isRunning, state.commands)
+            if !state.isRunning { state.commands = [] }
+            return state.isRunning
         }
-        return isNeeded
     }
 
     private func runCommands(on service: LibwebsocketsService) {

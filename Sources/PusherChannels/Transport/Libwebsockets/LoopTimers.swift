@@ -34,7 +34,8 @@ final class LoopTimers {
     // forgotten is let go of once the list of actions is as it should be.
 
     fileprivate func cancel(_ number: UInt64) {
-        _ = actions.removeValue(forKey: number)
+        let action = actions.removeValue(forKey: number)
+        withExtendedLifetime(action) {}
     }
 
     /// Forgets all.

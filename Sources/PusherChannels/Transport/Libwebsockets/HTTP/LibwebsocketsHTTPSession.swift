@@ -113,7 +113,7 @@ public final class LibwebsocketsHTTPTask: HTTPTask {
 
     /// Starts the request, and the time that it may take; a second call does nothing.
     public func resume() {
-        _ = prepared.withLock { prepared in
+        prepared.letGo { prepared in
             defer { prepared = nil }
             if let prepared { loop.start(prepared.start) }
             return prepared
@@ -122,7 +122,7 @@ public final class LibwebsocketsHTTPTask: HTTPTask {
 
     /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
     public func cancel() {
-        _ = prepared.withLock { prepared in
+        prepared.letGo { prepared in
             defer { prepared = nil }
             if let prepared {
                 loop.start(prepared.cancel)
