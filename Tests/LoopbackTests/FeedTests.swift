@@ -12,6 +12,15 @@ import Testing
 
     private static let isAddressSanitized = ProcessInfo.processInfo.environment["CI_SANITIZER"] == "address"
 
+    /// In kB. An optimised client reads so fast that all that may wait on its delivery queue does, where that has to wait for a core.
+    private static var limit: Int {
+        #if DEBUG
+        10_240
+        #else
+        40_960
+        #endif
+    }
+
     private func feed(events: Int) async throws -> (Command, port: String) {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let program = root.appendingPathComponent("Benchmarks/feed").path
@@ -35,7 +44,7 @@ import Testing
             let listen = try Command("listen", "bench", "--event", "tick", "--port", port)
             for _ in 0..<events { _ = try #require(await listen.output.next()) }
             let most = try #require(try ProcessTables.residentMemory(of: listen.id, atMost: true))
-            #expect(most - rest <= 10_240, "\(rest) kB idle, \(most) kB at most")
+            #expect(most - rest <= Self.limit, "\(rest) kB idle, \(most) kB at most")
         }
     }
 
