@@ -89,10 +89,12 @@ struct JSONDifferences {
     }
 
     private mutating func readMark() {
-        guard rest.starts(with: Self.mark) else { return }
-        found.insert(.byteOrderMarkInText)
-        repaired += #"\uFEFF"#.utf8
-        rest = rest.dropFirst(Self.mark.count)
+        // Each, as the text goes on behind an escape that stands for one.
+        while rest.starts(with: Self.mark) {
+            found.insert(.byteOrderMarkInText)
+            repaired += #"\uFEFF"#.utf8
+            rest = rest.dropFirst(Self.mark.count)
+        }
     }
 
     private mutating func readEscape() {
