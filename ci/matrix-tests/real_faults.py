@@ -161,7 +161,7 @@ final class Node { var other: Node? }
 """
         self.assertEqual(self.ran_with(leak, "asan"), (1, "0 passed, 1 failed, 0 skipped"), self.said)
         self.assertIn("leaks: a leak", self.said)
-        self.assertIn("in leaks() ", self.said)
+        self.assertRegex(self.said, r"in leaks\(\) .*MadeTests\.swift:9:")
         self.assertEqual(self.ran_with("", "asan"), (0, "1 passed, 0 failed, 0 skipped"), self.said)
 
     def test_api_break(self):
