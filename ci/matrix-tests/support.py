@@ -76,7 +76,7 @@ class ProjectCase(unittest.TestCase):
     def start(self, *arguments, cwd=None, **values):
         process = subprocess.Popen(
             self.command(*arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env=self.environment(**values), cwd=cwd, start_new_session=True)
+            env=self.environment(**values), cwd=cwd, start_new_session=True, preexec_fn=interruptible)
         self.addCleanup(self.end, process)
         return process
 
@@ -127,6 +127,11 @@ class SpawningCase(ProjectCase):
 
 def spawning(then, timeout=30, name="a"):
     return f"[[cell]]\nid = '{name}'\nwhat = 'b'\ntimeout = {timeout}\nrun = '''{SPAWN}{then}'''\n"
+
+
+def interruptible():
+    """As what a terminal starts; what a shell starts in the background ignores Control-C, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def living(pid):
