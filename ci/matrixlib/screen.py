@@ -110,4 +110,5 @@ class Screen:
             self.out.flush()
         except OSError:  # Nobody reads any more: what runs ends as it does when a terminal is closed.
             to_nowhere(self.out)
-            os.kill(os.getpid(), signal.SIGHUP)
+            # The thread that handles signals, which sleeps: Linux would give it to this one.
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGHUP)
