@@ -72,7 +72,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PusherChannelsTests",
-            dependencies: ["PusherChannels", "TestSupport", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["PusherChannels", "TestSupport", "Processes", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
         .testTarget(

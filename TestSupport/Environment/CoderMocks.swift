@@ -24,7 +24,12 @@ public final class DecoderMock<Input: Sendable>: Sendable {
     /// What is decoded from now on. Until it is set, decoding throws `DecodingError.dataCorrupted`.
     public var nextDecode: Decode {
         get { state.withLock { $0.decode } }
-        set { state.withLock { $0.decode = newValue } }
+        set {
+            state.letGo { state in
+                defer { state.decode = newValue }
+                return state.decode
+            }
+        }
     }
 
     /// Makes every use from now on an issue in ``TestEnvironment/issues``; decoding throws ``Unimplemented``.
@@ -74,7 +79,12 @@ public final class EncoderMock<Output: Sendable>: Sendable {
     /// What values are encoded to from now on. Until it is set, encoding throws `EncodingError.invalidValue`.
     public var nextEncode: Encode {
         get { state.withLock { $0.encode } }
-        set { state.withLock { $0.encode = newValue } }
+        set {
+            state.letGo { state in
+                defer { state.encode = newValue }
+                return state.encode
+            }
+        }
     }
 
     /// Makes every use from now on an issue in ``TestEnvironment/issues``; encoding throws ``Unimplemented``.

@@ -146,7 +146,7 @@ public final class TestHarness: Sendable {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func makeLane(seed: UInt64? = nil) -> Lane {
         let lane = Lane(scheduler: scheduler, seed: seed)
-        state.withLock { $0.spawn = lane.spawn }
+        state.set(\.spawn, to: lane.spawn)
         return lane
     }
 

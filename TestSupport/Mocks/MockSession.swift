@@ -55,7 +55,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// It hides requests that a test did not mean to be made: a stub says which ones it is for.
     public var mockResponse: Response? {
         get { state.withLock { $0.mockResponse } }
-        set { state.withLock { $0.mockResponse = newValue } }
+        set { state.set(\.mockResponse, to: newValue) }
     }
 
     /// Answers every request that nothing else answers; `nil` means that nobody does. As wide as ``mockResponse``, and after it.
@@ -67,7 +67,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// When and where answers to requests made from now on come.
     public var delivery: MockDelivery {
         get { state.withLock { $0.delivery } }
-        set { state.withLock { $0.delivery = newValue } }
+        set { state.set(\.delivery, to: newValue) }
     }
 
     /// Answers requests with this method and URL; a later call for the same ones replaces the answer.

@@ -1,5 +1,5 @@
-import Dispatch
 import Foundation
+import Processes
 import PusherChannels
 import TestSupport
 import Testing
@@ -37,35 +37,18 @@ struct LettingGoTests {
 
     // MARK: What is let go of may ask for more
 
-    /// Does something when the last closure that holds it is gone.
-    private final class Owner: Sendable {
-        private let atItsEnd: @Sendable () -> Void
-
-        init(atItsEnd: @escaping @Sendable () -> Void) {
-            self.atItsEnd = atItsEnd
-        }
-
-        deinit {
-            atItsEnd()
-        }
-    }
-
-    /// Lets go of a closure that holds an owner, in a thread of its own: one that waits for a lock that it holds never comes back.
+    /// Lets go of a closure that holds an owner.
     private func letGo(
-        _ leave: (Owner) throws -> @Sendable () -> Void, atItsEnd: @escaping @Sendable () -> Void,
+        _ leave: (AtItsEnd) throws -> @Sendable () -> Void, atItsEnd: @escaping @Sendable () -> Void,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let (calls, done) = (Locked(0), DispatchSemaphore(value: 0))
+        let calls = Locked(0)
         let letGo = try leave(
-            Owner {
+            AtItsEnd {
                 atItsEnd()
                 calls.withLock { $0 += 1 }
             })
-        DispatchQueue(label: "let go").async {
-            letGo()
-            done.signal()
-        }
-        try #require(done.wait(timeout: .now() + 20) == .success, "it hangs", sourceLocation: sourceLocation)
+        try #require(isDone { letGo() }, "it hangs", sourceLocation: sourceLocation)
         #expect(calls.withLock { $0 } == 1, sourceLocation: sourceLocation)
     }
 
@@ -103,6 +86,19 @@ struct LettingGoTests {
             return { session.nextRequestHandler = nil }
         } atItsEnd: {
             session.nextRequestHandler = { _ in .ok }
+        }
+    }
+
+    @Test func `What a coder's mock does that is replaced may hold what uses the mock`() throws {
+        let environment = TestEnvironment()
+        try letGo { owner in
+            environment.encoderMock.nextEncode = { _ in
+                withExtendedLifetime(owner) {}
+                return .success(Data())
+            }
+            return { environment.encoderMock.nextEncode = { _ in .success(Data()) } }
+        } atItsEnd: {
+            environment.encoderMock.unimplemented()
         }
     }
 

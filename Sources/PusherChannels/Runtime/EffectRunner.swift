@@ -43,12 +43,12 @@ final class EffectRunner: Sendable {
 
     var session: any HTTPSession {
         get { state.withLock { $0.session } }
-        set { state.withLock { $0.session = newValue } }
+        set { state.set(\.session, to: newValue) }
     }
 
     var channelUser: (@Sendable () -> PusherPresenceChannelMember)? {
         get { state.withLock { $0.channelUser } }
-        set { state.withLock { $0.channelUser = newValue } }
+        set { state.set(\.channelUser, to: newValue) }
     }
 
     /// The socket in use; made when it is first needed.

@@ -46,9 +46,8 @@ package final class Locked<Value>: @unchecked Sendable {
     /// Sets a part of the value; what was there is let go of after the lock.
     package func set<Part>(_ part: WritableKeyPath<Value, Part>, to new: Part) {
         letGo { value in
-            let old = value[keyPath: part]
-            value[keyPath: part] = new
-            return old
+            defer { value[keyPath: part] = new }
+            return value[keyPath: part]
         }
     }
 }

@@ -1,4 +1,4 @@
-import Dispatch
+import Processes
 import PusherChannels
 import TestSupport
 import Testing
@@ -6,19 +6,6 @@ import Testing
 /// The end of what a closure holds may do anything, such as take back other closures. It must not be under a lock that that
 /// needs, too.
 @Suite struct LetGoClosureTests {
-    /// Does something when the last closure that holds it is gone.
-    private final class Owner: Sendable {
-        private let atItsEnd: @Sendable () -> Void
-
-        init(atItsEnd: @escaping @Sendable () -> Void) {
-            self.atItsEnd = atItsEnd
-        }
-
-        deinit {
-            atItsEnd()
-        }
-    }
-
     /// Leaves a closure with the client that holds the owner, and gives back what lets it go.
     typealias Leave = @Sendable (Pusher, any AnyObject & Sendable) -> @Sendable () -> Void
 
@@ -87,6 +74,16 @@ import Testing
             }
         ),
         (
+            "another fetcher of the user's data",
+            { pusher, owner in
+                pusher.connection.userDataFetcher = {
+                    withExtendedLifetime(owner) {}
+                    return PusherPresenceChannelMember(userId: "me")
+                }
+                return { pusher.connection.userDataFetcher = nil }
+            }
+        ),
+        (
             "unbind of the watchlist",
             { pusher, owner in
                 let id = pusher.user.watchlist.bind(eventName: "online") { _ in _ = owner }
@@ -98,12 +95,13 @@ import Testing
     @Test(arguments: ways.map(\.0)) func whatIsLetGoOfMayCallTheClient(way: String) throws {
         let leave = try #require(Self.ways.first { $0.0 == way }?.1)
         let pusher = ClientRig.connected().pusher
-        let (calls, done) = (Locked(0), DispatchSemaphore(value: 0))
-        var owner: Owner? = Owner { [weak pusher] in
+        let calls = Locked(0)
+        var owner: AtItsEnd? = AtItsEnd { [weak pusher] in
             guard let pusher else { return }
             let room = pusher.subscribe("room")
             room.unbind(eventName: "e", callbackId: room.bind(eventName: "e") { _ in })
             pusher.unbind(callbackId: pusher.bind { _ in })
+            pusher.connection.userDataFetcher = nil
             pusher.subscribe("presence-room", onMemberAdded: { _ in })
             pusher.unsubscribe("presence-room")
             pusher.user.unbind(eventName: "e", callbackId: pusher.user.bind(eventName: "e") { _ in })
@@ -115,12 +113,7 @@ import Testing
         let letGo = try leave(pusher, #require(owner))
         owner = nil
         #expect(calls.withLock { $0 } == 0)
-        // In a thread of its own: one that waits for a lock that it holds never comes back.
-        DispatchQueue(label: "let go").async {
-            letGo()
-            done.signal()
-        }
-        try #require(done.wait(timeout: .now() + 20) == .success, "it hangs")
+        try #require(isDone { letGo() }, "it hangs")
         #expect(calls.withLock { $0 } == 1)
     }
 }

@@ -30,6 +30,11 @@ import Testing
         }
     }
 
+    @Test func aClientThatIsLetGoOfSaysSo() {
+        _ = rig()
+        #expect(lines.withLock { $0.contains { $0.hasPrefix("info [") && $0.contains("nothing refers to the client any more") } })
+    }
+
     @Test func everyLineSaysWhoseItIs() {
         let rig = rig(auth: .noMethod)
         rig.pusher.subscribe("private-room")
