@@ -112,6 +112,10 @@ private final class Relay: WebSocketDelegate {
         delegate?.webSocketDidReceiveControlFrame(attempt: attempt)
     }
 
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
+        delegate?.webSocketMayHaveWaited(time, attempt: attempt)
+    }
+
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         let delegate = state.withLock { state in
             state.connections[attempt] = nil

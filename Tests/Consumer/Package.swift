@@ -1,4 +1,4 @@
-// swift-tools-version:6.1
+// swift-tools-version:6.2
 import PackageDescription
 
 // A program of a user who has a target called TestSupport: the SDK's gets another name, and both are used side by side.

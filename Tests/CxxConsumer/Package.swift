@@ -1,4 +1,4 @@
-// swift-tools-version:6.1
+// swift-tools-version:6.2
 import PackageDescription
 
 // A program of a user who mixes Swift and C++: what it imports is compiled with interoperability, too.

@@ -291,6 +291,7 @@ private final class BatchCounter: WebSocketDelegate {
     }
 
     func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
 }
 #endif

@@ -1,4 +1,4 @@
-// swift-tools-version:6.1
+// swift-tools-version:6.2
 import PackageDescription
 
 // The layers that need nothing but the standard library, for platforms where nobody has libwebsockets yet.

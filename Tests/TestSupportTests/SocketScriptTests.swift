@@ -34,6 +34,7 @@ private final class Rig: WebSocketDelegate {
 
     func webSocketDidOpen(attempt: ConnectionAttempt) { note("opened") }
     func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) { note("control") }
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
 
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
         messages.forEach { _, bytes in

@@ -1,17 +1,17 @@
 /// The channels a connection knows: those that were subscribed to and not unsubscribed from.
 ///
-/// PusherSwift calls the class `PusherChannels`; here that is the module's name.
+/// PusherSwift calls the class `PusherChannels`; here that is the module's name. All members may be used from any thread.
 public struct ChannelList: Sendable {
     let connection: PusherConnection
 
     /// All channels, ordered by name.
     public var channels: [PusherChannel] {
-        connection.driver.runner.hub.channelNames.map { connection.channel($0) }
+        connection.driver.runner.hub.knownListeners.sorted { $0.key < $1.key }.map { connection.channel($0.key, $0.value) }
     }
 
     /// The channel with this name.
     public func find(name: String) -> PusherChannel? {
-        connection.driver.runner.hub.knownListeners(of: name).map { _ in connection.channel(name) }
+        connection.driver.runner.hub.knownListeners(of: name).map { connection.channel(name, $0) }
     }
 
     /// The presence channel with this name.

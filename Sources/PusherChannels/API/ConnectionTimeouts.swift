@@ -1,4 +1,4 @@
-/// How long each step may take before it is given up and reported as `timedOut`.
+/// How long each step may take before it is given up and, except for ``close``, reported as `timedOut`.
 public struct ConnectionTimeouts: Equatable, Sendable {
     /// From the start of an attempt to the open socket: name, TCP, TLS and WebSocket upgrade together.
     public var open: Duration
@@ -6,7 +6,8 @@ public struct ConnectionTimeouts: Equatable, Sendable {
     public var establish: Duration
     /// From a ping to any sign of life.
     public var pong: Duration
-    /// From our close frame to the server's.
+    /// From our close frame to the server's; then the connection counts as closed, which is no error. The socket on Linux waits
+    /// two seconds at most.
     public var close: Duration
     /// For the answer to an authorisation, from when it is asked for.
     public var authorisation: Duration

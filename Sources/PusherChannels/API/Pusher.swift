@@ -58,7 +58,7 @@ public final class Pusher: Sendable {
     ) -> PusherChannel {
         let callbacks = ChannelListeners.Callbacks(
             memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
-        return connection.subscribe(connection.channel(channelName), auth: auth, callbacks: callbacks)
+        return connection.channel(channelName, connection.driver.subscribe(channelName, auth: auth, callbacks: callbacks))
     }
 
     /// The same for a presence channel, with its type as the result; a name that doesn't begin with `presence-` gives a channel
@@ -74,18 +74,18 @@ public final class Pusher: Sendable {
     ) -> PusherPresenceChannel {
         let callbacks = ChannelListeners.Callbacks(
             memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
-        let channel = PusherPresenceChannel(name: channelName, connection: connection)
-        return connection.subscribe(channel, auth: auth, callbacks: callbacks)
+        let listeners = connection.driver.subscribe(channelName, auth: auth, callbacks: callbacks)
+        return PusherPresenceChannel(name: channelName, connection: connection, listeners: listeners)
     }
 
     /// Gives up a channel, in whatever state it is. Events that are still under way are dropped.
     public func unsubscribe(_ channelName: String) {
-        connection.unsubscribe(channelName)
+        connection.driver.unsubscribe(channelName)
     }
 
     /// Gives up all channels.
     public func unsubscribeAll() {
-        for channel in connection.channels.channels { unsubscribe(channel.name) }
+        for name in connection.driver.runner.hub.knownListeners.keys.sorted() { unsubscribe(name) }
     }
 
     // MARK: User

@@ -15,11 +15,11 @@ public class PusherChannel: @unchecked Sendable {
     let listeners: ChannelListeners
     private let driver: ConnectionDriver
 
-    init(name: String, connection: PusherConnection) {
+    init(name: String, connection: PusherConnection, listeners: ChannelListeners) {
         self.name = name
         self.connection = connection
+        self.listeners = listeners
         driver = connection.driver
-        listeners = connection.driver.runner.hub.listeners(of: name)
     }
 
     func read<Result>(_ body: (SubscriptionMachine) -> Result) -> Result? {
@@ -69,8 +69,8 @@ public class PusherChannel: @unchecked Sendable {
 
     /// Sends an event to the channel's other subscribers; says what became of it.
     ///
-    /// Only on private and presence channels, and with a name that begins with `client-`. Before the subscription is confirmed
-    /// the event waits, with a hundred others at most. `data` becomes a JSON value, encoded with the environment's encoder.
+    /// Only on private and presence channels, not on encrypted ones, and with a name that begins with `client-`. Before the
+    /// subscription is confirmed events wait, a hundred at most. `data` becomes a JSON value, encoded with the environment's encoder.
     @discardableResult
     public func trigger(eventName: String, data: some Encodable) -> TriggerResult {
         do {

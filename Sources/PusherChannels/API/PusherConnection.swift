@@ -91,6 +91,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     /// Describes this client on presence channels when signatures are made here
     /// (``AuthMethod/inline(secret:encryptionMasterKey:)``); without it the socket id serves as user id.
+    ///
+    /// Called, like what an ``AuthMethod`` holds, on the thread that brought the need for it; don't block it.
     public var userDataFetcher: (@Sendable () -> PusherPresenceChannelMember)? {
         get { driver.runner.channelUser }
         set { driver.runner.channelUser = newValue }
@@ -135,22 +137,11 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     // MARK: Channels
 
-    func subscribe<Channel: PusherChannel>(
-        _ channel: Channel, auth: PusherAuth?, callbacks: ChannelListeners.Callbacks
-    ) -> Channel {
-        channel.listeners.update(callbacks)
-        driver.handle(.subscribe(channel: channel.name, auth: auth))
-        return channel
-    }
-
-    func channel(_ name: String) -> PusherChannel {
+    /// A handle of a channel, of the type that goes with its name.
+    func channel(_ name: String, _ listeners: ChannelListeners) -> PusherChannel {
         ChannelName(name).kind == .presence
-            ? PusherPresenceChannel(name: name, connection: self) : PusherChannel(name: name, connection: self)
-    }
-
-    func unsubscribe(_ name: String) {
-        driver.handle(.unsubscribe(channel: name))
-        driver.runner.hub.forget(channel: name)
+            ? PusherPresenceChannel(name: name, connection: self, listeners: listeners)
+            : PusherChannel(name: name, connection: self, listeners: listeners)
     }
 
     // MARK: WebSocketDelegate
@@ -168,6 +159,11 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// Called by the socket; not for applications.
     public func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
         driver.webSocketDidReceiveControlFrame(attempt: attempt)
+    }
+
+    /// Called by the socket; not for applications.
+    public func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
+        driver.webSocketMayHaveWaited(time, attempt: attempt)
     }
 
     /// Called by the socket; not for applications.

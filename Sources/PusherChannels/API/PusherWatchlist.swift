@@ -1,4 +1,6 @@
 /// The users that the signed-in user watches: who of them comes online and who goes offline.
+///
+/// All members may be used from any thread; closures are called where ``PusherClientOptions/delivery`` says.
 public struct PusherWatchlist: Sendable {
     let connection: PusherConnection
 

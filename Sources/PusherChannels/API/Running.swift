@@ -11,7 +11,8 @@ extension Pusher {
         try await withTaskCancellationHandler {
             for await change in states where change.new == .disconnected {
                 if let reason = change.reason { throw reason }
-                return
+                // Else an earlier connection's end, which this one waited for.
+                if connection.connectionState == .disconnected { return }
             }
         } onCancel: {
             disconnect()

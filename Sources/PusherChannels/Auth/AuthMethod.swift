@@ -1,6 +1,8 @@
 /// How a client is authorised to subscribe to private, presence and encrypted channels.
 ///
-/// Its description shows no secret.
+/// What it holds of the application's is called on the thread that brought the need for an authorisation, on Linux mostly the one
+/// that serves all connections: code that blocks stops them all. `async` code runs in a task of its own. Its description shows no
+/// secret.
 public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A form POST to this address, with `socket_id` and `channel_name`; the answer is JSON with `auth`.
     case endpoint(authEndpoint: String)

@@ -6,8 +6,9 @@ import FoundationNetworking
 
 /// The request an authorisation endpoint expects: a POST.
 enum AuthRequest {
-    /// How long an endpoint may take; the machine's own deadline, no longer than this, ends the wait for anything else.
-    static let timeout: TimeInterval = 15
+    /// Longer than anybody waits: the machine's deadline, which is the application's choice, ends the wait and cancels the request.
+    /// What `URLRequest` has by default, 60 s, would end longer ones.
+    static let timeout: TimeInterval = 24 * 60 * 60
 
     static func make(
         endpoint: String, fields: [(name: String, value: String)], encoding: AuthEndpoint.Encoding = .form

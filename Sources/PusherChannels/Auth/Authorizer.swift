@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Gets authorisations for channels the application's own way.
+/// Gets authorisations for channels the application's own way; called where ``AuthMethod`` says.
 @preconcurrency
 public protocol Authorizer: Sendable {
     /// Gets the authorisation for one channel on the connection that has this socket id.
@@ -15,7 +15,7 @@ public protocol Authorizer: Sendable {
         socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void)
 }
 
-/// Builds the request that asks for an authorisation.
+/// Builds the request that asks for an authorisation; called where ``AuthMethod`` says.
 @preconcurrency
 public protocol AuthRequestBuilderProtocol: Sendable {
     /// The request for one channel on the connection that has this socket id; nil makes the subscription fail.

@@ -6,7 +6,8 @@ import FoundationNetworking
 
 /// How a client gets the authorisation to sign its user in.
 ///
-/// Its description shows no secret.
+/// What it holds of the application's is called on the thread that brought the need for it, on Linux mostly the one that serves all
+/// connections: code that blocks stops them all. `async` code runs in a task of its own. Its description shows no secret.
 public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A form POST to this address, with `socket_id`; the answer is JSON with `auth` and `user_data`.
     case endpoint(String)

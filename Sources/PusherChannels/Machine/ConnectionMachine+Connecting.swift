@@ -46,6 +46,8 @@ extension ConnectionMachine {
             effects.append(.log(.info, message))
         }
         disconnect(at: now, into: &effects)
+        // Nobody will be there when the connection is closed.
+        signInAbandoned(into: &effects)
     }
 
     /// What is waited for is tried at once; a connection that may have been left behind is asked for a sign of life.

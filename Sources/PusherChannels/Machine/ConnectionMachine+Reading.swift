@@ -2,10 +2,8 @@
 extension ConnectionMachine {
     enum Reading: Equatable {
         case flowing
-        /// Until its user has caught up, or then.
+        /// Until nobody is behind any more, or then.
         case paused(until: MonotonicTime)
-        /// Its user has not caught up in the time for it; what follows is not read's matter.
-        case overdue
     }
 
     mutating func consumersChanged(areBehind: Bool, at now: MonotonicTime, into effects: inout [Effect]) {
@@ -15,9 +13,7 @@ extension ConnectionMachine {
         case (.paused, false):
             reading = .flowing
             readOn(at: now, into: &effects)
-        case (.overdue, false):
-            reading = .flowing
-        case (.flowing, false), (.paused, true), (.overdue, true):
+        case (.flowing, false), (.paused, true):
             break
         }
     }
@@ -44,7 +40,8 @@ extension ConnectionMachine {
 
     mutating func readingDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
         guard let deadline = readingDeadline, deadline <= now else { return }
-        reading = .overdue
+        // Who was behind isn't waited for any more, until it has caught up; whoever gets behind next is.
+        reading = .flowing
         effects.append(.log(.warning, "nothing was read for \(configuration.pauseLimit), and there still is no room for more"))
         effects.append(.pauseLimitReached)
         readOn(at: now, into: &effects)

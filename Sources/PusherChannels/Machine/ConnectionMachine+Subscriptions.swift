@@ -85,17 +85,19 @@ extension ConnectionMachine {
         _ channel: String, _ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]
     ) {
         guard subscriptions[channel]?.mayBeRefused == true else { return }
+        subscriptions[channel]?.refused()
         subscriptionFailed(channel, SubscriptionFailure(error: error), at: now, into: &effects)
     }
 
-    /// Some servers refuse an authorisation by an error that names no channel. With one such subscription under way it is
-    /// clear which is meant; with more, the time for their answers will tell.
+    /// Some servers refuse an authorisation by an error that names no channel. With one such subscription under way that is taken to
+    /// be meant, unless its success comes after all: the error may have been about a channel given up meanwhile. With more under
+    /// way, the time for their answers will tell.
     mutating func attributeRefusal(_ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]) {
         guard error.code == 4009 else { return }
         let candidates = subscriptions.values.filter { $0.isSubscribing && $0.name.needsAuthorisation }
         guard candidates.count == 1 else { return }
         let refusal = PusherError(.subscriptionRefused, code: error.code, message: error.message)
-        subscriptionRefused(candidates[0].name.text, refusal, at: now, into: &effects)
+        subscriptionFailed(candidates[0].name.text, SubscriptionFailure(error: refusal), at: now, into: &effects)
     }
 
     mutating func subscriptionFailed(
@@ -122,7 +124,7 @@ extension ConnectionMachine {
         let time = if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { now }
         channelsWithUnsentEvents = []
         authorisations.removeAll()
-        userLost(into: &effects)
+        userLost(at: time, into: &effects)
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(at: time, into: &effects)
         }

@@ -2,13 +2,14 @@
 extension ConnectionMachine {
     mutating func signIn(at now: MonotonicTime, into effects: inout [Effect]) {
         switch user.state {
-        case .signedOut, .failed:
+        case .signedOut, .failed, .failedAfterAsking:
+            user.isAwaited = true
             user.state = .waiting
             beginSignIn(at: now, into: &effects)
         case .signedIn(let id):
             effects.append(.deliver(.signedIn(userID: id)))
         case .waiting, .authorising, .signingIn:
-            break
+            user.isAwaited = true
         }
     }
 
@@ -41,20 +42,28 @@ extension ConnectionMachine {
     mutating func signedIn(
         _ id: String, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
     ) {
-        guard case .signingIn = user.state else {
+        switch user.state {
+        case .signingIn, .failedAfterAsking: break
+        case .signedOut, .waiting, .authorising, .signedIn, .failed:
             effects.append(.log(.debug, "success of a sign-in that was not asked for, ignored"))
             return
         }
         user.state = .signedIn(id: id)
+        user.isAwaited = false
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.signedIn(userID: id)))
         let name = ChannelName(UserMachine.channel(ofUser: id))
-        subscriptions[name.text] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: nil)
-        subscriptionsMade += 1
+        if let lost = user.lostChannel, lost.name == name {
+            subscriptions[name.text] = lost
+        } else {
+            subscriptions[name.text] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: nil)
+            subscriptionsMade += 1
+        }
+        user.lostChannel = nil
         begin(name.text, at: now, into: &effects)
     }
 
-    /// What goes wrong while the server is asked is the answer, as it names nothing that it is about; but for a watchlist that is
+    /// What goes wrong while the server is asked is taken for the answer, as it names nothing that it is about; but for a watchlist that is
     /// too long (4302) or client events that are too many (4301) nobody is turned away.
     mutating func attributeToSignIn(_ error: PusherError, into effects: inout [Effect]) -> Bool {
         guard case .signingIn = user.state, error.code != 4301, error.code != 4302 else { return false }
@@ -63,7 +72,8 @@ extension ConnectionMachine {
     }
 
     private mutating func signInFailed(_ error: PusherError, into effects: inout [Effect]) {
-        user.state = .failed
+        if case .signingIn = user.state { user.state = .failedAfterAsking } else { user.state = .failed }
+        user.isAwaited = false
         effects.append(.deliver(.signInFailed(error)))
     }
 
@@ -78,15 +88,21 @@ extension ConnectionMachine {
     }
 
     /// The next connection signs the user in again.
-    mutating func userLost(into effects: inout [Effect]) {
-        if let channel = user.channel { subscriptions[channel] = nil }
+    ///
+    /// - Parameter time: Up to when all that came is known to have been heard.
+    mutating func userLost(at time: MonotonicTime, into effects: inout [Effect]) {
+        if let channel = user.channel, var lost = subscriptions.removeValue(forKey: channel) {
+            lost.connectionLost(at: time, into: &effects)
+            user.lostChannel = lost
+        }
         if case .authorising(let attempt, _) = user.state { effects.append(.cancelUserAuthorisation(attempt)) }
         if user.state != .signedOut { user.state = .waiting }
     }
 
     /// There will be no connection before somebody asks for one: whoever waits for the sign-in is told.
     mutating func signInAbandoned(into effects: inout [Effect]) {
-        guard user.isPending else { return }
+        guard user.isAwaited else { return }
+        user.isAwaited = false
         let problem = "the client is disconnected; the user is signed in with the next connect()"
         effects.append(.deliver(.signInFailed(PusherError(.transport(.cancelled), message: problem))))
     }

@@ -19,7 +19,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     let ordinal: Int
     private(set) var state = State.waiting
     private(set) var subscriptionCount: Int?
-    /// Whether the server, silent though it is, may have subscribed the channel on this connection.
+    /// Whether the server was asked for the channel on this connection and hasn't refused it: it may have subscribed it, silent though
+    /// it is.
     private var isAskedFor = false
     /// Tries in a row that failed on this connection.
     private(set) var failures = 0
@@ -141,10 +142,14 @@ struct SubscriptionMachine: Equatable, Sendable {
         return known == nil ? PresenceRoster.Changes() : changes
     }
 
+    /// The server named the channel as one that it doesn't let this client have.
+    mutating func refused() {
+        isAskedFor = false
+    }
+
     /// Not subscribed, for now or for good.
     mutating func fail(_ failure: SubscriptionFailure, retryingAt time: MonotonicTime?, into effects: inout [Effect]) {
         failures += 1
-        if failure.error.kind == .subscriptionRefused { isAskedFor = false }
         if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
         failure.report(channel: name.text, into: &effects)
@@ -163,12 +168,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// What to tell the server and the authoriser now that the channel is wanted no longer.
     func abandon(into effects: inout [Effect]) {
         if let refresh = sealed?.refresh { effects.append(.cancelAuthorisation(refresh)) }
-        switch state {
-        case .authorising(let attempt): effects.append(.cancelAuthorisation(attempt))
-        case .subscribing, .subscribed: effects.append(.send(.unsubscribe(channel: name.text)))
-        case .retrying where isAskedFor, .failed where isAskedFor: effects.append(.send(.unsubscribe(channel: name.text)))
-        case .waiting, .retrying, .failed: break
-        }
+        if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
+        if isAskedFor { effects.append(.send(.unsubscribe(channel: name.text))) }
     }
 
     // MARK: While subscribed

@@ -2,7 +2,7 @@
 public enum TriggerResult: Equatable, Sendable {
     /// It was handed to the socket. The protocol has no acknowledgement.
     case sent
-    /// It waits for the channel's subscription and will be sent then, in order.
+    /// It waits for the channel's subscription, or behind events that wait for the rate limit, and will be sent then, in order.
     case queued
     /// It was not accepted; the error says why.
     case refused(PusherError)

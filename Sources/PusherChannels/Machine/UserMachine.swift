@@ -16,9 +16,15 @@ struct UserMachine: Equatable, Sendable {
         case signedIn(id: String)
         /// Until the user asks again or the next connection is established.
         case failed
+        /// The same, but the server was asked on this connection: should its yes come after all, it counts.
+        case failedAfterAsking
     }
 
     var state = State.signedOut
+    /// Whether somebody asked to be signed in and hasn't been told of an outcome.
+    var isAwaited = false
+    /// The user's channel as it was when its connection was lost: the next subscription says what may be missing between the two.
+    var lostChannel: SubscriptionMachine?
     var attempts = 0
 
     /// Events for a user come on a channel of this name, which the server lets only that user have.
@@ -30,18 +36,10 @@ struct UserMachine: Equatable, Sendable {
 
     var channel: String? { id.map(Self.channel) }
 
-    /// Whether somebody waits for the outcome.
-    var isPending: Bool {
-        switch state {
-        case .waiting, .authorising, .signingIn: true
-        case .signedOut, .signedIn, .failed: false
-        }
-    }
-
     var deadline: MonotonicTime? {
         switch state {
         case .authorising(_, let deadline), .signingIn(let deadline): deadline
-        case .signedOut, .waiting, .signedIn, .failed: nil
+        case .signedOut, .waiting, .signedIn, .failed, .failedAfterAsking: nil
         }
     }
 }

@@ -13,9 +13,10 @@ final class ChannelListeners: Sendable {
 
     var callbacks: Callbacks { state.withLock { $0 } }
 
-    /// Takes over the callbacks that were given; nil leaves what is there.
-    func update(_ new: Callbacks) {
-        state.letGo { callbacks in
+    /// Takes over the callbacks that were given; nil leaves what is there. Gives back those that were there, for the caller to let
+    /// go of.
+    func update(_ new: Callbacks) -> Callbacks {
+        state.withLock { callbacks in
             let replaced = callbacks
             callbacks.memberAdded = new.memberAdded ?? callbacks.memberAdded
             callbacks.memberRemoved = new.memberRemoved ?? callbacks.memberRemoved

@@ -56,6 +56,27 @@ final class ConnectionDriver: WebSocketDelegate, Sendable {
         withExtendedLifetime(consumers) {}
     }
 
+    /// The channel's listeners and the wish for it come in one step, and go in one: another thread, or the end of what a replaced
+    /// callback holds, may give the channel up meanwhile.
+    func subscribe(_ channel: String, auth: PusherAuth?, callbacks: ChannelListeners.Callbacks) -> ChannelListeners {
+        let (listeners, replaced) = act { core, now in
+            let listeners = runner.hub.listeners(of: channel)
+            let replaced = listeners.update(callbacks)
+            core.machine.handle(.subscribe(channel: channel, auth: auth), at: now, into: &core.pending)
+            return (listeners, replaced)
+        }
+        withExtendedLifetime(replaced) {}
+        return listeners
+    }
+
+    func unsubscribe(_ channel: String) {
+        let listeners = act { core, now in
+            core.machine.handle(.unsubscribe(channel: channel), at: now, into: &core.pending)
+            return runner.hub.forget(channel: channel)
+        }
+        withExtendedLifetime(listeners) {}
+    }
+
     func trigger(_ event: ClientEvent) -> TriggerResult {
         act { core, now in core.machine.trigger(event, at: now, into: &core.pending) }
     }

@@ -3,8 +3,17 @@ protocol Consumer: AnyObject, Sendable {
     /// Whether no more should come for now.
     var isBehind: Bool { get }
 
-    /// More comes all the same.
+    /// More comes all the same: whoever is behind gives up on some of it, and isn't waited for until it has caught up.
     func pauseLimitReached()
+}
+
+/// How somebody that events wait for keeps up.
+enum Pace {
+    case keepingUp
+    /// There is no room for more: the server waits.
+    case behind
+    /// The server could not be made to wait longer: what there is no room for is dropped.
+    case dropping
 }
 
 /// Everybody that events wait for; each counts for as long as it is there.

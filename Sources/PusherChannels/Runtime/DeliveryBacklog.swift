@@ -1,15 +1,6 @@
 /// What waits on the application's delivery queue: past the limit the server has to wait, and past the time for that, events are
 /// dropped until half of it is free again.
 final class DeliveryBacklog: Consumer {
-    /// How the application keeps up.
-    private enum Pace {
-        case keepingUp
-        /// The limit was reached: the server waits.
-        case behind
-        /// The server could not be made to wait longer.
-        case dropping
-    }
-
     private struct State {
         var waiting = 0
         var pace = Pace.keepingUp
@@ -25,7 +16,7 @@ final class DeliveryBacklog: Consumer {
         self.limit = max(limit, 1)
     }
 
-    var isBehind: Bool { state.withLock { $0.pace != .keepingUp } }
+    var isBehind: Bool { state.withLock { $0.pace == .behind } }
     var dropped: Int { state.withLock { $0.dropped } }
 
     func pauseLimitReached() {
@@ -49,7 +40,7 @@ final class DeliveryBacklog: Consumer {
 
     /// Events can be missed, as on any bad connection; news about the connection and its channels can not.
     private func drop(_ effect: Effect, at now: MonotonicTime, _ state: inout State) -> Bool {
-        guard case .deliver(.event(let envelope)) = effect, !envelope.event.begins(with: "pusher:") else { return false }
+        guard let envelope = effect.event, !envelope.event.begins(with: "pusher:") else { return false }
         state.dropped += 1
         if let channel = envelope.channel, state.losses[channel] == nil { state.losses[channel] = now }
         return true
@@ -70,5 +61,12 @@ final class DeliveryBacklog: Consumer {
 extension Effect {
     fileprivate var isDelivery: Bool {
         if case .deliver = self { true } else { false }
+    }
+
+    fileprivate var event: Envelope? {
+        switch self {
+        case .deliver(.event(let envelope)), .deliver(.userEvent(let envelope)): envelope
+        default: nil
+        }
     }
 }

@@ -52,13 +52,12 @@ final class EventHub: Sendable {
         channels.withLock { $0[channel] }
     }
 
-    var channelNames: [String] {
-        channels.withLock { $0.keys.sorted() }
-    }
+    /// All channels that somebody listens to, by name.
+    var knownListeners: [String: ChannelListeners] { channels.withLock { $0 } }
 
-    /// Nothing that comes later reaches the channel's listeners.
-    func forget(channel: String) {
-        channels.letGo { $0.removeValue(forKey: channel) }
+    /// Nothing that comes later reaches the channel's listeners, which the caller lets go of.
+    func forget(channel: String) -> ChannelListeners? {
+        channels.withLock { $0.removeValue(forKey: channel) }
     }
 
     // MARK: Delivery
@@ -97,6 +96,8 @@ final class EventHub: Sendable {
 
     func pauseLimitReached() {
         streams.consumers.pauseLimitReached()
+        // Somebody may have got behind since the limit was reached: it was given up on with the others.
+        streams.consumersChanged()
     }
 
     private func stream(_ delivery: Delivery) {

@@ -8,7 +8,13 @@ final class EventStreams: Sendable {
     private struct State: Sendable {
         var events: [Entry<PusherEvent>] = []
         var states: [Entry<ConnectionStateChange>] = []
-        var members: [String: [Entry<PresenceChange>]] = [:]
+        private(set) var members: [String: [Entry<PresenceChange>]] = [:]
+
+        /// Nothing is kept of a channel whose streams are gone: an application may have one for each of its calls or orders.
+        subscript(membersOf channel: String) -> [Entry<PresenceChange>] {
+            get { members[channel] ?? [] }
+            set { members[channel] = newValue.isEmpty ? nil : newValue }
+        }
     }
 
     let consumers = Consumers()
@@ -29,32 +35,27 @@ final class EventStreams: Sendable {
 
     func events(_ buffering: StreamBuffering, where isFor: @escaping @Sendable (PusherEvent) -> Bool) -> PusherStream<PusherEvent>
     {
-        let buffer = makeBuffer(PusherEvent.self, buffering)
-        state.letGo { Self.add(Entry(object: buffer, isFor: isFor), to: &$0.events) }
-        return PusherStream(buffer: buffer)
+        make(buffering, in: \.events, where: isFor)
     }
 
     func states(_ buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
-        let buffer = makeBuffer(ConnectionStateChange.self, buffering)
-        state.letGo { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.states) }
-        return PusherStream(buffer: buffer)
+        make(buffering, in: \.states)
     }
 
     func members(of channel: String, _ buffering: StreamBuffering) -> PusherStream<PresenceChange> {
-        let buffer = makeBuffer(PresenceChange.self, buffering)
-        state.letGo { Self.add(Entry(object: buffer, isFor: { _ in true }), to: &$0.members[channel, default: []]) }
-        return PusherStream(buffer: buffer)
+        make(buffering, in: \.[membersOf: channel])
     }
 
-    private func makeBuffer<Element>(_ type: Element.Type, _ buffering: StreamBuffering) -> StreamBuffer<Element> {
-        let buffer = StreamBuffer<Element>(buffering) { [weak self] in self?.consumersChanged() }
+    private func make<Element>(
+        _ buffering: StreamBuffering, in entries: any WritableKeyPath<State, [Entry<Element>]> & Sendable,
+        where isFor: @escaping @Sendable (Element) -> Bool = { _ in true }
+    ) -> PusherStream<Element> {
+        let buffer = StreamBuffer<Element>(
+            buffering, changed: { [weak self] in self?.consumersChanged() },
+            ended: { [weak self] in self?.state.letGo { $0[keyPath: entries].removeGone() } })
         consumers.add(buffer)
-        return buffer
-    }
-
-    private static func add<Element>(_ entry: Entry<Element>, to entries: inout [Entry<Element>]) -> [StreamBuffer<Element>] {
-        defer { entries.append(entry) }
-        return entries.removeGone()
+        state.withLock { $0[keyPath: entries].append(Entry(object: buffer, isFor: isFor)) }
+        return PusherStream(buffer: buffer)
     }
 
     // MARK: Feeding them
@@ -71,7 +72,7 @@ final class EventStreams: Sendable {
     }
 
     func send(_ change: PresenceChange, of channel: String) {
-        for entry in state.withLock({ $0.members[channel] ?? [] }) { entry.object?.send(change) }
+        for entry in state.withLock({ $0[membersOf: channel] }) { entry.object?.send(change) }
     }
 
     /// No more will come.

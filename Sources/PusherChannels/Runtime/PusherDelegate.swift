@@ -19,7 +19,8 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     func subscribedToChannel(name: String)
 
     /// A channel was subscribed to again after it had been lost: events sent on it since that time may not have come. The protocol
-    /// has no way to ask for them; an application that needs them asks its own server.
+    /// has no way to ask for them; an application that needs them asks its own server. The signed-in user's own channel, too, is such
+    /// a channel, `#server-to-user-` before the user's id.
     func eventsMayBeMissing(channelName: String, since: Date)
 
     /// A channel could not be subscribed to.

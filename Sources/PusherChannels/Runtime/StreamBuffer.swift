@@ -5,8 +5,7 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
         var readers: [Int: CheckedContinuation<Element?, Never>] = [:]
         var nextReader = 0
         var isFinished = false
-        var isBehind = false
-        var isDropping = false
+        var pace = Pace.keepingUp
         var dropped = 0
         var failure: PusherError?
     }
@@ -14,18 +13,21 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
     private let state = Locked(State())
     private let buffering: StreamBuffering
     private let changed: @Sendable () -> Void
+    private let ended: @Sendable () -> Void
 
-    /// `changed` is called, outside the lock, when ``isBehind`` may have changed.
-    init(_ buffering: StreamBuffering, changed: @escaping @Sendable () -> Void) {
+    /// `changed` is called, outside the lock, when ``isBehind`` may have changed, `ended` when nobody has the stream any more.
+    init(_ buffering: StreamBuffering, changed: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void) {
         self.buffering = buffering
         self.changed = changed
+        self.ended = ended
     }
 
     deinit {
         if isBehind { changed() }
+        ended()
     }
 
-    var isBehind: Bool { state.withLock { $0.isBehind } }
+    var isBehind: Bool { state.withLock { $0.pace == .behind } }
     var dropped: Int { state.withLock { $0.dropped } }
     var failure: PusherError? { state.withLock { $0.failure } }
 
@@ -48,24 +50,24 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
         case .dropOldest where isFull:
             state.elements.removeFirst()
             state.dropped += 1
-        case .dropNewest where isFull, .pauseThenDrop where isFull && state.isDropping:
+        case .dropNewest where isFull, .pauseThenDrop where isFull && state.pace == .dropping:
             state.dropped += 1
             return false
         case .dropOldest, .dropNewest, .pauseThenDrop, .pauseThenEnd:
             break
         }
         state.elements.append(element)
-        guard buffering.overflow.pauses, !state.isBehind, state.elements.count >= buffering.limit else { return false }
-        state.isBehind = true
+        guard buffering.overflow.pauses, state.pace == .keepingUp, state.elements.count >= buffering.limit else { return false }
+        state.pace = .behind
         return true
     }
 
     /// There was no room for too long.
     func pauseLimitReached() {
         let readers = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
-            guard state.isBehind else { return [] }
+            guard state.pace == .behind else { return [] }
             guard buffering.overflow == .pauseThenEnd else {
-                state.isDropping = true
+                state.pace = .dropping
                 return []
             }
             let problem = "nobody read \(state.elements.count) elements of a stream for too long; it has ended"
@@ -73,7 +75,6 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
             return finish(&state)
         }
         for reader in readers { reader.resume(returning: nil) }
-        changed()
     }
 
     func finish() {
@@ -83,7 +84,7 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
 
     private func finish(_ state: inout State) -> [CheckedContinuation<Element?, Never>] {
         state.isFinished = true
-        state.isBehind = false
+        state.pace = .keepingUp
         defer { state.readers = [:] }
         return Array(state.readers.values)
     }
@@ -116,9 +117,8 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
 
     /// Tells whether the stream was behind and has room again.
     private func caughtUp(_ state: inout State) -> Bool {
-        guard state.isBehind, state.elements.count <= buffering.limit / 2 else { return false }
-        state.isBehind = false
-        state.isDropping = false
+        guard state.pace != .keepingUp, state.elements.count <= buffering.limit / 2 else { return false }
+        state.pace = .keepingUp
         return true
     }
 }

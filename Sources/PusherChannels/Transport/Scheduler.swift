@@ -1,6 +1,8 @@
 /// The SDK's clock and timers: the seam that makes time testable.
 ///
-/// The live one goes on counting while the machine sleeps, so that a deadline that passed during a suspend is noticed on waking.
+/// The clock of the live one goes on counting while the machine sleeps; its timers may not. A deadline that passed meanwhile is
+/// noticed with the first thing that happens after waking, at the latest when as much time as was left has passed awake. An
+/// application that knows of the waking says so with ``PusherConnection/networkChanged()``.
 public protocol Scheduler: Sendable {
     /// The time now.
     var now: MonotonicTime { get }

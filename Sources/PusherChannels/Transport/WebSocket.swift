@@ -36,17 +36,12 @@ public protocol WebSocketDelegate: AnyObject, Sendable {
     /// What is reported from here on may have come so long before: the process was suspended, or reading was stopped. Zero: it is
     /// reported as it comes, which holds from the start.
     ///
-    /// A socket that can't tell needs not call it; what is said of missing events (``PusherDelegate/eventsMayBeMissing(channelName:since:)``)
+    /// A socket that can't tell need not call it; what is said of missing events (``PusherDelegate/eventsMayBeMissing(channelName:since:)``)
     /// may then begin too late by that much.
     func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt)
 
     /// The attempt is over.
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt)
-}
-
-extension WebSocketDelegate {
-    /// Takes everything as just come.
-    public func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
 }
 
 /// What to open.

@@ -1,10 +1,10 @@
 /// What a client checks before it asks a server, so that a mistake has a clear error at once; nil means not checked.
 public struct ProtocolLimits: Equatable, Sendable {
-    /// How many characters a channel's name may have, prefix included.
+    /// How many bytes of UTF-8 a channel's name may have, prefix included.
     public var channelNameLength: Int?
     /// Whether a channel's name is made of letters, digits and `_ - = @ , . ;` only.
     public var restrictsChannelCharacters: Bool
-    /// How many characters an event's name may have.
+    /// How many bytes of UTF-8 an event's name may have.
     public var eventNameLength: Int?
     /// How many bytes of JSON a client event may carry.
     public var eventDataSize: Int?

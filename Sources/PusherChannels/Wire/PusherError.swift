@@ -2,7 +2,8 @@
 public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of error, for code that decides by it.
     public enum Kind: Equatable, Sendable {
-        /// The server said so, in a `pusher:error` or by closing; ``PusherError/code`` has its code (4000–4399).
+        /// The server said so, in a `pusher:error` or by closing; ``PusherError/code`` has its code, if it
+        /// gave one: 4000–4399 are Channels' own, 1000–1015 the WebSocket protocol's.
         case server
         /// The socket could not be opened or was lost; the SDK tries again by itself where that makes sense.
         case transport(WebSocketFailure.Kind)

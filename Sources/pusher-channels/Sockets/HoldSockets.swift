@@ -78,6 +78,8 @@ private final class HeldSocket: WebSocketDelegate {
 
     func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
 
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
+
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         if case .failed(let failure) = closure {
             if tally.failed.count == 0 { note("\(failure)") }

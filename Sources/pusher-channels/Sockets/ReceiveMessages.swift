@@ -69,6 +69,8 @@ private final class MessageCounter: WebSocketDelegate {
 
     func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
 
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
+
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         state.withLock { $0.closure = closure }
         closed.add()

@@ -63,6 +63,8 @@ public final class CertificateAuthority: Sendable {
 
     /// Makes an authority below this one, whose certificates a client trusts that trusts this one: who shows one shows the
     /// intermediate authority's with it.
+    ///
+    /// - Throws: ``TLSTrouble/failed(_:)`` if OpenSSL can't make the certificate.
     public func intermediate() throws(TLSTrouble) -> CertificateAuthority {
         try CertificateAuthority(below: self)
     }
@@ -147,11 +149,15 @@ public final class CertificateAuthority: Sendable {
     // MARK: Files
 
     /// Writes the authority's certificate to a file, which stays.
+    ///
+    /// - Throws: What Foundation throws where the file can't be written.
     public func write(to file: URL) throws {
         try Data(certificatePEM.utf8).write(to: file, options: .atomic)
     }
 
     /// A file with the authority's certificate, which goes when the authority is let go.
+    ///
+    /// - Throws: What Foundation throws where the file can't be written.
     public func file() throws -> URL {
         try files.file("authority", with: certificatePEM)
     }

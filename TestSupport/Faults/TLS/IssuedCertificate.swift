@@ -39,6 +39,8 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflec
     // MARK: Files
 
     /// A file with ``chainPEM``, which goes when the authority is let go.
+    ///
+    /// - Throws: What Foundation throws where the file can't be written; so do those below.
     public func chainFile() throws -> URL {
         try authority.files.file("certificate", with: chainPEM)
     }

@@ -57,6 +57,7 @@ final class NumberedDelegate: WebSocketDelegate {
     }
 
     func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
 }
 #endif

@@ -72,6 +72,8 @@ final class SocketEvents: WebSocketDelegate {
         tell(.controlFrame)
     }
 
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
+
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         tell(.closed(closure, attempt))
     }

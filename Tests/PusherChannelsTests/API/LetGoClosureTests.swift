@@ -116,4 +116,15 @@ import Testing
         try #require(isDone { letGo() }, "it hangs")
         #expect(calls.withLock { $0 } == 1)
     }
+
+    @Test func aChannelThatAReplacedCallbackGivesUpAtItsEndIsGivenUp() {
+        let pusher = ClientRig.connected().pusher
+        do {
+            let owner = AtItsEnd { [weak pusher] in pusher?.unsubscribe("presence-room") }
+            pusher.subscribe("presence-room", onMemberAdded: { _ in withExtendedLifetime(owner) {} })
+        }
+        let room = pusher.subscribe("presence-room", onMemberAdded: { _ in })
+        #expect(pusher.connection.channels.find(name: "presence-room") == nil)
+        #expect(!room.subscribed, "a subscription that nobody hears")
+    }
 }

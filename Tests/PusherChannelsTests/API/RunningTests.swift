@@ -1,7 +1,8 @@
 import Dispatch
-import PusherChannels
 import TestSupport
 import Testing
+
+@testable import PusherChannels
 
 /// `run()` and `shutdown(within:)`.
 @Suite(.timeLimit(.minutes(1))) struct RunningTests {
@@ -32,6 +33,27 @@ import Testing
             #expect(rig.pusher.connection.connectionState == .connected)
         }
         rig.pusher.disconnect()
+        try await running.value
+    }
+
+    @Test func theEndOfAnEarlierConnectionIsNotItsOwn() async throws {
+        let rig = rig()
+        let socket = SlowToClose(rig.socket)
+        rig.pusher.connection.socket = socket
+        rig.pusher.connect()
+        rig.pusher.disconnect()
+        let hasEnded = Locked(false)
+        let running = Task {
+            try await rig.pusher.run()
+            hasEnded.withLock { $0 = true }
+        }
+        while !rig.pusher.connection.driver.read(\.willConnect) { await Task.yield() }
+        socket.finishClosing()
+        #expect(rig.pusher.connection.connectionState == .connected)
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(!hasEnded.withLock { $0 })
+        rig.pusher.disconnect()
+        socket.finishClosing()
         try await running.value
     }
 
@@ -92,5 +114,32 @@ import Testing
         let rig = rig()
         await rig.pusher.shutdown()
         #expect(rig.pusher.connection.connectionState == .disconnected)
+    }
+}
+
+/// A socket whose server takes its time to answer a close.
+private final class SlowToClose: WebSocket {
+    private let base: MockWebSocket
+
+    init(_ base: MockWebSocket) {
+        self.base = base
+    }
+
+    var delegate: (any WebSocketDelegate)? {
+        get { base.delegate }
+        set { base.delegate = newValue }
+    }
+
+    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) { base.open(request, attempt: attempt) }
+    func send(_ text: String) { base.send(text) }
+    func close(code: UInt16, reason: String) {}
+    func setReading(_ reading: Bool) { base.setReading(reading) }
+    func finishClosing() { base.close(code: 1000, reason: "") }
+}
+
+extension ConnectionMachine {
+    /// Whether it connects as soon as the connection is closed.
+    fileprivate var willConnect: Bool {
+        if case .closing(_, .connect) = phase { true } else { false }
     }
 }

@@ -194,6 +194,22 @@ import Testing
         #expect(stream.failure == nil)
     }
 
+    @Test func whoIsTooSlowLaterIsWaitedForJustAsLong() async {
+        let rig = rig { $0.pauseLimit = .seconds(5) }
+        let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
+        publish(rig, 0..<50)
+        rig.scheduler.advance(by: .seconds(5))
+        publish(rig, 50..<5_000)
+        #expect(!rig.socket.isReading)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.socket.isReading)
+        #expect(stream.failure?.kind == .consumerTooSlow)
+        #expect(await read(stream, 101).count == 100, "no more than there is room for was held")
+        #expect(forgotten.failure == nil)
+        #expect(forgotten.dropped == 4_990)
+    }
+
     @Test func anAbandonedStreamHoldsNobodyUp() {
         let rig = rig()
         do {

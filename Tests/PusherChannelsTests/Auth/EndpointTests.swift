@@ -53,6 +53,24 @@ import FoundationNetworking
         #expect(rig.pusher.connection.connectionState == .connected)
     }
 
+    // Proves P6.8.
+    @Test func anEndpointMayTakeAsLongAsTheApplicationSays() throws {
+        let scheduler = TestScheduler()
+        let session = MockSession(delivery: .scheduled(scheduler, after: .seconds(100)), scheduler: scheduler)
+        session.stubAuth(secret: "secret", key: "key")
+        let pusher = Pusher(
+            key: "key",
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: endpoint), timeouts: ConnectionTimeouts(authorisation: .seconds(101)),
+                delivery: .immediate),
+            environment: PusherEnvironment(
+                scheduler: scheduler, httpSession: session, makeWebSocket: { [socket = MockWebSocket()] in socket }))
+        pusher.connect()
+        let room = pusher.subscribe("private-room")
+        scheduler.advance(by: .seconds(100))
+        #expect(room.subscribed)
+    }
+
     // Proves P14.2, P14.3.
     @Test(arguments: [
         (403, "not yours", "answered with status 403"),

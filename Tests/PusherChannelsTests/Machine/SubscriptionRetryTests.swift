@@ -71,6 +71,17 @@ import Testing
         #expect(transcript.play(.authorised(again, .success(PusherAuth(auth: "k:s")))).sent.isEmpty)
     }
 
+    // Proves P6.5.
+    @Test func theServerHearsOfItWhenTheNextTryOfWhatItMayHaveIsGivenUp() throws {
+        var (transcript, asked) = authorising()
+        transcript.play(.authorised(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.pass(.seconds(30))
+        transcript.receive(#"{"event":"pusher:pong"}"#)
+        asked = transcript.pass(.seconds(1)).authorisations
+        let effects = transcript.play(.unsubscribe(channel: channel))
+        #expect(effects == [.cancelAuthorisation(try #require(asked.first)), .send(.unsubscribe(channel: channel))])
+    }
+
     @Test func everyFailureIsReported() throws {
         var (transcript, asked) = authorising()
         for _ in 0..<3 {
@@ -130,6 +141,24 @@ import Testing
     // MARK: Refusals that name no channel
 
     private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#
+
+    // Proves P14.10.
+    @Test func aSuccessAfterAllShowsThatAnotherWasMeant() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "private-given-up", auth: PusherAuth(auth: "k:bad")))
+        transcript.play(.unsubscribe(channel: "private-given-up"))
+        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
+        #expect(transcript.receive(refusal).events == ["pusher:error", "pusher:subscription_error"])
+        #expect(transcript.succeed(channel).deliveries.contains(.subscribed(channel: channel)))
+    }
+
+    // Proves P6.5, P14.10.
+    @Test func whatMayHaveBeenMeantIsGivenUpAtTheServerToo() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
+        transcript.receive(refusal)
+        #expect(transcript.play(.unsubscribe(channel: channel)) == [.send(.unsubscribe(channel: channel))])
+    }
 
     // Proves P14.10.
     @Test func aRefusalWithoutAChannelIsForTheOneThatIsAwaited() {

@@ -138,6 +138,55 @@ import Testing
         #expect(transcript.machine.user.id == "ann")
     }
 
+    // Proves P9.4.
+    @Test func aSuccessAfterAnErrorCountsAsTheErrorWasAboutSomethingElse() throws {
+        var transcript = try signingIn()
+        transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
+        #expect(transcript.receive(success).deliveries.contains(.signedIn(userID: "ann")))
+        #expect(transcript.machine.user.id == "ann")
+    }
+
+    // Proves P9.5.
+    @Test func aSuccessCountsThatComesAfterItsTime() throws {
+        var transcript = try signingIn()
+        transcript.pass(.seconds(30))
+        transcript.receive(success)
+        #expect(transcript.machine.user.id == "ann")
+    }
+
+    @Test func aSuccessThatNobodyAskedForDoesNotCount() throws {
+        var transcript = Transcript.connected()
+        transcript.receive(success)
+        #expect(transcript.machine.user.id == nil)
+        let attempt = try #require(asked(transcript.play(.signIn)))
+        transcript.play(.userAuthorised(attempt, .failure(AuthorisationFailure(message: "no", status: 403))))
+        transcript.receive(success)
+        #expect(transcript.machine.user.id == nil)
+    }
+
+    @Test func whoWasToldIsNotToldAgainWhenTheClientIsDisconnected() throws {
+        var transcript = try signedIn()
+        transcript.play(.disconnect)
+        #expect(failures(transcript.close(1000)).isEmpty)
+        transcript.play(.connect)
+        #expect(asked(transcript.establish()) != nil, "the wish remains")
+        transcript.play(.disconnect)
+        #expect(failures(transcript.close(1000)).isEmpty, "nor in the middle of signing in again")
+    }
+
+    @Test func whoAsksWhileTheConnectionIsLostIsToldThatThereWillBeNone() throws {
+        var transcript = try signedIn()
+        transcript.close(1006)
+        #expect(transcript.play(.signIn).isEmpty)
+        #expect(failures(transcript.play(.disconnect)).map(\.kind) == [.transport(.cancelled)])
+    }
+
+    @Test func whoWaitsIsToldWhenTheClientIsLetGo() throws {
+        var transcript = try signingIn()
+        #expect(failures(transcript.play(.letGo)).map(\.kind) == [.transport(.cancelled)])
+        #expect(failures(transcript.close(1000)).isEmpty, "once")
+    }
+
     @Test func whoWaitsIsToldWhenTheClientIsDisconnected() throws {
         var transcript = try signingIn()
         transcript.play(.disconnect)
@@ -154,6 +203,28 @@ import Testing
     }
 
     // MARK: What comes for the user
+
+    // Proves P9.6.
+    @Test func whatMayBeMissingBetweenTwoConnectionsIsSaid() throws {
+        var transcript = try signedIn()
+        transcript.succeed(channel)
+        transcript.pass(.seconds(10))
+        transcript.close(4200)
+        transcript.play(.userAuthorised(try #require(asked(transcript.establish())), .success(auth)))
+        transcript.receive(success)
+        let gaps = transcript.succeed(channel).deliveries.filter { if case .gap = $0 { true } else { false } }
+        #expect(gaps.count == 1)
+    }
+
+    @Test func nothingIsMissingForAnotherUser() throws {
+        var transcript = try signedIn()
+        transcript.succeed(channel)
+        transcript.close(4200)
+        transcript.play(.userAuthorised(try #require(asked(transcript.establish())), .success(auth)))
+        transcript.receive(#"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"bob\"}"}}"#)
+        let gaps = transcript.succeed("#server-to-user-bob").deliveries.filter { if case .gap = $0 { true } else { false } }
+        #expect(gaps.isEmpty)
+    }
 
     // Proves P9.6.
     @Test func eventsOfTheUsersChannelAreTheUsers() throws {

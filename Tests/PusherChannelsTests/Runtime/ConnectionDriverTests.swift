@@ -27,6 +27,25 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .connected)
     }
 
+    // Proves P3.11.
+    @Test func anAssignedSocketTellsForHowLongItsReportsMayHaveWaited() throws {
+        let (scheduler, socket) = (TestScheduler(), MockWebSocket())
+        let start = Date(timeIntervalSince1970: 1_000)
+        let pusher = Pusher(
+            key: "key", options: PusherClientOptions(delivery: .immediate),
+            environment: PusherEnvironment(scheduler: scheduler, wallClock: { start + scheduler.now / .seconds(1) }))
+        pusher.connection.socket = socket
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+        pusher.subscribe("room")
+        scheduler.advance(by: .seconds(10))
+        try socket.delegate?.webSocketMayHaveWaited(.seconds(8), attempt: #require(socket.currentAttempt))
+        socket.publish(channel: "room", event: "n", data: "1")
+        socket.drop()
+        scheduler.advance(by: .seconds(2))
+        #expect(recorder.happenings.contains(.gap(channel: "room", since: start + 2)))
+    }
+
     // Proves P3.9.
     @Test func reportsOfAnEarlierAttemptChangeNothing() {
         let rig = ClientRig.connected()
@@ -128,6 +147,21 @@ import Testing
         }
         #expect(rig.pusher.connection.channels.channels.count == 8)
         for channel in rig.pusher.connection.channels.channels { #expect(channel.subscribed) }
+    }
+
+    @Test func aChannelThatAnotherThreadGivesUpIsSubscribedWithItsListenersOrNotAtAll() {
+        let rig = ClientRig.connected()
+        for _ in 0..<2_000 {
+            let room = rig.pusher.subscribe("room")
+            DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                if thread == 0 { rig.pusher.unsubscribe("room") } else { rig.pusher.subscribe("room") }
+            }
+            let isKnown = rig.pusher.connection.channels.find(name: "room") != nil
+            guard room.subscribed == isKnown else {
+                Issue.record("subscribed: \(room.subscribed), known: \(isKnown)")
+                return
+            }
+        }
     }
 
     @Test func everyEventOfManyThreadsComesOnceAndInOrder() {

@@ -15,6 +15,7 @@ import Testing
             $0.delivery = .queue(queue)
             $0.deliveryLimit = limit
             $0.pauseLimit = .seconds(5)
+            $0.userAuthMethod = .inline(secret: "s", userData: #"{"id":"ann"}"#)
         }
         let heard = Locked<[String?]>([])
         rig.pusher.subscribe("news").bind(eventName: "n") { event in heard.withLock { $0.append(event.data) } }
@@ -53,5 +54,16 @@ import Testing
         #expect(heard.withLock { $0.last } == "1000")
         let states: [ConnectionState] = [.connecting, .connected, .reconnecting, .connecting, .connected]
         #expect(rig.recorder.states == states, "news of the connection is never dropped")
+    }
+
+    @Test func theUsersEventsAreDroppedNoLess() async throws {
+        let (rig, _) = rig(limit: 100)
+        rig.pusher.signIn { _ in }
+        rig.socket.serverSends(#"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#)
+        for _ in 0..<1_000 { rig.socket.serverSends(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##) }
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.pusher.connection.droppedEvents >= 900)
+        gate.signal()
+        try await rig.recorder.next { if case .gap("#server-to-user-ann", _) = $0 { true } else { false } }
     }
 }

@@ -29,6 +29,10 @@ final class SocketRecorder: WebSocketDelegate {
         write("\(attempt) control")
     }
 
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
+        write("\(attempt) waited \(time)")
+    }
+
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         switch closure {
         case .closed(let code, let reason): write("\(attempt) closed \(code) \(reason)")

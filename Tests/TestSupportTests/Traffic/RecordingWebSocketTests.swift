@@ -22,6 +22,7 @@ struct RecordingWebSocketTests {
         socket.accept()
         socket.serverSends("a")
         socket.serverSendsControlFrame()
+        socket.delegate?.webSocketMayHaveWaited(.seconds(3), attempt: ConnectionAttempt(1))
         recording.open(request, attempt: ConnectionAttempt(2))
         recording.close(code: 1000, reason: "")
         recording.open(request, attempt: ConnectionAttempt(3))
@@ -30,7 +31,8 @@ struct RecordingWebSocketTests {
         recording.close(code: 1000, reason: "")
         #expect(
             delegate.entries == [
-                "#1 open", "#1 a", "#1 control", "#1 failed cancelled", "#2 failed cancelled", "#3 open", "#3 closed 4200 again",
+                "#1 open", "#1 a", "#1 control", "#1 waited 3.0 seconds", "#1 failed cancelled", "#2 failed cancelled", "#3 open",
+                "#3 closed 4200 again",
             ])
         #expect(socket.requests == [request, request, request])
     }
@@ -126,6 +128,7 @@ struct RecordingWebSocketTests {
                 counts.withLock { $0.append(count) }
             }
             func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
+            func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
             func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
         }
         let (recording, delegate) = (rig.recorder.recording(Batching()), Counting())
