@@ -56,8 +56,8 @@ import FoundationNetworking
     // Proves P6.8.
     @Test func anEndpointMayTakeAsLongAsTheApplicationSays() throws {
         let scheduler = TestScheduler()
-        let session = MockSession(delivery: .scheduled(scheduler, after: .seconds(100)), scheduler: scheduler)
-        session.stubAuth(secret: "secret", key: "key")
+        let session = MockSession(delivery: .immediate, scheduler: scheduler)
+        session.stub("POST /pusher/auth", .json(["auth": "key:abc"]).delayed(by: .seconds(100)))
         let pusher = Pusher(
             key: "key",
             options: PusherClientOptions(
