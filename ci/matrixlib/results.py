@@ -40,7 +40,7 @@ class CellResult:
     status: str  # passed, failed, flaky, skipped, interrupted
     seconds: float = 0
     why: str = ""
-    code: int = 0  # what ci/matrix ends with if this is the worst
+    code: int = 0  # what ci/matrix ends with if no cell before this one failed
     axes: dict = dataclasses.field(default_factory=dict)
     steps: list = dataclasses.field(default_factory=list)
     metrics: dict = dataclasses.field(default_factory=dict)

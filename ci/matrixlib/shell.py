@@ -57,7 +57,7 @@ def command(places, cell, step, attempt=0, tests=None):
     text = step.run
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
-    return " ".join(text.split(" ")).strip()
+    return text.strip()
 
 
 def argv(text):
