@@ -70,6 +70,16 @@ class RunCase(ProjectCase):
         code, said = self.matrix("run", "a", "--install")
         self.assertEqual((code, (self.project / "installed").read_text()), (0, "install -y -qq made-up\n"), said)
 
+    def test_swift_sdks_are_found_wherever_swiftpm_puts_them(self):
+        self.cells(cell("a", requires=["swift-sdk:made-up"]))
+        for folder in (".swiftpm", ".config/swiftpm", "Library/org.swift.swiftpm"):
+            home = self.project / folder.replace("/", "-")
+            (home / folder / "swift-sdks/swift-6_made-up.artifactbundle").mkdir(parents=True)
+            self.assertEqual(self.matrix("run", "a", HOME=str(home))[0], 0, folder)
+        code, said = self.matrix("run", "a", HOME=str(self.project))
+        self.assertEqual(code, 5)
+        self.assertIn("needs a Swift SDK for made-up (swift sdk install)", said)
+
     def test_nothing_run_is_not_success(self):
         self.cells(cell("a", requires=["command:no-such-program"]))
         code, said = self.matrix("run", "a")

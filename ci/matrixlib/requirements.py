@@ -46,9 +46,8 @@ def apt(name, _):
 
 
 def swift_sdk(name, _):
-    folders = [pathlib.Path.home() / ".swiftpm/swift-sdks", pathlib.Path.home() / ".config/swiftpm/swift-sdks"]
-    for folder in folders:
-        if any(name in bundle.name for bundle in folder.glob("*.artifactbundle")):
+    for folder in (".swiftpm/swift-sdks", ".config/swiftpm/swift-sdks", "Library/org.swift.swiftpm/swift-sdks"):
+        if any(name in bundle.name for bundle in (pathlib.Path.home() / folder).glob("*.artifactbundle")):
             return None
     return f"needs a Swift SDK for {name} (swift sdk install)"
 
