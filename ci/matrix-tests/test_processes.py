@@ -61,6 +61,13 @@ class ProcessesCase(SpawningCase):
         self.assertEqual((code, self.statuses()), (1, {"a": "failed", "c": "passed"}), said)
         self.assertIn("signal 9", said)
 
+    def test_a_closed_pipe_and_a_file_that_is_too_long_end_a_command_as_they_do_in_a_shell(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''set +e; yes | head -1; echo ${PIPESTATUS[0]} > pipe; "
+                   "(ulimit -f 1; head -c 9999 /dev/zero > file); echo $? > long'''\n")
+        self.assertEqual(self.matrix("run", "a")[0], 0)
+        ended = [int((self.project / name).read_text()) for name in ("pipe", "long")]
+        self.assertEqual(ended, [128 + signal.SIGPIPE, 128 + signal.SIGXFSZ])
+
     def test_a_cell_has_nothing_to_read(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'cat'\n")
         self.assertEqual(self.matrix("run", "a")[0], 0)

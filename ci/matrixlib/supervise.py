@@ -89,6 +89,8 @@ def start(output, command):
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, which children would go on doing.
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execvp(command[0], command)
     except OSError as error:
