@@ -45,6 +45,8 @@ def run(stream, name, behaviour):
         sys.exit(1)
     if behaviour == "hang":
         os.system("sleep 1000 & sleep 1000")
+    if behaviour == "exit":
+        sys.exit(0)
     failed = behaviour == "fail" or (behaviour == "flaky" and attempts(name) == 1)
     if failed:
         place = {"_filePath": "/made/Up.swift", "line": 7}
@@ -59,9 +61,12 @@ if arguments[0] == "build":
 
 stream = Stream(option("--experimental-event-stream-output"))
 chosen = {name: what for name, what in behaviours.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
-results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang")]
+results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang", "exit")]
 for what in behaviours.values():
-    if what == "race":
+    if what == "outside":
+        stream.write("event", kind="issueRecorded", issue={"isKnown": False}, messages=[{"text": "made up outside"}])
+        results.append(False)
+    if what == "race" or (what == "race-when-two-passes" and all(results)):
         print("WARNING: ThreadSanitizer: Swift access race (pid=1)\n  Write of size 8 at Up.swift:9")
         sys.exit(66)
     if what == "leak":

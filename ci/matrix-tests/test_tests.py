@@ -64,6 +64,23 @@ class TestsCase(ProjectCase):
     def test_without_retries_a_flaky_test_fails(self):
         self.assertEqual(self.ran("two=flaky", retries=0), (1, "0 passed, 1 failed, 0 skipped"))
 
+    def test_beside_a_test_that_did_not_end_nothing_is_flaky(self):
+        self.assertEqual(self.ran("two=flaky three=exit"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: ended in the middle of Made.Up/three()", self.said)
+        self.assertFalse((self.project / ".ci/logs/a/test.retry-1.log").exists())
+
+    def test_an_issue_outside_of_any_test_is_not_retried_away(self):
+        self.assertEqual(self.ran("one=pass two=flaky x=outside"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: an issue outside of any test: made up outside; failed: Made.Up/two()", self.said)
+        self.assertEqual(self.ran("one=pass x=outside"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: an issue outside of any test: made up outside\n", self.said)
+
+    def test_a_retry_that_fails_for_another_reason_is_none(self):
+        """Here the test passes, and a sanitizer finds something."""
+        self.assertEqual(self.ran("two=flaky x=race-when-two-passes"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: failed: Made.Up/two()", self.said)
+        self.assertIn("test: attempt 2: a data race", self.said)
+
     def test_a_crash_is_told_with_the_test_that_ran(self):
         self.assertEqual(self.ran("one=pass two=crash"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: crashed; running: Made.Up/two()", self.said)

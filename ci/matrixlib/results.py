@@ -31,7 +31,7 @@ class StepResult:
     why: str = ""  # in a line, unless it passed
     tests: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
-    finding: str = ""  # what a sanitizer found
+    finding: str = ""  # what is no failing test's, such as a sanitizer's; no retry undoes it
 
 
 @dataclasses.dataclass

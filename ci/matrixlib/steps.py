@@ -25,7 +25,8 @@ class StepRunner:
         ended = self.processes.run(argv(text), values, self.places.project, step.timeout, log)
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
         if step.reports_tests:
-            result.tests = testlog.read(events, log)
+            result.tests, outside = testlog.read(events, log)
+            result.finding = "an issue outside of any test: " + outside[0].partition("\n")[0] if outside else ""
         if ended.left:
             result.notes.append(f"left processes behind, which were ended: {', '.join(ended.left)}")
         if ended.unkillable:
@@ -35,8 +36,8 @@ class StepRunner:
 
     def run(self, cell, step):
         result = self.attempt(cell, step)
-        failing = [test for test in result.tests if test.status == "failed"]
-        if result.status == "failed" and cell.retries and 0 < len(failing) <= RETRIED_AT_ONCE and not result.finding:
+        failing = retriable(result)
+        if cell.retries and 0 < len(failing) <= RETRIED_AT_ONCE:
             self.retry(cell, step, result, failing)
         return result
 
@@ -46,9 +47,9 @@ class StepRunner:
         for number in range(1, cell.retries + 1):
             again = self.attempt(cell, step, number, testlog.only(still))
             passed = {test.name for test in again.tests if test.status == "passed"}
-            if again.status not in ("passed", "failed"):
+            if again.status != "passed" and not retriable(again):
                 result.notes.append(f"attempt {number + 1}: {again.why or again.status}")
-                break
+                return
             for test in still:
                 if test.name in passed:
                     test.status = "flaky"
@@ -58,7 +59,17 @@ class StepRunner:
                 result.status = "flaky"
                 result.why = f"flaky: {names(failing)}"
                 return
-        result.why = f"failed {number + 1} times: {names(still)}"
+        result.why = f"failed {cell.retries + 1} times: {names(still)}"
+
+
+def retriable(result):
+    """The failing tests, if they alone are why it failed: what they do when they are run again decides then."""
+    others = result.status != "failed" or result.finding or with_status(result, "running")
+    return [] if others else with_status(result, "failed")
+
+
+def with_status(result, status):
+    return [test for test in result.tests if test.status == status]
 
 
 def names(tests):
@@ -68,14 +79,15 @@ def names(tests):
 
 def judge(result, step, ended, log):
     """Sets what became of it, and why in a line."""
-    running = [test for test in result.tests if test.status == "running"]
-    failing = [test for test in result.tests if test.status == "failed"]
+    running, failing = with_status(result, "running"), with_status(result, "failed")
     found, _ = diagnosis.sanitizer(log)
     if ended.reason:
         result.status = ended.reason
         result.why = f"not finished within {step.timeout} s" if ended.reason == "timeout" else "interrupted"
         if running:
             result.why += f"; running: {names(running)}"
+    elif ended.code == 0 and result.finding:
+        result.status, result.why = "failed", f"ended well, but there is {result.finding}"
     elif ended.code == 0 and step.reports_tests and not result.tests:
         result.status, result.why = "failed", "no test was run"
     elif ended.code == 0 and running:
@@ -94,6 +106,8 @@ def judge(result, step, ended, log):
         result.why = f"crashed; running: {names(running)}" if running else "crashed outside of a test"
         if named:
             result.why = f"crashed in {names(named)}"
+    elif result.finding:
+        result.status, result.why = "failed", result.finding + (f"; failed: {names(failing)}" if failing else "")
     elif failing:
         result.status, result.why = "failed", f"failed: {names(failing)}"
     else:

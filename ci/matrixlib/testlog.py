@@ -11,8 +11,8 @@ XCTEST_ERROR = re.compile(r"^(.*?):(\d+): error: (\w+)\.(\w+) : (.*)$")
 
 
 def swift_testing(stream):
-    """The tests of an event stream. One that started and didn't end was running when its process did."""
-    functions, tests, began = set(), {}, {}
+    """The tests of an event stream, and the issues that are no test's. One that started and didn't end was running when its process did."""
+    functions, tests, began, outside = set(), {}, {}, []
     for line in stream.splitlines():
         try:
             record = json.loads(line)
@@ -22,10 +22,11 @@ def swift_testing(stream):
         if kind == "test" and payload.get("kind") == "function":
             functions.add(payload["id"])
         name = payload.get("testID")
-        if kind != "event" or name not in functions:
-            continue
-        apply(payload, tests.setdefault(name, Test(short(name), "running")), began, name)
-    return [test for test in tests.values() if test.status != "unstarted"]
+        if kind == "event" and name in functions:
+            apply(payload, tests.setdefault(name, Test(short(name), "running")), began, name)
+        elif kind == "event" and failure(payload):
+            outside.append(text(payload))
+    return list(tests.values()), outside
 
 
 def apply(event, test, began, name):
@@ -35,18 +36,23 @@ def apply(event, test, began, name):
         began[name] = now
     elif what == "testSkipped":
         test.status = "skipped"
-    elif what == "issueRecorded" and not event.get("issue", {}).get("isKnown") and not warning(event):
+    elif failure(event):
         place = event.get("issue", {}).get("sourceLocation") or {}
         test.file = test.file or place.get("_filePath", "")
         test.line = test.line or place.get("line", 0)
-        test.messages.append("\n".join(message["text"] for message in event.get("messages", [])))
+        test.messages.append(text(event))
     elif what == "testEnded":
         test.seconds = round(now - began.get(name, now), 3)
         test.status = "failed" if test.messages else "passed"
 
 
-def warning(event):
-    return event.get("issue", {}).get("severity") == "warning"
+def failure(event):
+    issue = event.get("issue", {})
+    return event["kind"] == "issueRecorded" and not issue.get("isKnown") and issue.get("severity") != "warning"
+
+
+def text(event):
+    return "\n".join(message["text"] for message in event.get("messages", []))
 
 
 def short(name):
@@ -72,10 +78,11 @@ def xctest(log):
 
 
 def read(stream, log):
-    """All tests of a step, given the files of its event stream and its log."""
+    """All tests of a step, and issues outside of them, given the files of its event stream and its log."""
     stream, log = pathlib.Path(stream), pathlib.Path(log)
     events = stream.read_text(errors="replace") if stream.exists() else ""
-    return xctest(log.read_text(errors="replace")) + swift_testing(events)
+    tests, outside = swift_testing(events)
+    return xctest(log.read_text(errors="replace")) + tests, outside
 
 
 def only(tests):
