@@ -1,9 +1,29 @@
 """No process of a cell outlives it, and the next run works."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 
-from support import SpawningCase, last_line, spawning
+from support import ROOT, SpawningCase, last_line, spawning
+
+# As on a system where nobody adopts orphans and there is no /proc: a member of the command's group whose parent is gone, one in
+# a group of its own below one that ignores what is polite.
+ELSEWHERE = """
+import sys
+sys.platform = "elsewhere"
+from matrixlib.supervise import main
+main()
+"""
+GROUPS = """
+bash -c 'sleep 1000 & echo $! >> pids.part'
+set -m
+bash -c 'trap "" TERM; sleep 1000 & echo $! $$ >> pids.part; sleep 1001; sleep 1002' &
+until [ "$(wc -w < pids.part)" -eq 3 ]; do sleep 0.01; done
+mv pids.part pids
+sleep 1000
+"""
 
 
 class ProcessesCase(SpawningCase):
@@ -14,6 +34,22 @@ class ProcessesCase(SpawningCase):
         self.assertIn("not finished within 3 s", said)
         self.assert_ended(*self.pids(), within=0.5)
         self.assert_the_next_run_works()
+
+    def elsewhere(self, seconds, command):
+        supervisor = [sys.executable, "-c", ELSEWHERE, str(seconds), "log", "bash", "-c", command]
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "ci")}
+        said = subprocess.run(supervisor, cwd=self.project, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=30).stdout
+        return json.loads(said)
+
+    def test_after_a_hang_where_orphans_are_not_adopted(self):
+        told = self.elsewhere(2, GROUPS)
+        self.assertEqual((told["ended"], told["unkillable"]), ("timeout", []))
+        self.assert_ended(*self.pids(), within=0.5)
+
+    def test_after_it_ended_well_where_orphans_are_not_adopted(self):
+        told = self.elsewhere(20, "bash -c 'sleep 1000 & echo $! > pids'")
+        self.assertEqual((told["exit"], told["ended"], told["left"], told["unkillable"]), (0, None, ["sleep"], []))
+        self.assert_ended(*self.pids(), within=0.5)
 
     def test_after_it_ended_well(self):
         self.cells(spawning("true"))

@@ -1,13 +1,15 @@
 """Runs a command and leaves none of its processes behind: supervise.py SECONDS OUTPUT COMMAND…
 
 A process of its own, so that whatever the command starts stays below it, in whichever session or group: orphans become its children
-(Linux). It ends everything when the time is up, when it is told to, and when who started it is gone. Says what happened as JSON.
+(Linux; elsewhere what is left of the command's group when it ends, and all that is below it when it is ended). It ends everything when
+the time is up, when it is told to, and when who started it is gone. Says what happened as JSON.
 """
 
 import ctypes
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -23,28 +25,43 @@ def adopt_orphans():
             raise OSError(ctypes.get_errno(), "prctl")
 
 
-def descendants():
-    """The living processes below this one, with their names."""
-    if sys.platform != "linux":
-        return {}
-    below, names = {}, {}
+def from_proc():
     for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                head, _, tail = file.read().rpartition(")")
-        except OSError:
-            continue
-        state, parent = tail.split()[:2]
-        below.setdefault(int(parent), []).append(int(entry))
-        names[int(entry)] = None if state in "ZX" else head.partition("(")[2]
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                    head, _, tail = file.read().rpartition(")")
+            except OSError:
+                continue
+            state, parent, group = tail.split()[:3]
+            yield int(entry), int(parent), int(group), state, head.partition("(")[2]
+
+
+def from_ps():
+    with subprocess.Popen(["ps", "-axo", "pid=,ppid=,pgid=,state=,comm="], stdout=subprocess.PIPE, text=True, errors="replace") as ps:
+        lines = [line.split(None, 4) for line in ps.stdout]
+    for pid, parent, group, state, *name in lines:
+        if int(pid) != ps.pid:
+            yield int(pid), int(parent), int(group), state, os.path.basename("".join(name).rstrip("\n"))
+
+
+def remaining(command, known):
+    """The living processes below this one, with their names. Where it doesn't adopt orphans, those of the command's group, too, and those
+    that it found before: `known`, their groups by their ids.
+    """
+    linux = sys.platform == "linux"
+    below, rows = {}, {}
+    for pid, parent, group, state, name in from_proc() if linux else from_ps():
+        rows[pid] = (group, state, name)
+        ours = not linux and (group == command or known.get(pid) == group)
+        below.setdefault(os.getpid() if ours else parent, []).append(pid)
     found, waiting = {}, [os.getpid()]
     while waiting:
         for child in below.get(waiting.pop(), []):
-            found[child] = names[child]
+            found[child] = rows[child]
             waiting.append(child)
-    return {pid: name for pid, name in found.items() if name is not None}
+    known.update((pid, group) for pid, (group, _, _) in found.items())
+    return {pid: name for pid, (_, state, name) in found.items() if state[0] not in "ZX"}
 
 
 def reap(command, status):
@@ -60,17 +77,16 @@ def reap(command, status):
             status = ended
 
 
-def end_everything(command, status):
+def end_everything(command, status, known):
     """Ends what is below, politely first; the command's status and what couldn't be ended."""
     for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
         deadline, told = time.monotonic() + seconds, set()
         while time.monotonic() < deadline:
             status = reap(command, status)
-            left = descendants()
-            if not left and status is not None and (told or sys.platform == "linux"):
+            left = remaining(command, known)
+            if not left and status is not None:
                 return status, {}
-            # Elsewhere than on Linux: the command's group, which is most of it.
-            for pid in left if sys.platform == "linux" else [-command]:
+            for pid in left:
                 if pid not in told or number == signal.SIGKILL:
                     told.add(pid)
                     try:
@@ -78,7 +94,7 @@ def end_everything(command, status):
                     except (ProcessLookupError, PermissionError):
                         pass
             time.sleep(0.02)
-    return status, descendants()
+    return status, remaining(command, known)
 
 
 def start(output, command):
@@ -122,13 +138,13 @@ def main():
     child = start(output, command)
     status, reason = wait(child, parent, began + seconds, told)
     took = time.monotonic() - began
-    behind = {}
+    behind, known = {}, {}
     if reason is None:
         deadline = time.monotonic() + BY_ITSELF
-        while (behind := descendants()) and time.monotonic() < deadline:
+        while (behind := remaining(child, known)) and time.monotonic() < deadline:
             reap(child, status)
             time.sleep(0.02)
-    status, unkillable = end_everything(child, status)
+    status, unkillable = end_everything(child, status, known)
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     result = {
         "exit": code, "seconds": took, "ended": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values())}
