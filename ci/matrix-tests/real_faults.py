@@ -12,6 +12,13 @@ let package = Package(
     name: "Made", products: [.library(name: "Made", targets: ["Made"])],
     targets: [.target(name: "Made"), .testTarget(name: "MadeTests", dependencies: ["Made"])])
 """
+# With the names of the project's libraries, which its own checks ask for.
+LIBRARIES = """// swift-tools-version:6.1
+import PackageDescription
+let package = Package(
+    name: "Made", products: [.library(name: "PusherChannels", targets: ["PusherChannels"]), .library(name: "TestSupport", targets: ["TestSupport"])],
+    targets: [.target(name: "PusherChannels"), .target(name: "TestSupport", path: "TestSupport")])
+"""
 LIBRARY = "/// One more.\npublic func next(_ number: Int) -> Int { number + 1 }\n"
 TESTS = "import Foundation\nimport Made\nimport Testing\n\n@Test func passes() { #expect(next(1) == 2) }\n"
 CELLS = """
@@ -47,11 +54,6 @@ steps = [
     { use = "test", tests = "--disable-xctest" },
     { name = "leaks", run = "ROOT/ci/leaks {folder}/reports" },
 ]
-[[cell]]
-id = "api"
-what = "no public symbol is gone"
-requires = ["git-tag"]
-steps = [{ name = "breakage", run = "swift package diagnose-api-breaking-changes $(git describe --tags --abbrev=0) --products Made" }]
 """
 
 
@@ -79,10 +81,6 @@ class FaultCase(ProjectCase):
     def run_cell(self, *arguments, **values):
         code, self.said = self.matrix("run", *arguments, **values)
         return code, last_line(self.said)
-
-    def git(self, *arguments):
-        identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false"]
-        subprocess.run(["git", *identity, *arguments], cwd=self.project, check=True, capture_output=True)
 
 
 class RealFaults(FaultCase):
@@ -164,18 +162,6 @@ final class Node { var other: Node? }
         self.assertRegex(self.said, r"in leaks\(\) .*MadeTests\.swift:9:")
         self.assertEqual(self.ran_with("", "asan"), (0, "1 passed, 0 failed, 0 skipped"), self.said)
 
-    def test_api_break(self):
-        self.git("init", "-q")
-        self.git("add", "Package.swift", "Sources", "Tests")
-        self.git("commit", "-qm", "One")
-        self.assertEqual(self.run_cell("api"), (5, "0 passed, 0 failed, 1 skipped"), self.said)
-        self.assertIn("there is no tag to compare with yet", self.said)
-        self.git("tag", "1.0.0")
-        self.assertEqual(self.run_cell("api"), (0, "1 passed, 0 failed, 0 skipped"), self.said)
-        self.write("Sources/Made/Made.swift", LIBRARY.replace("next", "following"))
-        self.assertEqual(self.run_cell("api"), (1, "0 passed, 1 failed, 0 skipped"), self.said)
-        self.assertRegex(self.said, r"next\(_:\) has been removed|has been renamed to .*following")
-
     def test_missing_requirement(self):
         self.cells('[[cell]]\nid = "a"\nwhat = "b"\nrequires = ["swift-sdk:of-nowhere"]\nsteps = [{ run = "swift build", kind = "build" }]\n')
         self.assertEqual(self.run_cell("a"), (5, "0 passed, 0 failed, 1 skipped"), self.said)
@@ -192,12 +178,35 @@ class ProjectFaults(FaultCase):
             target.parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(["cp", "-R", ROOT / part, target], check=True)
 
+    def git(self, *arguments):
+        identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false"]
+        subprocess.run(["git", *identity, *arguments], cwd=self.project, check=True, capture_output=True)
+
+    def libraries(self, client):
+        self.write("Package.swift", LIBRARIES)
+        self.write("Sources/PusherChannels/Made.swift", client)
+        self.write("TestSupport/Made.swift", LIBRARY)
+
+    def test_api_break(self):
+        self.libraries(LIBRARY)
+        self.copy("ci/api-breakage")
+        self.cells('[[cell]]\nid = "api"\nwhat = "b"\nrequires = ["git-tag"]\nrun = "ci/api-breakage"\n')
+        self.git("init", "-q")
+        self.git("add", "Package.swift", "Sources/PusherChannels", "TestSupport")
+        self.git("commit", "-qm", "One")
+        self.assertEqual(self.run_cell("api"), (5, "0 passed, 0 failed, 1 skipped"), self.said)
+        self.assertIn("there is no tag to compare with yet", self.said)
+        self.git("tag", "1.0.0")
+        self.assertEqual(self.run_cell("api"), (0, "1 passed, 0 failed, 0 skipped"), self.said)
+        for file in ("Sources/PusherChannels/Made.swift", "TestSupport/Made.swift"):
+            self.write(file, LIBRARY.replace("next", "following"))
+            self.assertEqual(self.run_cell("api"), (1, "0 passed, 1 failed, 0 skipped"), self.said)
+            self.assertRegex(self.said, r"next\(_:\) has been removed|has been renamed to .*following")
+            self.write(file, LIBRARY)
+
     def test_undocumented_public_symbol(self):
         """On symbols of a small library under the name of a real one."""
-        self.write("Sources/PusherChannels/Made.swift", LIBRARY + "public struct Silent { public var word = 1 }\n")
-        self.write("TestSupport/Made.swift", LIBRARY)
-        self.write("Package.swift", MANIFEST.replace('targets: [.target(name: "Made"), .testTarget(name: "MadeTests", dependencies: ["Made"])]',
-                   'targets: [.target(name: "PusherChannels"), .target(name: "TestSupport", path: "TestSupport")]').replace('targets: ["Made"]', 'targets: ["PusherChannels"]'))
+        self.libraries(LIBRARY + "public struct Silent { public var word = 1 }\n")
         self.copy("ci/docs")
         steps = '{ run = "ci/docs symbols {folder}/docs", kind = "build", name = "symbols" }, { run = "ci/docs documented {folder}/docs", name = "documented" }'
         self.cells(f'[[cell]]\nid = "docs"\nwhat = "b"\nsteps = [{steps}]\n')

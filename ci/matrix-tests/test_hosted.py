@@ -48,6 +48,13 @@ class HostedCase(ProjectCase):
             self.assertIn("ci/matrix github", text)
             self.assertRegex(text, r"ci/matrix run .*\$\{\{ matrix\.cells \}\}|ci/matrix run .*\$CELLS")
 
+    def test_a_cell_that_fails_fails_the_workflow(self):
+        """Optional is to be skipped without what it requires, not to fail unnoticed."""
+        for file in WORKFLOWS:
+            for name, job in parse(file.read_text())["jobs"].items():
+                for part in (job, *job["steps"]):
+                    self.assertNotIn("continue-on-error", part, f"{file.name}: {name}")
+
     def test_every_cell_is_asked_for_by_the_workflow(self):
         """Its labels by event cover all of them."""
         text = "".join(file.read_text() for file in WORKFLOWS)

@@ -19,7 +19,6 @@ def job(matrix, name, cells):
         "runs-on": runner.get("runs-on", "ubuntu-latest"),
         "container": container(runner),
         "minutes": min(minutes, 350),
-        "optional": all(cell.optional for cell in cells),
     }
 
 
