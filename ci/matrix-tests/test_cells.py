@@ -124,6 +124,10 @@ class ProjectsCellsCase(ProjectCase):
         debug = load(ROOT).cell("debug")
         self.assertEqual([step.tests for step in debug.steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
 
+    def test_what_a_retry_would_leave_is_not_measured(self):
+        from matrixlib.cells import load
+        self.assertEqual({cell.id: cell.retries for cell in load(ROOT).cells if "--enable-code-coverage" in cell.flags}, {"coverage": 0})
+
     def test_the_three_lines_of_contributing_are_a_cell(self):
         example = (ROOT / "CONTRIBUTING.md").read_text().partition("```toml\n")[2].partition("```")[0]
         self.assertEqual(example.count("\n"), 4)
