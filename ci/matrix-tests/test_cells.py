@@ -58,7 +58,7 @@ class CellsCase(ProjectCase):
         self.refused("cell = [3]", "a cell: is not a table")
         self.refused("[step]\nbuild = 3", "step 'build': is not a table")
         self.refused("[runner]\nlinux = 3", "runner 'linux': is not a table")
-        self.refused('[runner.linux]\nruns_on = "x"', "runner 'linux': unknown key 'runs_on'; known: container, options, runs-on")
+        self.refused('[runner.linux]\nruns_on = "x"', "runner 'linux': unknown key 'runs_on'; known: container, runs-on")
         self.refused("", "top level: has no [[cell]]")
 
     def test_a_file_that_cannot_be_read(self):

@@ -174,7 +174,7 @@ class Reader:
             if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
                 self.fail(f"axis '{axis}'", "is not a list of strings, of which the first is what cells have that say nothing")
         for name, runner in runners.items():
-            self.take(f"runner '{name}'", runner, {"runs-on": str, "container": str, "options": str})
+            self.take(f"runner '{name}'", runner, {"runs-on": str, "container": str})
         templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")

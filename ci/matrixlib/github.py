@@ -17,13 +17,6 @@ def job(matrix, name, cells):
         "job": name,
         "cells": " ".join(cell.id for cell in cells),
         "runs-on": runner.get("runs-on", "ubuntu-latest"),
-        "container": container(runner),
+        "container": runner.get("container"),  # None: on the machine itself
         "minutes": min(minutes, 350),
     }
-
-
-def container(runner):
-    """None: on the machine itself."""
-    if "container" not in runner:
-        return None
-    return {"image": runner["container"]} | ({"options": runner["options"]} if "options" in runner else {})
