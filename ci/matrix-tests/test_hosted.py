@@ -36,6 +36,18 @@ class HostedCase(ProjectCase):
         _, said = self.matrix("github")
         self.assertEqual(json.loads(said.partition("=")[2])["include"][0]["minutes"], 40)
 
+    def test_a_job_has_time_for_retries_and_for_one_build(self):
+        build = '{ run = "build", kind = "build", timeout = 600 }'
+        self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\nsteps = [{build}, {{ run = "test {{report}}", timeout = 60 }}]\nretries = 3\n'
+                   f'[[cell]]\nid = "c"\nwhat = "d"\nbuild = "a"\nsteps = [{build}, {{ run = "true", timeout = 120 }}]\n')
+        _, said = self.matrix("github")
+        self.assertEqual(json.loads(said.partition("=")[2])["include"][0]["minutes"], 10 + 10 + 4 + 2)
+
+    def test_every_job_has_the_time_that_it_needs(self):
+        """Hosted runners end a job after six hours; cells that need more together say jobs of their own."""
+        for job in jobs("-l", "smoke,full,nightly"):
+            self.assertLess(job["minutes"], 360, f"{job['job']}: {job['cells']}")
+
     def test_workflows_are_yaml_and_run_nothing_but_the_matrix(self):
         self.assertTrue(WORKFLOWS)
         for file in WORKFLOWS:

@@ -50,11 +50,6 @@ class Cell:
     job: str = ""
     runner: str = "linux"
 
-    @property
-    def seconds(self):
-        """The longest that it may take."""
-        return sum(step.timeout for step in self.steps)
-
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
