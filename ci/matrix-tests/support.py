@@ -56,8 +56,17 @@ class ProjectCase(unittest.TestCase):
         (self.programs / name).write_text(text)
         (self.programs / name).chmod(0o755)
 
+    def packages(self, apt_get, *there):
+        """Stands in for Debian's: what apt-get does in the project's folder, and names that are there. Nothing of the system is changed."""
+        (self.project / "there").write_text("".join(f"installed {name}\n" for name in there))
+        self.program("dpkg-query", f"#!/bin/sh\ncat {self.project}/there\n")
+        self.program("apt-get", f"#!/bin/sh\ncd {self.project}\n{apt_get}\n")
+        self.program("sudo", '#!/bin/sh\nexec "$@"\n')
+        for name in ("install", "rm"):
+            self.program(name, "#!/bin/sh\n")
+
     def environment(self, **values):
-        return environment(PATH=f"{self.programs}:{os.environ['PATH']}", **values)
+        return environment(**{"PATH": f"{self.programs}:{os.environ['PATH']}"} | values)
 
     def command(self, *arguments):
         return [sys.executable, str(MATRIX), "--project", str(self.project), *arguments]
@@ -66,7 +75,7 @@ class ProjectCase(unittest.TestCase):
         """The exit code and all that was said. In this process, since starting one is most of what most tests would take."""
         from matrixlib.cli import main
         from matrixlib import requirements
-        requirements.missing.cache_clear()
+        requirements.forget()
         said = io.StringIO()
         with unittest.mock.patch.dict(os.environ, self.environment(**values), clear=True):
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

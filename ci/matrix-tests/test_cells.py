@@ -44,7 +44,8 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
-                     "cell 'a': unknown requirement 'rot'; known: apt, command, git-tag, linux, macos, namespaces, root, swift-apart, swift-sdk")
+                     "cell 'a': unknown requirement 'rot'; known: apt, command, debian-mirror, git-tag, linux, macos, namespaces, root, "
+                     "setup, simulator, swift-apart, swift-sdk")
 
     def test_tables_that_are_none_and_values_that_say_nothing(self):
         cell = '[[cell]]\nid = "a"\nwhat = "b"\n'

@@ -79,8 +79,7 @@ class InterruptsCase(SpawningCase):
         self.assertEqual((process.wait(30), self.statuses()), (1, {"a": "failed"}))
 
     def test_after_control_c_while_packages_are_installed(self):
-        self.program("apt-get", "#!/bin/sh\necho installing > began\nexec sleep 1000\n")
-        self.program("dpkg-query", "#!/bin/sh\n")
+        self.packages("echo installing > began\nexec sleep 1000")
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrequires = ['apt:made-up']\nrun = 'true'\n")
         process = self.start("run", "a", "--install", cwd=self.project)
         self.wait_for("began")

@@ -59,27 +59,6 @@ class RunCase(ProjectCase):
         code, said = self.matrix("run", "*", CI="true")
         self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 1 skipped"))
 
-    def test_debian_packages_are_installed_where_that_is_asked_for(self):
-        self.program("dpkg-query", f'#!/bin/sh\n[ ! -e {self.project}/installed ] || printf "install ok installed"\n')
-        self.program("apt-get", f'#!/bin/sh\n[ "$1" != install ] || echo "$*" > {self.project}/installed\n')
-        self.program("sudo", '#!/bin/sh\nexec "$@"\n')
-        self.cells(cell("a", requires=["apt:made-up"]))
-        code, said = self.matrix("run", "a")
-        self.assertEqual(code, 5)
-        self.assertIn("needs the Debian package made-up; --install gets it", said)
-        code, said = self.matrix("run", "a", "--install")
-        self.assertEqual((code, (self.project / "installed").read_text()), (0, "install -y -qq made-up\n"), said)
-
-    def test_swift_sdks_are_found_wherever_swiftpm_puts_them(self):
-        self.cells(cell("a", requires=["swift-sdk:made-up"]))
-        for folder in (".swiftpm", ".config/swiftpm", "Library/org.swift.swiftpm"):
-            home = self.project / folder.replace("/", "-")
-            (home / folder / "swift-sdks/swift-6_made-up.artifactbundle").mkdir(parents=True)
-            self.assertEqual(self.matrix("run", "a", HOME=str(home))[0], 0, folder)
-        code, said = self.matrix("run", "a", HOME=str(self.project))
-        self.assertEqual(code, 5)
-        self.assertIn("needs a Swift SDK for made-up (swift sdk install)", said)
-
     def test_nothing_run_is_not_success(self):
         self.cells(cell("a", requires=["command:no-such-program"]))
         code, said = self.matrix("run", "a")

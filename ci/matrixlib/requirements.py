@@ -6,6 +6,12 @@ import pathlib
 import platform
 import shutil
 import subprocess
+import sys
+
+from . import packages
+
+SIMULATOR = pathlib.Path(__file__).parents[1] / "simulator"
+APT_LISTS = pathlib.Path("/var/lib/apt/lists")
 
 
 def quiet(*command, cwd=None):
@@ -39,10 +45,49 @@ def command(name, _):
 
 
 def apt(name, _):
-    if not shutil.which("dpkg-query"):
+    there = packages.installed()
+    if there is None:
         return f"needs the Debian package {name}"
-    found = subprocess.run(["dpkg-query", "-W", "-f", "${Status}", name], capture_output=True, text=True).stdout
-    return None if found == "install ok installed" else f"needs the Debian package {name}; --install gets it"
+    return None if name in there else f"needs the Debian package {name}; --install gets it"
+
+
+def of_setup(_, project):
+    """Where Debian's packages aren't known ci/setup installs nothing; who has their equivalents may try."""
+    there = packages.installed()
+    absent = [] if there is None else [name for name in setup_packages(project) if name not in there]
+    return f"needs what ci/setup installs ({', '.join(absent)}); --install gets it" if absent else None
+
+
+def setup_packages(project):
+    return pathlib.Path(project, "ci/packages").read_text().split()
+
+
+def debian_mirror(_, __):
+    """By the heads of the lists that apt has: to ask apt itself takes half a second."""
+    for file in APT_LISTS.glob("*Release"):
+        with file.open(errors="replace") as release:
+            head = release.read(2000).splitlines()
+        if "Origin: Debian" in head and "Label: Debian" in head:
+            return None
+    return "needs a mirror of Debian that apt knows (apt-get update)"
+
+
+@functools.cache
+def simulators():
+    """What simctl lists, None if it can't be asked."""
+    try:
+        command = ["xcrun", "simctl", "list", "-j", "devices", "available"]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def simulator(name, _):
+    """As ci/simulator chooses one."""
+    if simulators() is None:
+        return "needs Xcode's simulators (xcrun simctl)"
+    chosen = subprocess.run([sys.executable, SIMULATOR, "choose", name], input=simulators(), capture_output=True, text=True)
+    return chosen.stderr.partition("\n")[0].removeprefix("ci/simulator: ") or None
 
 
 def swift_sdk(name, _):
@@ -72,12 +117,15 @@ KINDS = {
     "namespaces": namespaces,
     "command": command,
     "apt": apt,
+    "setup": of_setup,
+    "debian-mirror": debian_mirror,
+    "simulator": simulator,
     "swift-sdk": swift_sdk,
     "swift-apart": swift_apart,
     "git-tag": git_tag,
 }
 # Those of which there are many, so that they have a name.
-NAMED = {"command", "apt", "swift-sdk"}
+NAMED = {"command", "apt", "swift-sdk", "simulator"}
 
 
 @functools.cache
@@ -95,19 +143,22 @@ def missing_of(cell, project):
     return None
 
 
-def install(cells):
-    """Installs the Debian packages that cells need and that aren't there."""
-    packages = sorted({name.partition(":")[2] for cell in cells for name in cell.requires if name.startswith("apt:")})
-    packages = [name for name in packages if missing(f"apt:{name}", None)]
-    if not packages or not shutil.which("apt-get"):
-        return True
-    as_root = [] if os.geteuid() == 0 else ["sudo"]
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    commands = [[*as_root, "apt-get", "update", "-qq"], [*as_root, "apt-get", "install", "-y", "-qq", *packages]]
-    print(f"installing {' '.join(packages)}", flush=True)
-    done = all(subprocess.run(line, env=environment, stdout=subprocess.DEVNULL).returncode == 0 for line in commands)
-    missing.cache_clear()
-    return done
+def forget():
+    """Looks again from now on."""
+    for known in (missing, simulators, packages.installed):
+        known.cache_clear()
+
+
+def install(cells, project):
+    """Installs the Debian packages that cells need and that aren't there; gives the reason if it can't."""
+    needed = {requirement for cell in cells for requirement in cell.requires}
+    names = {name.partition(":")[2] for name in needed if name.startswith("apt:")}
+    if "setup" in needed:
+        names.update(setup_packages(project))
+    there = packages.installed()
+    reason = packages.install(sorted(names - there)) if there is not None else None
+    forget()
+    return reason
 
 
 def on_ci(environment=os.environ):

@@ -23,8 +23,8 @@ def run(options, cells, places):
     if options.dry_run:
         print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells))
         return 0
-    if options.install and not install(cells):
-        print("ci/matrix: the Debian packages could not be installed")
+    if options.install and (reason := install(cells, places.project)):
+        print(f"ci/matrix: Debian packages could not be installed: {reason}")
         return INFRASTRUCTURE
     history, processes = History(places), Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
