@@ -1,8 +1,11 @@
 """What may stand in cells.toml, and which cells are meant."""
 
+import os
+import re
 import resource
 import subprocess
 import sys
+import unittest.mock
 
 from support import MATRIX, ROOT, ProjectCase, environment
 
@@ -46,6 +49,23 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
                      "cell 'a': unknown requirement 'rot'; known: apt, command, debian-mirror, git-tag, linux, macos, namespaces, root, "
                      "setup, simulator, swift-apart, swift-sdk")
+
+    def test_what_a_value_of_an_axis_requires(self):
+        axes, cells = '[axes]\nsize = ["small", "big"]\n', TWO.partition("[[cell]]")[2]
+        for text, why in (('[requires.color]\nred = []', "requires: unknown key 'color'; known: size"),
+                          ('[requires.size]\nred = []', "requires.size: unknown key 'red'; known: big, small"),
+                          ('[requires.size]\nbig = ["rot"]', "requires.size: 'big': unknown requirement 'rot'; known: apt"),
+                          ('[requires.size]\nbig = "root"', "requires.size: 'big' is not of type list")):
+            self.cells(f"{axes}{text}\n[[cell]]{cells}")
+            code, said = self.matrix("list")
+            self.assertEqual(code, 2, said)
+            self.assertIn(f"ci/matrix: cells.toml: {why}", said)
+        self.cells(f'{axes}[requires.size]\nsmall = ["command:none-such"]\nbig = ["command:sh"]\n'
+                   '[[cell]]\nid = "a"\nwhat = "b"\nrun = "true"\nrequires = ["command:sh", "command:bash"]\n'
+                   '[[cell]]\nid = "c"\nwhat = "d"\nrun = "true"\naxes = { size = "big" }\nrequires = ["command:sh", "command:bash"]\n')
+        self.assertIn("[skipped here: needs the command none-such]", self.matrix("list", "a")[1])
+        said = self.matrix("explain", "c")[1]
+        self.assertEqual([line.split()[1] for line in said.splitlines() if "requires" in line], ["command:sh:", "command:bash:"])
 
     def test_tables_that_are_none_and_values_that_say_nothing(self):
         cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
@@ -128,6 +148,41 @@ class ProjectsCellsCase(ProjectCase):
     def test_what_a_retry_would_leave_is_not_measured(self):
         from matrixlib.cells import load
         self.assertEqual({cell.id: cell.retries for cell in load(ROOT).cells if "--enable-code-coverage" in cell.flags}, {"coverage": 0})
+
+    def reasons(self, system, **values):
+        """Why each cell can't run on a system: pairs of the cell and the reason."""
+        from matrixlib import requirements
+        from matrixlib.cells import load
+        self.addCleanup(requirements.forget)
+        requirements.forget()
+        with unittest.mock.patch.dict(os.environ, self.environment(**values)), unittest.mock.patch("platform.system", return_value=system):
+            return [(cell, requirements.missing_of(cell, str(ROOT))) for cell in load(ROOT).cells]
+
+    def test_on_another_system_nothing_runs_in_the_place_of_linux(self):
+        for cell, reason in self.reasons("Darwin"):
+            if cell.axes["platform"] == "linux":
+                self.assertEqual(reason, "needs Linux, this is Darwin", cell.id)
+
+    def test_without_swift_what_builds_is_skipped(self):
+        for cell, reason in self.reasons("Linux", PATH="/none"):
+            if any("swift" in step.run for step in cell.steps) or cell.axes["platform"] == "linux":
+                self.assertRegex(reason, "needs (the command swift|macOS)", cell.id)
+
+    def test_without_what_ci_setup_installs_what_builds_on_linux_is_skipped(self):
+        self.packages("true", "curl", "python3")
+        expected = "needs what ci/setup installs (libwebsockets-dev, libsodium-dev, libssl-dev, pkg-config, openssl, procps); --install gets it"
+        for cell, reason in self.reasons("Linux"):
+            if cell.axes["platform"] == "linux":
+                self.assertEqual(reason, expected, cell.id)
+
+    def test_what_scripts_install_by_themselves_is_required(self):
+        from matrixlib.cells import load
+        for name, script, pattern in (("intermediaries", "intermediaries", r'": "([\w-]+)"'),
+                                      ("libwebsockets-4.3", "with-libwebsockets", r"(?<=[ :])([\w-]+)(?=[ ;])")):
+            listed = re.search(r"PACKAGES = (.*)|for tool in( .*;) do", (ROOT / "ci" / script).read_text())
+            packages = re.findall(pattern, listed[1] or listed[2])
+            required = [requirement for requirement in load(ROOT).cell(name).requires if requirement.startswith("apt:")]
+            self.assertEqual(required, [f"apt:{package}" for package in packages])
 
     def test_the_three_lines_of_contributing_are_a_cell(self):
         example = (ROOT / "CONTRIBUTING.md").read_text().partition("```toml\n")[2].partition("```")[0]

@@ -126,7 +126,7 @@ class Reader:
                 self.fail(where, f"'{name}' is no name of a step: it is one of a file, too")
         return tuple(found)
 
-    def cell(self, table, axes, runners, templates):
+    def cell(self, table, axes, runners, templates, needs):
         where = f"cell '{table.get('id', '?')}'" if isinstance(table, dict) else "a cell"
         values = self.take(where, table, {
             "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
@@ -144,26 +144,37 @@ class Reader:
                 self.fail(where, f"there is no axis '{axis}'; known: {', '.join(axes)}")
             if value not in axes[axis]:
                 self.fail(where, f"'{value}' is no value of the axis '{axis}'; known: {', '.join(axes[axis])}")
-        for requirement in values.get("requires", ()):
-            self.requirement(where, *requirement.partition(":"))
         if values.get("runner", "linux") not in runners:
             self.fail(where, f"there is no runner '{values['runner']}'; known: {', '.join(runners)}")
         steps = self.steps(where, values, templates)
         values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
+        self.requirements(where, own := values.get("requires", []))
+        values["requires"] = dict.fromkeys([*(name for value in values["axes"].items() for name in needs.get(value, ())), *own])
         for key in ("labels", "flags", "requires"):
             values[key] = tuple(values.get(key, ()))
         return Cell(steps=steps, **({"build": values["id"]} | values))
 
-    def requirement(self, where, kind, separator, name):
-        if kind not in REQUIREMENTS:
-            self.fail(where, f"unknown requirement '{kind}{separator}{name}'; known: {', '.join(sorted(REQUIREMENTS))}")
-        if kind in NAMED and not name:
-            self.fail(where, f"the requirement '{kind}' needs a name: {kind}:X")
-        if separator and kind not in NAMED:
-            self.fail(where, f"the requirement '{kind}' has no name")
+    def requirements(self, where, names):
+        for requirement in names:
+            kind, separator, name = requirement.partition(":")
+            if kind not in REQUIREMENTS:
+                self.fail(where, f"unknown requirement '{requirement}'; known: {', '.join(sorted(REQUIREMENTS))}")
+            if kind in NAMED and not name:
+                self.fail(where, f"the requirement '{kind}' needs a name: {kind}:X")
+            if separator and kind not in NAMED:
+                self.fail(where, f"the requirement '{kind}' has no name")
+
+    def needs(self, tables, axes):
+        """What cells require for a value of an axis, by both."""
+        found = {}
+        for axis, table in self.take("requires", tables, dict.fromkeys(axes, dict)).items():
+            for value, names in self.take(f"requires.{axis}", table, dict.fromkeys(axes[axis], list)).items():
+                self.requirements(f"requires.{axis}: '{value}'", names)
+                found[axis, value] = names
+        return found
 
     def matrix(self, table):
-        table = self.take("top level", table, {"axes": dict, "runner": dict, "step": dict, "cell": list})
+        table = self.take("top level", table, {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list})
         axes, runners = table.get("axes", {}), table.get("runner", {"linux": {}})
         for axis, known in axes.items():
             if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
@@ -173,7 +184,8 @@ class Reader:
         templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")
-        cells = [self.cell(item, axes, runners, templates) for item in table["cell"]]
+        needs = self.needs(table.get("requires", {}), axes)
+        cells = [self.cell(item, axes, runners, templates, needs) for item in table["cell"]]
         return Matrix(axes, runners, tuple(self.joined(cell, cells) for cell in cells))
 
     def joined(self, cell, cells):
