@@ -1,14 +1,12 @@
-"""Processes that end with the block they were started in, and what they take: ports, lines, packages."""
+"""Processes that end with the block they were started in, and what they take: ports, lines."""
 
 import os
-import pathlib
 import queue
 import random
 import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 
@@ -153,36 +151,3 @@ def free_ports():
 
 def find(program):
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-
-
-def install(packages):
-    """Installs packages of Debian's without having their services started; gives the reason if it can't."""
-    if not packages:
-        return None
-    if not find("apt-get"):
-        return "only Debian and Ubuntu are known here"
-    root = []
-    if os.geteuid() != 0:
-        if not find("sudo"):
-            return "neither root nor sudo"
-        root = ["sudo"]
-    # Asked by the packages' scripts before they start a service; 101 forbids it.
-    policy = pathlib.Path("/usr/sbin/policy-rc.d")
-    ours = not policy.exists()
-    if not ours and subprocess.run([policy, packages[0], "start"], capture_output=True).returncode != 101:
-        return f"{policy} would let the services start"
-    print(f"ci/intermediaries: installing {' '.join(packages)}", flush=True)
-    with tempfile.NamedTemporaryFile("w") as file:
-        file.write("#!/bin/sh\nexit 101\n")
-        file.flush()
-        if ours:
-            subprocess.run([*root, "install", "-m", "755", file.name, policy], check=True)
-        try:
-            for words in (["update", "-qq"], ["install", "-y", "-qq", *packages]):
-                command = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words]
-                if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
-                    return f"apt-get {words[0]} failed"
-        finally:
-            if ours:
-                subprocess.run([*root, "rm", "-f", policy], check=True)
-    return None
