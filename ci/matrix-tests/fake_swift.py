@@ -64,7 +64,7 @@ chosen = {name: what for name, what in behaviours.items() if re.search(option("-
 results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang", "exit")]
 for what in behaviours.values():
     if what == "outside":
-        stream.write("event", kind="issueRecorded", issue={"isKnown": False}, messages=[{"text": "made up outside"}])
+        stream.write("event", kind="issueRecorded", issue={"isKnown": False}, messages=[{"text": "Issue recorded"}, {"text": "made up"}])
         results.append(False)
     if what == "race" or (what == "race-when-two-passes" and all(results)):
         print("WARNING: ThreadSanitizer: Swift access race (pid=1)\n  Write of size 8 at Up.swift:9")

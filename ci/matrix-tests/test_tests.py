@@ -71,9 +71,9 @@ class TestsCase(ProjectCase):
 
     def test_an_issue_outside_of_any_test_is_not_retried_away(self):
         self.assertEqual(self.ran("one=pass two=flaky x=outside"), (1, "0 passed, 1 failed, 0 skipped"))
-        self.assertIn("test: an issue outside of any test: made up outside; failed: Made.Up/two()", self.said)
+        self.assertIn("test: an issue outside of any test: Issue recorded made up; failed: Made.Up/two()", self.said)
         self.assertEqual(self.ran("one=pass x=outside"), (1, "0 passed, 1 failed, 0 skipped"))
-        self.assertIn("test: an issue outside of any test: made up outside\n", self.said)
+        self.assertIn("test: an issue outside of any test: Issue recorded made up\n", self.said)
 
     def test_a_retry_that_fails_for_another_reason_is_none(self):
         """Here the test passes, and a sanitizer finds something."""

@@ -26,7 +26,7 @@ class StepRunner:
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
         if step.reports_tests:
             result.tests, outside = testlog.read(events, log)
-            result.finding = "an issue outside of any test: " + outside[0].partition("\n")[0] if outside else ""
+            result.finding = "an issue outside of any test: " + " ".join(outside[0].split())[:200] if outside else ""
         if ended.left:
             result.notes.append(f"left processes behind, which were ended: {', '.join(ended.left)}")
         if ended.unkillable:
