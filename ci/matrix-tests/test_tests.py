@@ -72,6 +72,7 @@ class TestsCase(ProjectCase):
     def test_an_issue_outside_of_any_test_is_not_retried_away(self):
         self.assertEqual(self.ran("one=pass two=flaky x=outside"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: an issue outside of any test: Issue recorded made up; failed: Made.Up/two()", self.said)
+        self.assertIn('<error message="an issue outside of any test: ', (self.project / ".ci/results/junit.xml").read_text())
         self.assertEqual(self.ran("one=pass x=outside"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: an issue outside of any test: Issue recorded made up\n", self.said)
 

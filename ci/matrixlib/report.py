@@ -38,7 +38,7 @@ def junit(cells):
                 prefix = "flaky: " if test.status == "flaky" else ""
                 case(suite, f"{cell.id}.{owner}", name or owner, test.seconds, status, prefix + text)
             told = {test.status for test in step.tests} & {"failed", "running", "flaky"}
-            if not step.tests or (step.status not in ("passed", "flaky") and not told):
+            if not step.tests or (step.status not in ("passed", "flaky") and (step.finding or not told)):
                 case(suite, cell.id, step.name, step.seconds, "passed" if step.status == "passed" else "error", step.why)
         for attribute, kind in (("tests", "testcase"), ("failures", "testcase/failure"), ("errors", "testcase/error"), ("skipped", "testcase/skipped")):
             suite.set(attribute, str(len(suite.findall(kind))))
