@@ -98,6 +98,14 @@ class TestsCase(ProjectCase):
                 ("4 three of these() in x", ["Made.Up/`three of these`()"]), ("5 main in x", [])):
             self.assertEqual([test.name for test in in_backtrace(log.format(frame), running)], found)
 
+    def test_what_other_threads_were_in_did_not_crash(self):
+        from matrixlib.diagnosis import in_backtrace
+        from matrixlib.results import Test
+        running = [Test(f"Made.Up/{name}()", "running") for name in ("one", "two", "three")]
+        log = ('Up.swift:7: Fatal error: made up\n\nThread 0 "main":\n\n0 one() in x\n\nThread 1 "x" crashed:\n\n0 two() in x\n1 [ra] main in x\n\n'
+               'Thread 2:\n\n0 three() in x\n')
+        self.assertEqual([test.name for test in in_backtrace(log, running)], ["Made.Up/two()"])
+
     def test_a_hang_is_told_with_the_test_that_ran(self):
         self.assertEqual(self.ran("one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("not finished within 3 s; running: Made.Up/two()", self.said)

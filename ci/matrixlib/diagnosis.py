@@ -11,6 +11,7 @@ SANITIZERS = {
 }
 COMPILER = re.compile(r"^(/.*?|[\w.+-]+/.*?):(\d+):\d+: error: (.*)$")
 CRASH = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Signal (\d+)|Fatal error: |Current stack trace|💣 Program crashed")
+CRASHED_THREAD = re.compile(r"^Thread \d+.* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
 FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -60,9 +61,14 @@ def crashed(log):
 
 
 def in_backtrace(log, tests):
-    """Those of the tests that a crash's backtrace names: Swift Testing begins all tests at once, so many were running."""
+    """Those of the tests that a crash's backtrace names: Swift Testing begins all tests at once, so many were running.
+
+    Where it has several threads, only the one that crashed counts: others were in the middle of other tests.
+    """
     start = CRASH.search(log)
     after = log[start.end():] if start else ""
+    if thread := CRASHED_THREAD.search(after):
+        after = thread[1]
     return [test for test in tests if re.search(in_a_frame(test), after)]
 
 
