@@ -14,7 +14,7 @@ import FoundationNetworking
 /// let environment = TestEnvironment()
 /// environment.locale.next = Locales.germany
 /// let world = World(locale: environment.locale.function, now: environment.now.function)
-/// environment.scheduler.advance(by: .seconds(3))   // moves `now`, too
+/// environment.scheduler.advance(by: .seconds(3))  // moves `now`, too
 /// ```
 public final class TestEnvironment: Sendable {
     /// Virtual time and its timers.

@@ -8,7 +8,7 @@ public protocol Matchable: Sendable {
 ///
 /// ```swift
 /// session.stub("POST /pusher/auth" && .form(["channel_name": "private-room"]), .json(["auth": "key:signature"]))
-/// socket.play(.expect("pusher:subscribe" && .channel("news")))
+/// socket.play(.establish(), .expect("pusher:subscribe" && .channel("news")))
 /// ```
 public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// How a subject compares.

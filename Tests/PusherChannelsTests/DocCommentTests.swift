@@ -1,0 +1,31 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The snippets of doc comments, word for word; `ci/checks/snippets` compares them.
+@Suite(.timeLimit(.minutes(1))) struct DocCommentTests {
+    private struct Tokens {
+        func token(fresh: Bool) async throws -> String { fresh ? "fresh" : "stale" }
+    }
+
+    /// ``Pusher``. Compiled only: it would call a server.
+    func aFirstClient() {
+        let pusher = Pusher(key: "app-key", options: PusherClientOptions(host: .cluster("eu")))
+        pusher.connect()
+        let news = pusher.subscribe("news")
+        news.bind(eventName: "headline") { event in print(event.data ?? "") }
+    }
+
+    /// ``AuthEndpoint``.
+    @Test func aTokenIsFetchedAnewAfter401() async throws {
+        let tokens = Tokens()
+        var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
+        endpoint.headers = { question in ["Authorization": "Bearer \(try await tokens.token(fresh: question.isRepeated))"] }
+        let rig = ClientRig(auth: .customEndpoint(endpoint))
+        rig.session.stub("POST https://example.com/broadcasting/auth", .http(401), .json(["auth": "key:signature"]))
+        rig.pusher.connect()
+        rig.pusher.subscribe("private-room")
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-room") }
+        #expect(rig.session.requests.map { $0.header("Authorization") } == ["Bearer stale", "Bearer fresh"])
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The snippets of doc comments, word for word; `ci/checks/snippets` compares them.
+struct DocCommentTests {
+    private let session = MockSession(delivery: .immediate)
+
+    /// What `POST /login` and the like are answered with at once: the status and the body.
+    private func answer(_ method: String, _ path: String, form: String = "") throws -> String {
+        let result = Locked("")
+        var request = URLRequest(url: try #require(URL(string: "https://example.com\(path)")))
+        request.httpMethod = method
+        request.httpBody = Data(form.utf8)
+        session.dataTask(with: request) { data, response, error in
+            let status = (response as? HTTPURLResponse).map { "\($0.statusCode)" } ?? "\(error as Any)"
+            result.withLock { $0 = "\(status) \(String(decoding: data ?? Data(), as: UTF8.self))" }
+        }.resume()
+        return result.withLock { $0 }
+    }
+
+    // MARK: The harness and its doubles
+
+    /// ``TestHarness``.
+    @Test func `A client of the harness comes back`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("news")
+            pusher.connect()
+            harness.server.shutDown()
+            harness.scheduler.advance(by: .seconds(2))
+            #expect(news.subscribed)
+        }
+    }
+
+    /// ``RecordingDelegate``.
+    @Test func `A recorder is waited for`() async throws {
+        try await withTestHarness { harness in
+            let pusher = harness.makePusher()
+            pusher.subscribe("news")
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.connect()
+            try await recorder.next { $0 == .subscribed(channel: "news") }
+            #expect(recorder.states == [.connecting, .connected])
+        }
+    }
+
+    /// ``MockWebSocket/play(_:)``.
+    @Test func `Scripts are played, one a connection`() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            let pusher = harness.makePusher(socket: socket)
+            let news = pusher.subscribe("news")
+            socket.play(.refuse(.connectionRefused))
+            socket.play(.establish(), .expect("pusher:subscribe news"), .close(code: 4200))
+            pusher.connect()
+            harness.scheduler.advance(by: .seconds(10))
+            #expect(socket.requests.count == 3)
+            #expect(news.subscribed)
+        }
+    }
+
+    /// ``Lane``.
+    @Test func `A lane's task ends in its time`() async throws {
+        #if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+        // A task that didn't end would be a deadlock, which is thrown.
+        try await Lane().run { lane in
+            let poll = lane.spawn { try? await lane.clock.sleep(for: .seconds(3)) }
+            await lane.advance(by: .seconds(3))
+            await poll.value
+        }
+        #endif
+    }
+
+    // MARK: Stubs
+
+    /// ``RequestStubbing/stub(_:_:_:file:line:)``.
+    @Test func `One answer after the other, and the last stays`() throws {
+        session.stub("POST /pusher/auth", .http(500), .http(500), .json(["auth": "key:signature"]))
+        let answers = try (1...4).map { _ in try answer("POST", "/pusher/auth") }
+        #expect(answers == ["500 ", "500 ", #"200 {"auth":"key:signature"}"#, #"200 {"auth":"key:signature"}"#])
+    }
+
+    /// ``Scenario``.
+    @Test func `Who signed in is known`() throws {
+        let visit = Scenario("visit", startingIn: "signed out")
+        session.stub("GET /me", .http(401)).in(visit, state: "signed out").optional()
+        session.stub("POST /login", .ok).in(visit, state: "signed out", then: "signed in")
+        session.stub("GET /me", .json(["name": "Ann"])).in(visit, state: "signed in")
+        #expect(try answer("GET", "/me") == "401 ")
+        #expect(try answer("POST", "/login") == "200 ")
+        #expect(try answer("GET", "/me") == #"200 {"name":"Ann"}"#)
+    }
+
+    /// ``Matcher``.
+    @Test func `Requests and frames are matched`() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            session.stub("POST /pusher/auth" && .form(["channel_name": "private-room"]), .json(["auth": "key:signature"]))
+            socket.play(.establish(), .expect("pusher:subscribe" && .channel("news")))
+            let answers = try ["room", "hall"].map { try answer("POST", "/pusher/auth", form: "channel_name=private-\($0)") }
+            #expect(answers.map { $0.hasPrefix("200") } == [true, false])
+            let pusher = harness.makePusher(socket: socket)
+            pusher.connect()
+            pusher.subscribe("news")
+            // What was not expected, or didn't come, the harness reports.
+            #expect(socket.frames.map(\.channel) == ["news"])
+        }
+    }
+
+    /// ``MockSession/urlSessionConfiguration()``.
+    @Test func `A real URLSession is answered`() async throws {
+        session.stub("GET /me", .json(["name": "Ann"]))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        let (data, _) = try await urlSession.data(from: try #require(URL(string: "https://example.com/me")))
+        #expect(String(decoding: data, as: UTF8.self) == #"{"name":"Ann"}"#)
+    }
+
+    // MARK: Surroundings
+
+    /// ``MockValue``.
+    @Test func `Values are set, come one after the other, or must not be read`() {
+        let environment = TestEnvironment()
+        let (start, end) = (Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 60))
+        environment.calendar.next = Calendar(identifier: .buddhist)
+        environment.now.sequence([start, end])
+        environment.locale.unimplemented()
+        #expect(environment.calendar().identifier == .buddhist)
+        #expect([environment.now(), environment.now()] == [start, end])
+        #expect(environment.issues.isEmpty)
+        _ = environment.locale()
+        #expect(environment.issues == ["locale was used, but is unimplemented"])
+    }
+
+    /// ``TestEnvironment``.
+    @Test func `A struct of closures has the test's surroundings`() {
+        struct World {
+            let locale: @Sendable () -> Locale
+            let now: @Sendable () -> Date
+        }
+        let environment = TestEnvironment()
+        environment.locale.next = Locales.germany
+        let world = World(locale: environment.locale.function, now: environment.now.function)
+        environment.scheduler.advance(by: .seconds(3))  // moves `now`, too
+        #expect(world.locale() == Locales.germany)
+        #expect(world.now() == Date(timeIntervalSinceReferenceDate: 3))
+    }
+
+    // MARK: Traffic
+
+    /// ``TrafficRecorder``. Compiled only: it would write a file beside this one, and call servers.
+    func signIn() throws {
+        let recorder = TrafficRecorder()
+        let environment = PusherEnvironment(
+            httpSession: recorder.recording(URLSession.shared),
+            makeWebSocket: { recorder.recording(DefaultTransport.makeWebSocket()) })
+        // … what the app does …
+        try recorder.record(to: "sign-in.json")  // the first time; from then on:
+        try recorder.validate(against: "sign-in.json")
+        _ = environment
+    }
+
+    /// ``TrafficFilter``.
+    @Test func `A filter decides what is written and compared`() throws {
+        let rig = TrafficRig()
+        let recorder = rig.recorder
+        rig.get("https://api.example.com/me", "https://api.example.com/health", "https://analytics.example.com/tap")
+        let socket = MockWebSocket(server: .manual)
+        let recording = recorder.recording(socket)
+        recording.open(
+            WebSocketRequest(secure: true, host: "ws.example.com", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.serverSends("tick")
+        try rig.write(#"[{"url": "https://analytics.example.com/tap"}]"#, to: "analytics.json")
+        try recorder.record(to: "sign-in.json", filter: .host("api.example.com") && !.path("/health") || .frames)
+        try recorder.validate(against: "analytics.json", filter: "https://analytics.example.com")
+        let written = try rig.json(of: "sign-in.json").arrayValue?.map { $0["url"] ?? $0["data"] }
+        #expect(written == ["https://api.example.com/me", "tick"])
+    }
+
+    /// ``Redaction``.
+    @Test func `Names and texts are hidden, and shown`() throws {
+        let redaction = Redaction.standard.hiding(names: ["iban"], texts: ["correct horse"]).showing(names: ["page_token"])
+        let rig = TrafficRig(redaction: redaction)
+        rig.post(#"{"iban": "DE02", "page_token": "7", "password": "p", "note": "a correct horse"}"#)
+        try rig.recorder.record(to: "traffic.json")
+        let hidden: JSONValue = ["iban": "<redacted>", "page_token": "7", "password": "<redacted>", "note": "a <redacted>"]
+        #expect(try rig.json().arrayValue?.first?["body"] == hidden)
+    }
+}
