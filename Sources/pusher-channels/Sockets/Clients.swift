@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PusherChannels
 
 /// A client, and who hears of it.
@@ -12,6 +13,8 @@ final class HeldClient: PusherDelegate, Sendable {
     init(port: Int, sharesThreads: Bool = true, connected: Tally? = nil) {
         self.connected = connected
         var options = PusherClientOptions(autoReconnect: false, host: .host("127.0.0.1"), port: port, useTLS: false)
+        // They are let go of while they are connected, which each would say.
+        options.logger.logLevel = .warning
         if sharesThreads { options.delivery = .queue(DispatchQueue(label: "client", target: .global())) }
         pusher = Pusher(key: "local-key", options: options)
         pusher.delegate = self
