@@ -334,5 +334,32 @@ import Testing
             await loop.shutdown()
         }
     }
+
+    @Test func severalThatDoNotAnswerLeaveTimeForTheLast() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let silent = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
+            let full = try silent.map { try FullListener(address: $0, port: server.port) }
+            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(address: .seconds(100), addresses: .milliseconds(90)))
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop) { $1(.success(silent + ["127.0.0.1"])) })
+            rig.open(port: server.port, host: "four.example")
+            #expect(await rig.events.next() == .opened(first))
+            withExtendedLifetime(full) {}
+            await loop.shutdown()
+        }
+    }
+
+    @Test(arguments: [(1, 5), (2, 5), (3, 4), (5, 2), (9, 1)]) func anAddressHasLessTimeTheMoreThereAre(count: Int, seconds: Int)
+    {
+        #expect(OpeningTimeouts().address(of: count) == .seconds(seconds))
+    }
+
+    @Test(arguments: [
+        ("6a 6b 6c 4a 4b", "6a 4a 6b 4b 6c"), ("4a 6a 6b 6c", "4a 6a 6b 6c"), ("4a 4b", "4a 4b"), ("6a", "6a"), ("", ""),
+    ])
+    func familiesAreTriedByTurns(found: String, tried: String) {
+        let addresses = { (text: String) in text.split(separator: " ").map { "\($0)".replacing("6", with: "::") } }
+        #expect(AddressResolver.alternating(addresses(found)) == addresses(tried))
+    }
 }
 #endif

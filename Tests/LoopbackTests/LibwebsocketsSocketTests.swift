@@ -191,6 +191,23 @@ import Testing
         }
     }
 
+    @Test func whatCameEarlyIsReadBeforeTheEnd() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade(followedBy: Frame.text("early").bytes + Frame.close(4001, "gone").bytes)
+            _ = try connection.readFrame()
+            connection.resetOnClose()
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            rig.socket.setReading(false)
+            #expect(await rig.events.next() == .opened(first))
+            rig.socket.send("reset me")
+            #expect(await rig.events.next() == .text("early"))
+            #expect(await rig.events.next() == .closed(.closed(code: 4001, reason: "gone"), first))
+        }
+    }
+
     // MARK: The request
 
     // Proves P1.6.

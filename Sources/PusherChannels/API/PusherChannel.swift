@@ -84,10 +84,10 @@ public class PusherChannel: @unchecked Sendable {
     /// The same with data that `JSONSerialization` accepts, as PusherSwift takes it.
     @discardableResult
     public func trigger(eventName: String, data: Any) -> TriggerResult {
-        guard let json = JSONValue(foundationValue: data) else {
+        guard let json = Data(json: data) else {
             return .refused(PusherError(.invalidRequest, message: "the data of \(eventName) is not JSON"))
         }
-        return trigger(eventName, json: Data(json.text.utf8))
+        return trigger(eventName, json: json)
     }
 
     private func trigger(_ eventName: String, json: Data) -> TriggerResult {

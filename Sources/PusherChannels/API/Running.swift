@@ -11,8 +11,7 @@ extension Pusher {
         try await withTaskCancellationHandler {
             for await change in states where change.new == .disconnected {
                 if let reason = change.reason { throw reason }
-                // Else an earlier connection's end, which this one waited for.
-                if connection.connectionState == .disconnected { return }
+                return
             }
         } onCancel: {
             disconnect()

@@ -5,9 +5,7 @@ extension ConnectionMachine {
     mutating func connect(at now: MonotonicTime, into effects: inout [Effect]) {
         switch phase {
         case .idle:
-            backoff.reset()
-            secure = configuration.secure
-            open(at: now, into: &effects)
+            openAnew(at: now, into: &effects)
         case .waiting:
             open(at: now, into: &effects)
         case .closing(let deadline, _):
@@ -63,6 +61,13 @@ extension ConnectionMachine {
         }
     }
 
+    /// The application wants a connection that is no other's continuation.
+    private mutating func openAnew(at now: MonotonicTime, into effects: inout [Effect]) {
+        backoff.reset()
+        secure = configuration.secure
+        open(at: now, into: &effects)
+    }
+
     private mutating func open(because reason: PusherError? = nil, at now: MonotonicTime, into effects: inout [Effect]) {
         attempt = attempt.next
         lastServerError = nil
@@ -112,8 +117,10 @@ extension ConnectionMachine {
     }
 
     mutating func closed(_ then: AfterClosing, at now: MonotonicTime, into effects: inout [Effect]) {
-        enter(.idle, into: &effects)
-        if then == .connect { connect(at: now, into: &effects) }
+        switch then {
+        case .stayDisconnected: enter(.idle, into: &effects)
+        case .connect: openAnew(at: now, into: &effects)
+        }
     }
 
     /// Reports what is worth it and tells what to do, and why.

@@ -63,6 +63,7 @@ extension ConnectionMachine {
             break  // A sign of life, like any other frame.
         case .subscriptionSucceeded(let channel, let presence):
             subscriptions[channel]?.succeeded(presence, envelope: envelope, at: now, into: &effects)
+            askForAwaitedKey(of: channel, at: now, into: &effects)
             sendUnsentEvents(of: channel, at: now, into: &effects)
         case .subscriptionError(let channel, _, let message, let status):
             let error = PusherError(.subscriptionRefused, code: status, message: message)

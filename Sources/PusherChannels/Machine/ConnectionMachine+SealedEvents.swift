@@ -97,6 +97,17 @@ extension ConnectionMachine {
         askInTurn(attempt, at: now, into: &effects)
     }
 
+    /// An event may still wait for a key when its channel is subscribed: the key of this subscription didn't fit before the success came,
+    /// or the success came before the key.
+    mutating func askForAwaitedKey(of channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+        guard let subscription = subscriptions[channel], subscription.isSubscribed,
+            subscription.sealed?.awaitsSubscription == true
+        else { return }
+        let attempt = nextSubscriptionAttempt(for: channel)
+        subscriptions[channel]?.sealed?.askForKey(attempt)
+        askInTurn(attempt, at: now, into: &effects)
+    }
+
     private func decryptionFailed(
         _ envelope: Envelope, of channel: String, _ problem: String, into effects: inout [Effect]
     ) {

@@ -2,7 +2,7 @@
 extension ConnectionMachine {
     mutating func signIn(at now: MonotonicTime, into effects: inout [Effect]) {
         switch user.state {
-        case .signedOut, .failed, .failedAfterAsking:
+        case .signedOut, .failed:
             user.isAwaited = true
             user.state = .waiting
             beginSignIn(at: now, into: &effects)
@@ -33,6 +33,7 @@ extension ConnectionMachine {
         switch result {
         case .success(let auth):
             user.state = .signingIn(deadline: now + configuration.subscriptionTimeout)
+            user.isAskedFor = true
             effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
         case .failure(let failure):
             signInFailed(PusherError(.authorisation, code: failure.status, message: failure.message), into: &effects)
@@ -43,7 +44,10 @@ extension ConnectionMachine {
         _ id: String, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
     ) {
         switch user.state {
-        case .signingIn, .failedAfterAsking: break
+        case .signingIn: break
+        case .failed where user.isAskedFor: break  // What failed it was about something else, or the time for it.
+        case .authorising(let attempt, _) where user.isAskedFor:
+            effects.append(.cancelUserAuthorisation(attempt))  // The same, while the next try is on its way.
         case .signedOut, .waiting, .authorising, .signedIn, .failed:
             effects.append(.log(.debug, "success of a sign-in that was not asked for, ignored"))
             return
@@ -72,7 +76,7 @@ extension ConnectionMachine {
     }
 
     private mutating func signInFailed(_ error: PusherError, into effects: inout [Effect]) {
-        if case .signingIn = user.state { user.state = .failedAfterAsking } else { user.state = .failed }
+        user.state = .failed
         user.isAwaited = false
         effects.append(.deliver(.signInFailed(error)))
     }
@@ -96,6 +100,7 @@ extension ConnectionMachine {
             user.lostChannel = lost
         }
         if case .authorising(let attempt, _) = user.state { effects.append(.cancelUserAuthorisation(attempt)) }
+        user.isAskedFor = false
         if user.state != .signedOut { user.state = .waiting }
     }
 

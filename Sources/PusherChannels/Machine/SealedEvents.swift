@@ -68,6 +68,15 @@ struct SealedEvents: Equatable, Sendable {
         return (envelope, secret)
     }
 
+    /// Whether the next subscription was to bring a key.
+    var awaitsSubscription: Bool { if case .awaitingKey(_, nil) = stage { true } else { false } }
+
+    /// The subscription is there without a key that came in time: it is asked for on its own.
+    mutating func askForKey(_ attempt: SubscriptionAttempt) {
+        guard case .awaitingKey(let envelope, nil) = stage else { return }
+        stage = .awaitingKey(envelope, attempt)
+    }
+
     /// The key did fit after all.
     mutating func keyFits() {
         vainRefresh = nil

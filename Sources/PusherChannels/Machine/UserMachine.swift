@@ -16,13 +16,13 @@ struct UserMachine: Equatable, Sendable {
         case signedIn(id: String)
         /// Until the user asks again or the next connection is established.
         case failed
-        /// The same, but the server was asked on this connection: should its yes come after all, it counts.
-        case failedAfterAsking
     }
 
     var state = State.signedOut
     /// Whether somebody asked to be signed in and hasn't been told of an outcome.
     var isAwaited = false
+    /// Whether the server was asked on this connection: its yes counts, whenever it comes.
+    var isAskedFor = false
     /// The user's channel as it was when its connection was lost: the next subscription says what may be missing between the two.
     var lostChannel: SubscriptionMachine?
     var attempts = 0
@@ -39,7 +39,7 @@ struct UserMachine: Equatable, Sendable {
     var deadline: MonotonicTime? {
         switch state {
         case .authorising(_, let deadline), .signingIn(let deadline): deadline
-        case .signedOut, .waiting, .signedIn, .failed, .failedAfterAsking: nil
+        case .signedOut, .waiting, .signedIn, .failed: nil
         }
     }
 }

@@ -81,5 +81,6 @@ final class EventStreams: Sendable {
         for entry in state.events { entry.object?.finish() }
         for entry in state.states { entry.object?.finish() }
         for entry in state.members.values.joined() { entry.object?.finish() }
+        consumersChanged()
     }
 }

@@ -53,10 +53,22 @@ extension JSONValue {
 
     /// Nil for what is not JSON.
     init?(foundationValue value: Any) {
+        guard let data = Data(json: value) else { return nil }
+        do {
+            try self.init(parsing: String(decoding: data, as: UTF8.self))
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension Data {
+    /// JSON of what `JSONSerialization` takes, numbers as they are; nil for what is none.
+    init?(json value: Any) {
         guard JSONSerialization.isValidJSONObject([value]) else { return nil }
         do {
-            let data = try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed])
-            try self.init(parsing: String(decoding: data, as: UTF8.self))
+            let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
+            self = try JSONSerialization.data(withJSONObject: value, options: options)
         } catch {
             return nil
         }

@@ -181,6 +181,8 @@ import Testing
         let data: Any = ["list": [1, 2.5, true, NSNull(), "x"]]
         #expect(room.trigger(eventName: "client-moved", data: data) == .sent)
         #expect(rig.socket.frames.last?.data == #"{"list":[1,2.5,true,null,"x"]}"#)
+        room.trigger(eventName: "client-moved", data: ["id": UInt64.max, "path": "a/b"] as [String: Any])
+        #expect(rig.socket.frames.last?.text.contains(#"{"id":18446744073709551615,"path":"a/b"}"#) == true, "as it is")
     }
 
     // Proves P8.2, P8.3, P8.4.

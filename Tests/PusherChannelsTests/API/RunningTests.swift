@@ -110,6 +110,19 @@ import Testing
         gate.signal()
     }
 
+    @Test func whoHadNotReadEverythingHoldsUpNobodyAfterwards() async {
+        let rig = rig()
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1))
+        rig.pusher.subscribe("news")
+        rig.pusher.connect()
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        #expect(!rig.socket.isReading)
+        await rig.pusher.shutdown()
+        rig.pusher.connect()
+        #expect(rig.socket.isReading)
+        withExtendedLifetime(stream) {}
+    }
+
     @Test func shutdownOfAClientThatNeverConnected() async {
         let rig = rig()
         await rig.pusher.shutdown()

@@ -152,6 +152,25 @@ import Testing
         #expect(data(effects) == ["open sealed-a", "open sealed-b"])
     }
 
+    // Proves P10.5, P10.8.
+    @Test(arguments: [false, true]) func aKeyThatDoesNotFitBeforeTheSuccessIsFetchedOnceMoreAfterIt(isLate: Bool) throws {
+        let open: (String, SharedSecret) -> Result<String, ConnectionMachine.OpeningFailure> = { data, secret in
+            (secret.base64 == "old") == (data == "sealed-b") ? .success("open " + data) : .failure(.wrongKey)
+        }
+        var transcript = subscribed()
+        _ = answer(&transcript, transcript.receive(event("a")), open: open)
+        transcript.receive(event("b"))
+        transcript.close(4200)
+        let again = try #require(transcript.establish().authorisations.first)
+        _ = answer(&transcript, transcript.play(.authorised(again, .success(auth("new")))), open: open)
+        if isLate { transcript.pass(.seconds(30)) }
+        let refresh = try #require(transcript.succeed(channel).authorisations.first)
+        #expect(transcript.receive(event("c")).isEmpty, "it waits its turn")
+        let effects = answer(&transcript, transcript.play(.authorised(refresh, .success(auth("new")))), open: open)
+        #expect(undecryptable(effects) == ["b"])
+        #expect(data(effects) == ["open sealed-c"])
+    }
+
     @Test func aRefusedSubscriptionNeedsNoRefreshEither() throws {
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))

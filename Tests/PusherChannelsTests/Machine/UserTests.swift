@@ -146,6 +146,17 @@ import Testing
         #expect(transcript.machine.user.id == "ann")
     }
 
+    // Proves P9.4.
+    @Test func soItDoesWhileTheNextTryIsOnItsWay() throws {
+        var transcript = try signingIn()
+        transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
+        let again = try #require(asked(transcript.play(.signIn)))
+        let effects = transcript.receive(success)
+        #expect(effects.contains(.cancelUserAuthorisation(again)))
+        #expect(effects.deliveries.contains(.signedIn(userID: "ann")))
+        #expect(transcript.play(.userAuthorised(again, .success(auth))).sent.isEmpty)
+    }
+
     // Proves P9.5.
     @Test func aSuccessCountsThatComesAfterItsTime() throws {
         var transcript = try signingIn()
@@ -162,6 +173,11 @@ import Testing
         transcript.play(.userAuthorised(attempt, .failure(AuthorisationFailure(message: "no", status: 403))))
         transcript.receive(success)
         #expect(transcript.machine.user.id == nil)
+        transcript = try signingIn()
+        transcript.close(4200)
+        transcript.establish()
+        transcript.receive(success)
+        #expect(transcript.machine.user.id == nil, "nor does an earlier connection's")
     }
 
     @Test func whoWasToldIsNotToldAgainWhenTheClientIsDisconnected() throws {

@@ -124,7 +124,12 @@ struct WebSocketConversation: ~Copyable {
         output.write(body)
         let taken = before - output.count
         guard taken > 0 else { return }
-        if output.count <= Self.answerLimit { answerLastPing() }
+        if unanswered != nil, output.count <= Self.answerLimit {
+            // Where all was taken nobody waits for room, and nobody would call this for the answer.
+            let isAllWritten = !hasOutput
+            answerLastPing()
+            if isAllWritten { output.write(body) }
+        }
         // The peer reads, slowly perhaps: it gets the full time again. Not for pongs: it could ask for them without end.
         switch phase {
         case .open: break

@@ -52,7 +52,17 @@ final class AddressResolver: Sendable {
             }
             entry = current.ai_next
         }
-        return addresses.isEmpty ? .failure(WebSocketFailure(.hostNotFound, "No address found for \(host)")) : .success(addresses)
+        return addresses.isEmpty
+            ? .failure(WebSocketFailure(.hostNotFound, "No address found for \(host)")) : .success(alternating(addresses))
+    }
+
+    /// IPv6 and IPv4 by turns (RFC 8305, 4), beginning as the system has it: where one of them leads nowhere in silence, which is common,
+    /// not all of its addresses are waited for before the first of the other.
+    static func alternating(_ addresses: [String]) -> [String] {
+        let isFirstFamily = { (address: String) in address.contains(":") == addresses.first?.contains(":") }
+        let (first, second) = (addresses.filter(isFirstFamily), addresses.filter { !isFirstFamily($0) })
+        let pairs = zip(first, second).flatMap { [$0, $1] }
+        return pairs + first.dropFirst(second.count) + second.dropFirst(first.count)
     }
 
     private static func numeric(_ entry: addrinfo) -> String? {

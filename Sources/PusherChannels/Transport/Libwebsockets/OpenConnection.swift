@@ -34,11 +34,7 @@ final class OpenConnection: ByteStreamOwner {
     func setReading(_ reading: Bool) {
         isReading = reading
         stream.setReading(reading)
-        if reading, !early.isEmpty {
-            let bytes = early
-            early = []
-            receive(early: bytes)
-        }
+        if reading, !early.isEmpty { receiveEarly() }
     }
 
     func close(code: UInt16, reason: String) {
@@ -63,10 +59,13 @@ final class OpenConnection: ByteStreamOwner {
 
     /// Reads what came before there was a connection to read it.
     func receive(early bytes: [UInt8]) {
-        guard isReading else {
-            early = bytes
-            return
-        }
+        early = bytes
+        if isReading { receiveEarly() }
+    }
+
+    private func receiveEarly() {
+        let bytes = early
+        early = []
         bytes.withUnsafeBytes { streamReceived($0) }
     }
 
@@ -81,6 +80,7 @@ final class OpenConnection: ByteStreamOwner {
     }
 
     func streamReceived(_ bytes: UnsafeRawBufferPointer) {
+        if !early.isEmpty { receiveEarly() }
         conversation.receive(bytes)
         flush()
     }
@@ -90,6 +90,8 @@ final class OpenConnection: ByteStreamOwner {
     }
 
     func streamEnded(_ end: StreamEnd) {
+        // A close frame among it may tell why.
+        if !early.isEmpty { receiveEarly() }
         conversation.streamEnded(because: end.reason)
         flush()
     }

@@ -15,6 +15,7 @@ final class StreamOpening: ByteStreamOwner {
     private let timeouts: OpeningTimeouts
     private var stage = Stage.resolving
     private var addresses: ArraySlice<String> = []
+    private var timeForAddress = Duration.zero
     private var address = ""
     private var refusals = AddressRefusals()
     private var stream: (any ByteStream)?
@@ -55,6 +56,7 @@ final class StreamOpening: ByteStreamOwner {
         switch answer {
         case .success(let found):
             addresses = found[...]
+            timeForAddress = timeouts.address(of: found.count)
             connectToNextAddress()
         case .failure(let failure):
             fail(failure)
@@ -69,7 +71,7 @@ final class StreamOpening: ByteStreamOwner {
                 let stream = try LibwebsocketsStream(to: next, port: route.nearPort, service: service)
                 stream.owner = self
                 self.stream = stream
-                return setTimer(addresses.isEmpty ? timeouts.stage : timeouts.address)
+                return setTimer(addresses.isEmpty ? timeouts.stage : timeForAddress)
             } catch {
                 refusals.add(next, error)
             }
