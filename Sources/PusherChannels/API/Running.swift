@@ -9,9 +9,10 @@ extension Pusher {
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
         connect()
         try await withTaskCancellationHandler {
-            for await change in states where change.new == .disconnected {
-                if let reason = change.reason { throw reason }
-                return
+            // Also when it is cancelled: then until the connection is closed.
+            while let change = await states.buffer.nextEvenIfCancelled() {
+                if let reason = change.reason, change.new == .disconnected { throw reason }
+                if change.new == .disconnected || (Task.isCancelled && change.old == .disconnecting) { return }
             }
         } onCancel: {
             disconnect()
@@ -34,7 +35,7 @@ extension Pusher {
         connection.driver.handle(.unsubscribeAll)
         disconnect()
         if connection.connectionState != .disconnected {
-            for await change in states where change.new == .disconnected { break }
+            while let change = await states.buffer.nextEvenIfCancelled(), change.new != .disconnected {}
         }
         connection.driver.runner.hub.afterDeliveries { done.give(.success(())) }
         // It never fails: nobody gives an error.

@@ -11,8 +11,10 @@ extension ConnectionMachine {
         }
         switch message {
         case .event(let envelope):
+            forgetServerError()
             event(envelope, into: &effects)
         case .control(let control, let envelope):
+            if case .error = control {} else { forgetServerError() }
             self.control(control, envelope, at: now, into: &effects)
         }
     }
@@ -23,6 +25,11 @@ extension ConnectionMachine {
         guard attempt == self.attempt else { return }
         noteActivity(at: now)
         effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
+    }
+
+    /// What the server said was wrong explains a close that follows at once, not one that comes hours later.
+    private mutating func forgetServerError() {
+        if lastServerError != nil { lastServerError = nil }
     }
 
     private mutating func event(_ envelope: Envelope, into effects: inout [Effect]) {

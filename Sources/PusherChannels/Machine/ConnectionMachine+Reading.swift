@@ -28,9 +28,10 @@ extension ConnectionMachine {
 
     private mutating func readOn(at now: MonotonicTime, into effects: inout [Effect]) {
         guard case .connected(var session) = phase else { return }
-        session.heartbeat.resume(at: now)
+        let asks = session.heartbeat.resume(at: now)
         phase = .connected(session)
         effects.append(.setReading(true))
+        if asks { effects.append(.send(.ping)) }
     }
 
     var readingDeadline: MonotonicTime? {
@@ -39,11 +40,11 @@ extension ConnectionMachine {
     }
 
     mutating func readingDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
-        guard let deadline = readingDeadline, deadline <= now else { return }
+        guard let deadline = readingDeadline, deadline <= now, case .connected(let session) = phase else { return }
         // Who was behind isn't waited for any more, until it has caught up; whoever gets behind next is.
         reading = .flowing
         effects.append(.log(.warning, "nothing was read for \(configuration.pauseLimit), and there still is no room for more"))
-        effects.append(.pauseLimitReached)
+        effects.append(.pauseLimitReached(heardUpTo: session.heartbeat.heardUpTo))
         readOn(at: now, into: &effects)
     }
 

@@ -41,7 +41,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var attempt = ConnectionAttempt(0)
     var secure: Bool
     var backoff: Backoff
-    /// What the server said was wrong during this attempt: a plain close after it is explained by it.
+    /// What the server said was wrong last, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
 
     var subscriptions: [String: SubscriptionMachine] = [:]

@@ -4,7 +4,7 @@ enum Effect: Equatable, Sendable {
     case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
     case setReading(Bool)
     /// Reading goes on although there is no room: whoever is behind must lose something.
-    case pauseLimitReached
+    case pauseLimitReached(heardUpTo: MonotonicTime)
     case send(ClientMessage)
     case authorise(SubscriptionAttempt, socketID: String)
     case cancelAuthorisation(SubscriptionAttempt)

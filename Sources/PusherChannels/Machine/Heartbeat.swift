@@ -9,8 +9,10 @@ struct Heartbeat: Equatable, Sendable {
     private enum State: Equatable {
         case listening
         case awaitingPong(deadline: MonotonicTime)
-        /// Nothing is read, so nothing can be heard.
-        case paused
+        /// Nothing is read, so nothing can be heard; perhaps a sign of life is to be asked for afterwards.
+        case paused(thenProbe: Bool)
+
+        var isPaused: Bool { if case .paused = self { true } else { false } }
     }
 
     private let activityTimeout: Duration
@@ -32,7 +34,7 @@ struct Heartbeat: Equatable, Sendable {
     mutating func activity(at now: MonotonicTime) {
         lastActivity = now
         silentSince = now
-        if state != .paused { state = .listening }
+        if !state.isPaused { state = .listening }
     }
 
     /// What is heard from here on may have come so long before.
@@ -46,14 +48,15 @@ struct Heartbeat: Equatable, Sendable {
     }
 
     mutating func pause() {
-        state = .paused
+        state = .paused(thenProbe: false)
     }
 
-    /// What came meanwhile is about to be read, if the connection is still there.
-    mutating func resume(at now: MonotonicTime) {
-        guard state == .paused else { return }
+    /// What came meanwhile is about to be read, if the connection is still there; tells whether to ask for a sign of life.
+    mutating func resume(at now: MonotonicTime) -> Bool {
+        guard case .paused(let thenProbe) = state else { return false }
         silentSince = now
         state = .listening
+        return thenProbe && probe(at: now)
     }
 
     var nextDeadline: MonotonicTime? {
@@ -66,9 +69,16 @@ struct Heartbeat: Equatable, Sendable {
 
     /// Asks for a sign of life now; tells whether nobody has asked yet.
     mutating func probe(at now: MonotonicTime) -> Bool {
-        guard state == .listening else { return false }
-        state = .awaitingPong(deadline: now + pongTimeout)
-        return true
+        switch state {
+        case .listening:
+            state = .awaitingPong(deadline: now + pongTimeout)
+            return true
+        case .paused:
+            state = .paused(thenProbe: true)
+            return false
+        case .awaitingPong:
+            return false
+        }
     }
 
     /// What to do now that the deadline may have come; nil when it has not.

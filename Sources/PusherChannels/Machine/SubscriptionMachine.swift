@@ -19,9 +19,16 @@ struct SubscriptionMachine: Equatable, Sendable {
     let ordinal: Int
     private(set) var state = State.waiting
     private(set) var subscriptionCount: Int?
-    /// Whether the server was asked for the channel on this connection and hasn't refused it: it may have subscribed it, silent though
-    /// it is.
-    private var isAskedFor = false
+    /// What the server was asked on this connection.
+    private enum Request {
+        case none
+        /// For the channel: it may have subscribed it, silent though it is.
+        case made
+        /// For the channel, and it said no. That may have been the answer to an earlier request, so its yes still counts.
+        case refused
+    }
+
+    private var request = Request.none
     /// Tries in a row that failed on this connection.
     private(set) var failures = 0
 
@@ -77,7 +84,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func begin(_ attempt: SubscriptionAttempt, into effects: inout [Effect]) -> NextStep {
         guard name.needsAuthorisation else {
             state = .subscribing(attempt)
-            isAskedFor = true
+            request = .made
             effects.append(.send(.subscribe(channel: name.text, auth: nil, channelData: nil)))
             return .awaitAnswer
         }
@@ -94,7 +101,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {
         guard case .authorising(let attempt) = state else { return }
         state = .subscribing(attempt)
-        isAskedFor = true
+        request = .made
         myUserID = auth.channelData.flatMap(Self.userID)
         effects.append(.send(.subscribe(channel: name.text, auth: auth.auth, channelData: auth.channelData)))
     }
@@ -112,8 +119,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     ) {
         switch state {
         case .subscribing, .subscribed: break
-        case .retrying where isAskedFor, .failed where isAskedFor: break  // It came after the time for it, but it is the answer.
-        case .authorising(let attempt) where isAskedFor:
+        case .retrying where request != .none, .failed where request != .none: break  // It came after the time for it, but it is the answer.
+        case .authorising(let attempt) where request != .none:
             effects.append(.cancelAuthorisation(attempt))  // The same, while the next try is on its way.
         case .waiting, .authorising, .retrying, .failed:
             effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: name.text))
@@ -121,6 +128,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         }
         let isNews = !isSubscribed
         state = .subscribed
+        request = .made
         failures = 0
         if let since = missingSince { effects.append(.deliver(.gap(channel: name.text, since: since))) }
         // A second success on one connection is of a second subscription: there may have been a time between the two.
@@ -144,7 +152,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// The server named the channel as one that it doesn't let this client have.
     mutating func refused() {
-        isAskedFor = false
+        request = .refused
     }
 
     /// Not subscribed, for now or for good.
@@ -161,7 +169,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
         if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = .waiting
-        isAskedFor = false
+        request = .none
         failures = 0
     }
 
@@ -169,7 +177,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     func abandon(into effects: inout [Effect]) {
         if let refresh = sealed?.refresh { effects.append(.cancelAuthorisation(refresh)) }
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
-        if isAskedFor { effects.append(.send(.unsubscribe(channel: name.text))) }
+        if request == .made { effects.append(.send(.unsubscribe(channel: name.text))) }
     }
 
     // MARK: While subscribed

@@ -8,8 +8,14 @@ final class ChannelListeners: Sendable {
         var subscriptionCountChanged: (@Sendable (Int) -> Void)?
     }
 
+    /// Later ones have higher numbers.
+    let number: Int
     let bindings = EventBindings()
     private let state = Locked(Callbacks())
+
+    init(number: Int) {
+        self.number = number
+    }
 
     var callbacks: Callbacks { state.withLock { $0 } }
 

@@ -4,7 +4,9 @@ protocol Consumer: AnyObject, Sendable {
     var isBehind: Bool { get }
 
     /// More comes all the same: whoever is behind gives up on some of it, and isn't waited for until it has caught up.
-    func pauseLimitReached()
+    ///
+    /// - Parameter time: Everything that had come by then was heard: what is given up came later.
+    func pauseLimitReached(heardUpTo time: MonotonicTime)
 }
 
 /// How somebody that events wait for keeps up.
@@ -31,8 +33,8 @@ final class Consumers: Sendable {
         }
     }
 
-    func pauseLimitReached() {
-        for consumer in present { consumer.pauseLimitReached() }
+    func pauseLimitReached(heardUpTo time: MonotonicTime) {
+        for consumer in present { consumer.pauseLimitReached(heardUpTo: time) }
     }
 
     var present: [any Consumer] { entries.withLock { $0.compactMap(\.object) } }

@@ -89,8 +89,8 @@ final class EffectRunner: Sendable {
                 socket(reportingTo: delegate).open(target.request(secure: secure), attempt: attempt)
             case .setReading(let reading):
                 socket(reportingTo: delegate).setReading(reading)
-            case .pauseLimitReached:
-                hub.pauseLimitReached()
+            case .pauseLimitReached(let time):
+                hub.pauseLimitReached(heardUpTo: time)
             case .closeSocket(_, let code, let reason):
                 socket(reportingTo: delegate).close(code: code, reason: reason)
             case .authorise(let attempt, let socketID):

@@ -11,21 +11,24 @@ final class EventHub: Sendable {
         weak var delegate: (any PusherDelegate)?
     }
 
+    private struct Channels {
+        var listeners: [String: ChannelListeners] = [:]
+        var listenersMade = 0
+    }
+
     let globalBindings = EventBindings()
     let user = UserListeners()
     let streams = EventStreams()
     let backlog: DeliveryBacklog
     private let policy: DeliveryPolicy
-    private let now: @Sendable () -> MonotonicTime
     private let makeDecoder: @Sendable () -> JSONDecoder
     private let date: @Sendable (MonotonicTime) -> Date
-    private let channels = Locked<[String: ChannelListeners]>([:])
+    private let channels = Locked(Channels())
     private let weakDelegate = Locked(WeakDelegate())
 
     init(policy: DeliveryPolicy, backlogLimit: Int, environment: PusherEnvironment) {
         self.policy = policy
         backlog = DeliveryBacklog(limit: backlogLimit)
-        now = { environment.scheduler.now }
         streams.consumers.add(backlog)
         makeDecoder = environment.jsonDecoder
         date = environment.date
@@ -41,23 +44,29 @@ final class EventHub: Sendable {
     /// The listeners of a channel, made when it is first asked for.
     func listeners(of channel: String) -> ChannelListeners {
         channels.withLock { channels in
-            if let known = channels[channel] { return known }
-            let listeners = ChannelListeners()
-            channels[channel] = listeners
+            if let known = channels.listeners[channel] { return known }
+            channels.listenersMade += 1
+            let listeners = ChannelListeners(number: channels.listenersMade)
+            channels.listeners[channel] = listeners
             return listeners
         }
     }
 
     func knownListeners(of channel: String) -> ChannelListeners? {
-        channels.withLock { $0[channel] }
+        channels.withLock { $0.listeners[channel] }
+    }
+
+    /// Those to whom a delivery belongs: who came after it, perhaps in the place of others, is not among them.
+    private func listeners(of channel: String, madeUpTo number: Int) -> ChannelListeners? {
+        knownListeners(of: channel).flatMap { $0.number <= number ? $0 : nil }
     }
 
     /// All channels that somebody listens to, by name.
-    var knownListeners: [String: ChannelListeners] { channels.withLock { $0 } }
+    var knownListeners: [String: ChannelListeners] { channels.withLock { $0.listeners } }
 
     /// Nothing that comes later reaches the channel's listeners, which the caller lets go of.
     func forget(channel: String) -> ChannelListeners? {
-        channels.withLock { $0.removeValue(forKey: channel) }
+        channels.withLock { $0.listeners.removeValue(forKey: channel) }
     }
 
     // MARK: Delivery
@@ -68,22 +77,27 @@ final class EventHub: Sendable {
         // Asked once for all that one read brought.
         if streams.areThere { for case .deliver(let delivery) in effects { stream(delivery) } }
         switch policy {
-        case .immediate: for case .deliver(let delivery) in effects { dispatch(delivery) }
+        case .immediate: for case .deliver(let delivery) in effects { dispatch(delivery, toListenersUpTo: .max) }
         case .queue(let queue): enqueue(effects, on: queue)
         }
     }
 
     /// One hop for all of them.
     private func enqueue(_ effects: [Effect], on queue: DispatchQueue) {
-        let (admitted, count, isNews) = backlog.admit(effects, at: now())
+        let (admitted, count, isNews) = backlog.admit(effects)
         if isNews { streams.consumersChanged() }
         guard count > 0 else { return }
+        let made = channels.withLock { $0.listenersMade }
         queue.async { [self] in
-            for case .deliver(let delivery) in admitted { dispatch(delivery) }
-            let (hasCaughtUp, losses) = backlog.delivered(count)
-            for (channel, time) in losses.sorted(by: { $0.key < $1.key }) { dispatch(.gap(channel: channel, since: time)) }
-            if hasCaughtUp { streams.consumersChanged() }
+            for case .deliver(let delivery) in admitted { dispatch(delivery, toListenersUpTo: made) }
+            delivered(count)
         }
+    }
+
+    private func delivered(_ count: Int) {
+        let (hasCaughtUp, losses, since) = backlog.delivered(count)
+        for channel in losses.sorted() { dispatch(.gap(channel: channel, since: since), toListenersUpTo: .max) }
+        if hasCaughtUp { streams.consumersChanged() }
     }
 
     /// Calls the closure when everything that waits now was delivered.
@@ -94,8 +108,8 @@ final class EventHub: Sendable {
         }
     }
 
-    func pauseLimitReached() {
-        streams.consumers.pauseLimitReached()
+    func pauseLimitReached(heardUpTo time: MonotonicTime) {
+        streams.consumers.pauseLimitReached(heardUpTo: time)
         // Somebody may have got behind since the limit was reached: it was given up on with the others.
         streams.consumersChanged()
     }
@@ -119,14 +133,22 @@ final class EventHub: Sendable {
         guard delegate != nil else { return }
         switch policy {
         case .immediate: delegate?.debugLog(message: message)
-        case .queue(let queue): queue.async { [self] in delegate?.debugLog(message: message) }
+        case .queue(let queue):
+            guard let isNews = backlog.admitLine() else { return }
+            if isNews { streams.consumersChanged() }
+            queue.async { [self] in
+                delegate?.debugLog(message: message)
+                delivered(1)
+            }
         }
     }
 
-    private func dispatch(_ delivery: Delivery) {
+    private func dispatch(_ delivery: Delivery, toListenersUpTo number: Int) {
         switch delivery {
         case .event(let envelope):
-            dispatch(PusherEvent(envelope: envelope, makeDecoder: makeDecoder))
+            let event = PusherEvent(envelope: envelope, makeDecoder: makeDecoder)
+            if let channel = event.channelName { listeners(of: channel, madeUpTo: number)?.bindings.call(with: event) }
+            globalBindings.call(with: event)
         case .stateChanged(let old, let new, _):
             delegate?.changedConnectionState(from: old, to: new)
         case .subscribed(let channel):
@@ -136,11 +158,11 @@ final class EventHub: Sendable {
         case .subscriptionFailed(let channel, let failure):
             dispatch(failure, of: channel)
         case .memberAdded(let channel, let member):
-            knownListeners(of: channel)?.callbacks.memberAdded?(PusherPresenceChannelMember(member))
+            listeners(of: channel, madeUpTo: number)?.callbacks.memberAdded?(PusherPresenceChannelMember(member))
         case .memberRemoved(let channel, let member):
-            knownListeners(of: channel)?.callbacks.memberRemoved?(PusherPresenceChannelMember(member))
+            listeners(of: channel, madeUpTo: number)?.callbacks.memberRemoved?(PusherPresenceChannelMember(member))
         case .subscriptionCount(let channel, let count):
-            knownListeners(of: channel)?.callbacks.subscriptionCountChanged?(count)
+            listeners(of: channel, madeUpTo: number)?.callbacks.subscriptionCountChanged?(count)
         case .signedIn(let userID):
             user.signInEnded(.success(userID))
             delegate?.signedIn(userId: userID)
@@ -158,11 +180,6 @@ final class EventHub: Sendable {
         case .error(let error):
             delegate?.receivedError(error: error)
         }
-    }
-
-    private func dispatch(_ event: PusherEvent) {
-        if let channel = event.channelName { knownListeners(of: channel)?.bindings.call(with: event) }
-        globalBindings.call(with: event)
     }
 
     private func dispatch(_ failure: SubscriptionFailure, of channel: String) {

@@ -63,7 +63,7 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
     }
 
     /// There was no room for too long.
-    func pauseLimitReached() {
+    func pauseLimitReached(heardUpTo time: MonotonicTime) {
         let readers = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
             guard state.pace == .behind else { return [] }
             guard buffering.overflow == .pauseThenEnd else {
@@ -93,21 +93,30 @@ final class StreamBuffer<Element: Sendable>: Sendable, Consumer {
 
     /// The next element; nil when there will be none, or the task is cancelled.
     func next() async -> Element? {
-        let reader = state.withLock { state in
-            state.nextReader += 1
-            return state.nextReader
-        }
+        let reader = makeReader()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in read(continuation, reader) }
+            await withCheckedContinuation { continuation in read(continuation, reader, whenCancelled: false) }
         } onCancel: {
             state.withLock { $0.readers.removeValue(forKey: reader) }?.resume(returning: nil)
         }
     }
 
-    private func read(_ continuation: CheckedContinuation<Element?, Never>, _ reader: Int) {
+    /// The same, cancelled or not: for what comes to an end by itself.
+    func nextEvenIfCancelled() async -> Element? {
+        await withCheckedContinuation { continuation in read(continuation, makeReader(), whenCancelled: true) }
+    }
+
+    private func makeReader() -> Int {
+        state.withLock { state in
+            state.nextReader += 1
+            return state.nextReader
+        }
+    }
+
+    private func read(_ continuation: CheckedContinuation<Element?, Never>, _ reader: Int, whenCancelled: Bool) {
         let (element, mustWait, isNews) = state.withLock { state -> (Element?, Bool, Bool) in
             if let element = state.elements.popFirst() { return (element, false, caughtUp(&state)) }
-            if state.isFinished || Task.isCancelled { return (nil, false, false) }
+            if state.isFinished || (Task.isCancelled && !whenCancelled) { return (nil, false, false) }
             state.readers[reader] = continuation
             return (nil, true, false)
         }

@@ -57,6 +57,28 @@ import Testing
         try await running.value
     }
 
+    @Test(arguments: [false, true]) func aCancelledTaskWaitsForTheCloseToo(shutsDown: Bool) async throws {
+        let rig = rig()
+        let socket = SlowToClose(rig.socket)
+        rig.pusher.connection.socket = socket
+        rig.pusher.connect()
+        let hasEnded = Locked(false)
+        let (begun, continuation) = AsyncStream<Void>.makeStream()
+        let ending = Task {
+            for await _ in begun { break }
+            if shutsDown { await rig.pusher.shutdown() } else { try await rig.pusher.run() }
+            hasEnded.withLock { $0 = true }
+        }
+        ending.cancel()
+        continuation.yield()
+        while rig.pusher.connection.connectionState == .connected { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(!hasEnded.withLock { $0 })
+        socket.finishClosing()
+        try await ending.value
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+    }
+
     @Test func whatEndsTheConnectionForGoodIsThrown() async throws {
         let rig = rig()
         let running = Task { try await rig.pusher.run() }

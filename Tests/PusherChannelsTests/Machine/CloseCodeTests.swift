@@ -182,6 +182,15 @@ import Testing
         #expect(transcript.close(4001).errors.isEmpty)
     }
 
+    // Proves P5.1, P5.9.
+    @Test func aCloseWithTheCodeOfAnErrorThatIsLongPastIsReported() {
+        var transcript = Transcript.connected()
+        transcript.receive(#"{"event":"pusher:error","data":{"message":"no such channel","code":4009}}"#)
+        transcript.pass(.seconds(60))
+        transcript.receive(#"{"event":"pusher:ping"}"#)
+        #expect(transcript.close(4009, "terminated").errors.map(\.code) == [4009])
+    }
+
     // Proves P5.11.
     @Test func withoutAutoReconnectEveryCloseStops() {
         for code in [1006, 4100, 4200] as [UInt16] {

@@ -23,6 +23,15 @@ import Testing
         #expect(transcript.pass(.seconds(1)).stateChanges == [.connecting])
     }
 
+    // Proves P4.8.
+    @Test func whileNothingIsReadTheQuestionWaits() {
+        var transcript = Transcript.connected()
+        transcript.play(.consumersChanged(areBehind: true))
+        #expect(transcript.play(.networkChanged) == [])
+        #expect(transcript.play(.consumersChanged(areBehind: false)) == [.setReading(true), .send(.ping)])
+        #expect(transcript.pass(.seconds(30)).stateChanges == [.connecting])
+    }
+
     @Test func aConnectionThatAnswersStays() {
         var transcript = Transcript.connected()
         transcript.play(.networkChanged)

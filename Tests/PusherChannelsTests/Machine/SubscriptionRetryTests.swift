@@ -138,6 +138,17 @@ import Testing
         #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty, "refused is refused")
     }
 
+    // Proves P6.6.
+    @Test func aSuccessAfterARefusalCountsAsTheRefusalWasOfAnEarlierRequest() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.play(.unsubscribe(channel: "room"))
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"error":"no","status":403}}"#)
+        #expect(transcript.succeed("room").deliveries.contains(.subscribed(channel: "room")))
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+    }
+
     // MARK: Refusals that name no channel
 
     private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#

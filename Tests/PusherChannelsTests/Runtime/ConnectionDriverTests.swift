@@ -133,6 +133,23 @@ import Testing
         #expect(heard.withLock { $0 } == 0)
     }
 
+    // Proves P6.6.
+    @Test func whatWaitedInTheQueueIsNotForWhoSubscribesAgain() async throws {
+        let queue = DispatchQueue(label: "test")
+        let rig = ClientRig { $0.delivery = .queue(queue) }
+        let heard = Locked<[String?]>([])
+        rig.pusher.connect()
+        rig.pusher.subscribe("room")
+        queue.suspend()
+        rig.socket.publish(channel: "room", event: "n", data: "before")
+        rig.pusher.unsubscribe("room")
+        rig.pusher.subscribe("room").bind(eventName: "n") { event in heard.withLock { $0.append(event.data) } }
+        rig.socket.publish(channel: "room", event: "n", data: "after")
+        queue.resume()
+        queue.sync {}
+        #expect(heard.withLock { $0 } == ["after"])
+    }
+
     // MARK: Many threads
 
     @Test func callsFromManyThreadsLeaveWhatTheUserAskedForLast() {

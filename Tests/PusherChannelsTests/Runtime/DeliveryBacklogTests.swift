@@ -48,12 +48,37 @@ import Testing
         gate.signal()
         queue.sync {}
         #expect(heard.withLock { $0 } == (0..<100).map { "\($0)" })
-        try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
+        let happening = try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
+        guard case .gap(_, let since) = happening else { return }
+        #expect(Date().timeIntervalSince(since) > 6.9, "since the server had to wait, seven virtual seconds ago")
         publish(rig, 1_000..<1_001)
         queue.sync {}
         #expect(heard.withLock { $0.last } == "1000")
         let states: [ConnectionState] = [.connecting, .connected, .reconnecting, .connecting, .connected]
         #expect(rig.recorder.states == states, "news of the connection is never dropped")
+    }
+
+    @Test func whatIsNeverDroppedMakesTheServerWaitAgain() {
+        let (rig, _) = rig(limit: 100)
+        rig.pusher.subscribe("presence-lobby")
+        publish(rig, 0..<1_000)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.socket.isReading)
+        for number in 0..<50 {
+            rig.socket.serverSendsEvent(
+                "pusher_internal:member_added", channel: "presence-lobby", data: #"{"user_id":"\#(number)"}"#)
+        }
+        #expect(!rig.socket.isReading)
+        gate.signal()
+    }
+
+    @Test func linesForADeveloperMakeTheServerWaitToo() {
+        let (rig, _) = rig(limit: 100)
+        for _ in 0..<200 { rig.socket.serverSendsEvent("n", channel: "nobody's") }
+        #expect(!rig.socket.isReading)
+        gate.signal()
+        queue.sync {}
+        #expect(rig.socket.isReading)
     }
 
     @Test func theUsersEventsAreDroppedNoLess() async throws {

@@ -50,7 +50,7 @@ struct HTTPRequest: Sendable {
         self.port = port
         self.method = method
         self.path = path
-        timeout = Self.timeout(request.timeoutInterval)
+        timeout = request.timeLimit
     }
 
     /// The server, for messages.
@@ -110,9 +110,11 @@ struct HTTPRequest: Sendable {
     private static func withoutBrackets(_ host: String) -> String {
         host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     }
+}
 
-    /// Foundation's default, which is also what it makes of none; a day stands for anything longer.
-    private static func timeout(_ interval: TimeInterval) -> Duration {
-        .seconds(interval > 0 ? min(interval, 86_400) : 60)
+extension URLRequest {
+    /// How long it may take: Foundation's default, which is also what it makes of none; a day stands for anything longer.
+    package var timeLimit: Duration {
+        .seconds(timeoutInterval > 0 ? min(timeoutInterval, 86_400) : 60)
     }
 }
