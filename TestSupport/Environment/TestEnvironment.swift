@@ -60,11 +60,13 @@ public final class TestEnvironment: Sendable {
     ///   - epoch: The date when the scheduler's clock shows zero.
     ///   - seed: What ``randomSeed`` gives.
     ///   - scheduler: Virtual time; pass that of another double to keep it in step.
-    ///   - session: Answers HTTP requests, by default within the call that makes them.
+    ///   - session: Answers HTTP requests; by default one that does so within the call that makes them, delays in `scheduler`'s
+    ///     time.
     public init(
         epoch: Date = Date(timeIntervalSinceReferenceDate: 0), seed: UInt64 = 0, scheduler: TestScheduler = TestScheduler(),
-        session: MockSession = MockSession(delivery: .immediate)
+        session: MockSession? = nil
     ) {
+        let session = session ?? MockSession(delivery: .immediate, scheduler: scheduler)
         self.scheduler = scheduler
         self.session = session
         let issues = issueLog

@@ -21,7 +21,7 @@ import PusherChannels
 public final class TestHarness: Sendable {
     private struct State {
         /// What each socket that is not of the server has to report.
-        var sockets: [@Sendable () -> [Finding]] = []
+        var sockets = SocketFindings()
         var servers: [LocalServer] = []
         var proxies: [NetworkFaultProxy] = []
         var tracked: [Tracked] = []
@@ -120,6 +120,7 @@ public final class TestHarness: Sendable {
             userAuthMethod: .endpoint("http://localhost/pusher/user-auth"), delivery: .immediate,
             logger: Logger(label: "pusher-channels") { [timeline] _ in TimelineLogHandler(timeline: timeline) })
         configure(&options)
+        if let socket { register(socket) }
         let socket = socket ?? makeWebSocket()
         var environment = pusherEnvironment { () -> any WebSocket in recorder?.recording(socket) ?? socket as any WebSocket }
         if let recorder { environment.httpSession = recorder.recording(environment.httpSession) }
@@ -132,8 +133,13 @@ public final class TestHarness: Sendable {
     public func makeWebSocket(server other: MockWebSocket.Server? = nil) -> MockWebSocket {
         guard let other else { return server.makeWebSocket() }
         let socket = MockWebSocket(server: other, scheduler: scheduler, timeline: timeline)
-        state.withLock { $0.sockets.append(socket.lastingFindings) }
+        register(socket)
         return socket
+    }
+
+    /// Has the socket asked for its findings at the end, once, whoever made it.
+    private func register(_ socket: MockWebSocket) {
+        if !server.hasMade(socket) { state.withLock { $0.sockets.add(socket) } }
     }
 
     /// The world as the SDK sees it, for clients that a test makes itself.
@@ -231,7 +237,7 @@ public final class TestHarness: Sendable {
         let leaks = alive ? state.tracked.filter { $0.isAlive() } : []
         return [
             state.recorded, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.findings), server.findings, state.sockets.flatMap { $0() },
+            state.servers.flatMap(\.findings), server.findings, state.sockets.all,
             timers.map { Finding(.pendingTimer, "\($0)") }, leaks.map { Finding(.leak, $0.name) },
         ].flatMap(\.self)
     }

@@ -66,7 +66,7 @@ struct MockSocketState: Sendable {
                 reports.removeFirst()
                 return .report(next.report, delegate)
             }
-            if let step = scripts.next(at: now) {
+            if canPlay, let step = scripts.next(at: now) {
                 play(step)
             } else if let (matcher, frame) = scripts.nextComparison() {
                 return .compare(matcher, frame)
@@ -86,8 +86,11 @@ struct MockSocketState: Sendable {
     /// When something that is late goes on by itself.
     private var nextTime: MonotonicTime? {
         let late = reports.first.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
-        return [late, scripts.nextTime].compactMap(\.self).min()
+        return [late, canPlay ? scripts.nextTime : nil].compactMap(\.self).min()
     }
+
+    /// Whether there is a connection for a script to go on with; what it has left without one, it is said to have left.
+    private var canPlay: Bool { phase != .idle && stalledUpgrade == nil }
 
     mutating func setAlarm(_ timer: any ScheduledAction) {
         alarm?.timer = timer

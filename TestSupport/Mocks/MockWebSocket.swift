@@ -275,6 +275,9 @@ public final class MockWebSocket: WebSocket {
     /// can't do, a connection that is still open. A ``TestHarness`` asks for it.
     public var findings: [Finding] { lastingFindings() }
 
+    /// Its state's, which stays as long as somebody has ``lastingFindings``.
+    var identity: ObjectIdentifier { ObjectIdentifier(state) }
+
     /// The same, also when the socket has gone.
     var lastingFindings: @Sendable () -> [Finding] {
         { [state] in state.withLock { $0.findings } }

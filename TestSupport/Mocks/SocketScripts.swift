@@ -2,22 +2,22 @@ import PusherChannels
 
 /// The scripts of a ``MockWebSocket``, one a connection: a value without a socket.
 struct SocketScripts: Sendable {
-    private var waiting: ArraySlice<SocketScript> = []
-    private var present: SocketScript?
+    /// None is taken out: what a script holds may use the socket at its end, whose lock is held here.
+    private var scripts: [SocketScript] = []
+    private var begun = 0
+    private var present: Int?
     private var pausedUntil: MonotonicTime?
-    private var count = 0
     private var found: [Finding] = []
 
     mutating func add(_ steps: [SocketStep]) {
-        count += 1
-        waiting.append(SocketScript(steps, name: "script \(count)"))
+        scripts.append(SocketScript(steps, name: "script \(scripts.count + 1)"))
     }
 
     /// Begins the next script with a connection; `false` where none is left.
     mutating func begin() -> Bool {
-        found += present?.findings ?? []
-        present = waiting.popFirst()
         pausedUntil = nil
+        present = begun < scripts.count ? begun : nil
+        if present != nil { begun += 1 }
         return present != nil
     }
 
@@ -30,21 +30,21 @@ struct SocketScripts: Sendable {
             guard pausedUntil <= now else { return nil }
             self.pausedUntil = nil
         }
-        guard let step = present?.next() else { return nil }
+        guard let present, let step = scripts[present].next() else { return nil }
         if case .wait(let duration) = step { pausedUntil = now + duration }
         return step
     }
 
     mutating func received(_ frame: SentFrame) {
-        present?.received(frame)
+        if let present { scripts[present].received(frame) }
     }
 
     mutating func nextComparison() -> (matcher: FrameMatcher, frame: SentFrame)? {
-        present?.nextComparison()
+        present.flatMap { scripts[$0].nextComparison() }
     }
 
     mutating func compared(_ matcher: FrameMatcher, _ frame: SentFrame, reasons: [String]) {
-        present?.compared(matcher, frame, reasons: reasons)
+        if let present { scripts[present].compared(matcher, frame, reasons: reasons) }
     }
 
     mutating func add(_ finding: Finding) {
@@ -52,5 +52,5 @@ struct SocketScripts: Sendable {
     }
 
     /// What a test should hear of at its end.
-    var findings: [Finding] { found + (present?.findings ?? []) + waiting.flatMap(\.findings) }
+    var findings: [Finding] { scripts.flatMap(\.findings) + found }
 }

@@ -9,7 +9,7 @@ extension StubResponse {
     /// The response as a session in memory completes a request with it.
     func answer(to request: URLRequest) -> MockTask.Answer {
         var answer = MockTask.Answer(outcome: outcome ?? response(to: request), delay: delay, gate: gate)
-        answer.timeout = .seconds(request.timeoutInterval)
+        answer.timeout = request.timeLimit
         fault?.change(&answer)
         return answer
     }

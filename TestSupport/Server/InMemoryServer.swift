@@ -21,7 +21,7 @@ public final class InMemoryServer: Sendable {
         var effects: ArraySlice<ServerMachine.Effect> = []
         var isRunningEffects = false
         /// What each socket that was made here has to report.
-        var socketFindings: [@Sendable () -> [Finding]] = []
+        var socketFindings = SocketFindings()
     }
 
     private let state: Locked<State>
@@ -54,12 +54,15 @@ public final class InMemoryServer: Sendable {
     /// Makes a socket whose other end is this server, in its time.
     public func makeWebSocket() -> MockWebSocket {
         let socket = MockWebSocket(server: .inMemory(self), scheduler: scheduler ?? LiveScheduler(), timeline: timeline)
-        state.withLock { $0.socketFindings.append(socket.lastingFindings) }
+        state.withLock { $0.socketFindings.add(socket) }
         return socket
     }
 
     /// What a test should hear of at its end: what the sockets that were made here have to report.
-    public var findings: [Finding] { state.withLock { $0.socketFindings }.flatMap { $0() } }
+    public var findings: [Finding] { state.withLock { $0.socketFindings }.all }
+
+    /// Whether ``findings`` has that of a socket.
+    func hasMade(_ socket: MockWebSocket) -> Bool { state.withLock { $0.socketFindings.contains(socket) } }
 
     // MARK: What it has seen
 

@@ -64,6 +64,13 @@ public struct Redaction: Sendable {
         let name = Self.normalise(name)
         if shown.contains(name) { return false }
         if hidden.contains(name) { return true }
+        // Forms nest names, `user[password]`, and number them, `token[]`.
+        return name.split { "[]".contains($0) }.contains { isSecret(part: String($0)) }
+    }
+
+    private func isSecret(part name: String) -> Bool {
+        if shown.contains(name) { return false }
+        if hidden.contains(name) { return true }
         guard isOn else { return false }
         return Self.whole.contains(name) || Self.parts.contains { name.contains($0) }
             || Self.endings.contains { name.hasSuffix($0) }

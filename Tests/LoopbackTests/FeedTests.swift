@@ -10,12 +10,13 @@ import Testing
         let events: Int
     }
 
-    private static let isAddressSanitized = ProcessInfo.processInfo.environment["CI_SANITIZER"] == "address"
+    private static let sanitizer = ProcessInfo.processInfo.environment["CI_SANITIZER"]
 
     /// In kB. An optimised client reads so fast that all that may wait on its delivery queue does, where that has to wait for a core.
+    /// The thread sanitizer keeps notes of its own on memory.
     private static var limit: Int {
         #if DEBUG
-        10_240
+        sanitizer == "thread" ? 20_480 : 10_240
         #else
         40_960
         #endif
@@ -30,7 +31,7 @@ import Testing
     }
 
     /// The consumer, a command that prints, is slower than the server: the server waits, the command's memory stays.
-    @Test(.disabled(if: Self.isAddressSanitized, "the address sanitizer keeps what is freed"))
+    @Test(.disabled(if: Self.sanitizer == "address", "the address sanitizer keeps what is freed"))
     func aSlowConsumerTakesNoMemoryAndLosesNothing() async throws {
         let events = 200_000
         try await withWatchdog(seconds: 120) {

@@ -30,8 +30,15 @@ package enum ProcessTables {
         descriptors(connectedTo: port).compactMap { self.port(getsockname, $0) }
     }
 
-    /// How many descriptors are sockets at a port, listening, connected, or no longer so.
-    package static func sockets(atPort port: Int) -> Int { descriptors.count { self.port(getsockname, $0) == port } }
+    /// The sockets at a port, listening, connected, or no longer so: numbers that the system gives no other socket.
+    package static func sockets(atPort port: Int) -> Set<UInt64> {
+        Set(
+            descriptors.compactMap { descriptor in
+                var status = stat()
+                guard self.port(getsockname, descriptor) == port, fstat(descriptor, &status) == 0 else { return nil }
+                return UInt64(status.st_ino)
+            })
+    }
 
     /// How many of those collect what they send, as TCP does unless told otherwise (RFC 896).
     package static func delayingSockets(atPort port: Int) -> Int {

@@ -102,6 +102,35 @@ struct LettingGoTests {
         }
     }
 
+    private struct Weak: Sendable {
+        weak var socket: MockWebSocket?
+    }
+
+    @Test func `What a script expects may hold what uses the socket`() throws {
+        let (left, weakly) = (Locked<MockWebSocket?>(nil), Locked(Weak()))
+        try letGo { owner in
+            let made = MockWebSocket(server: .manual)
+            let request = WebSocketRequest(secure: false, host: "h", port: 1, path: "/")
+            let matcher = FrameMatcher(
+                "a frame",
+                where: { _ in
+                    withExtendedLifetime(owner) {}
+                    return true
+                })
+            made.play(.expect(matcher))
+            made.open(request, attempt: ConnectionAttempt(1))
+            made.play(.establish())
+            weakly.withLock { $0.socket = made }
+            left.withLock { $0 = made }
+            return {
+                let socket = left.withLock { $0.take() }
+                socket?.open(request, attempt: ConnectionAttempt(2))
+            }
+        } atItsEnd: {
+            _ = weakly.withLock { $0.socket }?.isOpen
+        }
+    }
+
     @Test func `A route of a LocalServer that is replaced may hold what adds routes`() async throws {
         try await withTestHarness { harness in
             let router = try await harness.startServer().router

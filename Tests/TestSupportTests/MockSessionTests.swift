@@ -175,6 +175,20 @@ struct MockSessionTests {
         #expect(scheduler.pendingTimers.isEmpty)
     }
 
+    @Test(arguments: [0, -1, .infinity, .greatestFiniteMagnitude, .nan] as [TimeInterval])
+    func `An odd time-out is the one that a real session makes of it`(interval: TimeInterval) throws {
+        let scheduler = TestScheduler()
+        let session = MockSession(delivery: .immediate, scheduler: scheduler)
+        session.stub("/1", .ok.delayed(by: .seconds(1)))
+        var request = try request("GET", "http://a/1")
+        request.timeoutInterval = interval
+        let errors = Locked<[(any Error)?]>([])
+        session.dataTask(with: request) { _, _, error in errors.withLock { $0.append(error) } }.resume()
+        scheduler.advance(by: .seconds(1))
+        #expect(errors.withLock { $0.count } == 1)
+        #expect(errors.withLock { $0.allSatisfy { $0 == nil } })
+    }
+
     @Test func `By default the answer comes on another thread, after resume has returned`() async throws {
         let (stream, continuation) = AsyncStream<Completion>.makeStream()
         let task = MockTask(response: (Data("x".utf8), nil, nil)) {

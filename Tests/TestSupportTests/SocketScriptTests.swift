@@ -70,6 +70,36 @@ struct SocketScriptTests {
         #expect(rig.socket.findings.isEmpty)
     }
 
+    @Test func `What comes too late for a connection is not played into nothing`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .wait(.seconds(30)), .close(code: 4200))
+        rig.open()
+        rig.time.advance(by: .seconds(10))
+        rig.socket.close(code: 1000, reason: "")
+        rig.time.advance(by: .seconds(20))
+        #expect(rig.socket.findings.map(\.kind) == [.unplayedStep])
+        #expect(rig.time.pendingTimers.isEmpty)
+    }
+
+    @Test func `Nor is a script whose connection a fault refuses`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.refused, onConnection: 1)
+        rig.socket.play(.establish(), .drop)
+        rig.open()
+        #expect(rig.take() == ["failed connectionRefused"])
+        #expect(rig.socket.findings.map(\.kind) == [.unplayedStep])
+    }
+
+    @Test func `A script waits while its upgrade is stalled`() throws {
+        let rig = Rig()
+        try rig.socket.inject(.stall)
+        rig.socket.play(.establish())
+        rig.open()
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+    }
+
     @Test func `A script waits for what it expects, whatever the order of the keys`() {
         let rig = Rig()
         rig.socket.play(

@@ -84,6 +84,17 @@ struct TestEnvironmentTests {
         #expect(environment.urlSession.reads.count == 2)
     }
 
+    @Test func `Answers are late in virtual time`() throws {
+        let url = try #require(URL(string: "https://example.com/a"))
+        environment.session.stub("/a", .ok.delayed(by: .seconds(5)))
+        let isAnswered = Locked(false)
+        environment.session.dataTask(with: URLRequest(url: url)) { _, _, _ in isAnswered.withLock { $0 = true } }.resume()
+        environment.scheduler.advance(by: .seconds(4))
+        #expect(!isAnswered.withLock { $0 })
+        environment.scheduler.advance(by: .seconds(1))
+        #expect(isAnswered.withLock { $0 })
+    }
+
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `The SDK's environment is made of the mocks`() async throws {
         let socket = MockWebSocket()

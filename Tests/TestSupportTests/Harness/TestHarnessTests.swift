@@ -77,6 +77,16 @@ struct TestHarnessTests {
             ])
     }
 
+    @Test func `So are those of a socket that the test made, once`() throws {
+        let found = try findings { harness in
+            let socket = MockWebSocket(server: .manual, scheduler: harness.scheduler)
+            socket.play(.establish(), .expect("pusher:subscribe a"))
+            for _ in 0..<2 { _ = harness.makePusher(socket: socket) }
+            harness.makePusher(socket: socket).connect()
+        }
+        #expect(found == ["unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a"])
+    }
+
     @Test func `A client that outlives the test is a leak, and so are its socket and its timers`() throws {
         let held = Locked<Pusher?>(nil)
         let found = try findings { harness in

@@ -46,6 +46,8 @@ struct TrafficRedactionTests {
         RecordedRequest(
             method: "POST", url: "https://a.example/",
             body: Data("jwt is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.hunter2hunter2".utf8)),
+        RecordedRequest(url: "https://a.example/?session%5Btoken%5D=hunter2"),
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("user[otp]=hunter2&tokens[]=hunter2&x=1".utf8)),
     ]
 
     @Test(arguments: requests.indices) func `A request's secret reaches nothing`(index: Int) throws {
