@@ -119,7 +119,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     ) {
         switch state {
         case .subscribing, .subscribed: break
-        case .retrying where request != .none, .failed where request != .none: break  // It came after the time for it, but it is the answer.
+        // It came after the time for it or after a refusal of an earlier request, but it is the answer.
+        case .retrying where request != .none, .failed where request != .none: break
         case .authorising(let attempt) where request != .none:
             effects.append(.cancelAuthorisation(attempt))  // The same, while the next try is on its way.
         case .waiting, .authorising, .retrying, .failed:
