@@ -22,7 +22,7 @@ struct Authorization {
         }
         let data = channel.kind == .presence ? try channelData(form, socketID: socketID) : nil
         let auth = Signature.channel(name, channelData: data, socketID: socketID, key: app.key, secret: app.secret)
-        var answer: [String: JSONValue] = ["auth": .string(auth)]
+        var answer: [Name: JSONValue] = ["auth": .string(auth)]
         answer["channel_data"] = data.map { .string($0) }
         answer["shared_secret"] = try sharedSecret(channel).map { .string($0) }
         return .object(answer)
@@ -33,7 +33,7 @@ struct Authorization {
         let socketID = try socketID(form)
         let id = form["user_id"] ?? defaultUserID ?? socketID
         guard !app.deniedUsers.contains(id) else { throw HTTPRefusal(status: 403, reason: "Forbidden: user \(id)") }
-        var user: [String: JSONValue] = ["id": .string(id)]
+        var user: [Name: JSONValue] = ["id": .string(id)]
         user["user_info"] = try value("user_info", of: form)
         user["watchlist"] = try value("watchlist", of: form)
         let data = JSONValue.object(user).text
@@ -60,7 +60,7 @@ struct Authorization {
     }
 
     private func channelData(_ form: [String: String], socketID: String) throws(HTTPRefusal) -> String {
-        var data: [String: JSONValue] = ["user_id": .string(form["user_id"] ?? defaultUserID ?? socketID)]
+        var data: [Name: JSONValue] = ["user_id": .string(form["user_id"] ?? defaultUserID ?? socketID)]
         data["user_info"] = try value("user_info", of: form)
         return JSONValue.object(data).text
     }

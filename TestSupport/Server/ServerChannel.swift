@@ -50,8 +50,9 @@ struct ServerChannel {
     /// The members as `subscription_succeeded` lists them.
     func presence(_ profile: ServerProfile) -> JSONValue {
         let hash: JSONValue =
-            profile.sendsEmptyHashAsArray && members.isEmpty ? [] : .object(members.mapValues { $0.info ?? .null })
-        var list: [String: JSONValue] = ["hash": hash, "count": .integer(memberIDs.count)]
+            profile.sendsEmptyHashAsArray && members.isEmpty
+            ? [] : JSONValue(members: members.map { ($0.key, $0.value.info ?? .null) })
+        var list: [Name: JSONValue] = ["hash": hash, "count": .integer(memberIDs.count)]
         if profile.listsMemberIDs { list["ids"] = .array(memberIDs.map { .string($0) }) }
         return .object(list)
     }

@@ -13,7 +13,7 @@ enum ServerFrame {
     }
 
     static func established(socketID: String, activityTimeout: Int?) -> String {
-        var data: [String: JSONValue] = ["socket_id": .string(socketID)]
+        var data: [Name: JSONValue] = ["socket_id": .string(socketID)]
         data["activity_timeout"] = activityTimeout.map { .integer($0) }
         return event("pusher:connection_established", channel: nil, data: JSONValue.object(data).text)
     }

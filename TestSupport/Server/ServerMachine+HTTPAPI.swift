@@ -83,7 +83,7 @@ extension ServerMachine {
         }
         let names = channels.keys.filter { $0.appKey == app.key && $0.name.hasPrefix(prefix) }.map(\.name)
         let listed = names.map { ($0, attributes(parameters["info"], of: $0, app: app)) }
-        return .object(["channels": .object(Dictionary(listed, uniquingKeysWith: { $1 }))])
+        return .object(["channels": JSONValue(members: listed)])
     }
 
     private func describe(_ name: String, info: String?, app: ServerApp) -> JSONValue {
@@ -128,7 +128,7 @@ extension ServerMachine {
         let asked = Attributes(info)
         let key = ChannelKey(appKey: app.key, name: name)
         let channel = channels[key]
-        var members: [String: JSONValue] = [:]
+        var members: [Name: JSONValue] = [:]
         if asked.contains(.userCount), ChannelName(name).kind == .presence {
             members["user_count"] = .integer(channel?.memberIDs.count ?? 0)
         }

@@ -119,7 +119,7 @@ extension ServerMachine {
         effects.append(.send(profile.subscriptionSucceeded(name, members: members), to: id))
         effects.append(.notice(.subscribed(id, channel: name.text, userID: member?.id)))
         if isFirst, let member {
-            var added: [String: JSONValue] = ["user_id": .string(member.id)]
+            var added: [Name: JSONValue] = ["user_id": .string(member.id)]
             added["user_info"] = member.info
             let frame = ServerFrame.event(
                 "pusher_internal:member_added", channel: name.text, data: JSONValue.object(added).text)

@@ -17,7 +17,7 @@ extension ServerMachine {
         run(trigger, app: app, into: &effects)
         guard let info = trigger.info else { return [:] }
         let described = trigger.channels.map { ($0, attributes(info, of: $0, app: app)) }
-        return .object(["channels": .object(Dictionary(described, uniquingKeysWith: { $1 }))])
+        return .object(["channels": JSONValue(members: described)])
     }
 
     /// `POST /apps/{id}/batch_events`

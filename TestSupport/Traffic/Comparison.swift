@@ -27,11 +27,11 @@ struct Comparison {
     // MARK: Objects and arrays
 
     func differences(
-        members expected: [String: JSONValue], _ got: [String: JSONValue], at path: String, optional: Set<String> = []
+        members expected: [Name: JSONValue], _ got: [Name: JSONValue], at path: String, optional: Set<String> = []
     ) -> [Field] {
         var fields: [Field] = []
         for (name, expected) in expected.sorted(by: { $0.key < $1.key }) {
-            let path = Self.path(path, name)
+            let path = Self.path(path, name.text)
             if case .absent = ValueMatcher.of(expected) {
                 if let got = got[name] { fields.append(field(expected, got, at: path)) }
             } else if let got = got[name] {
@@ -41,8 +41,8 @@ struct Comparison {
             }
         }
         guard isExact else { return fields }
-        for (name, got) in got.sorted(by: { $0.key < $1.key }) where expected[name] == nil && !optional.contains(name) {
-            fields.append(Field(path: Self.path(path, name), expected: "nothing", got: ValueMatcher.show(got)))
+        for (name, got) in got.sorted(by: { $0.key < $1.key }) where expected[name] == nil && !optional.contains(name.text) {
+            fields.append(Field(path: Self.path(path, name.text), expected: "nothing", got: ValueMatcher.show(got)))
         }
         return fields
     }

@@ -22,7 +22,7 @@ extension JSONValue {
             result += "{"
             for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
                 result += index > 0 ? ",\n\(inner)" : "\n\(inner)"
-                result += "\(member.key.quotedJSON): "
+                result += "\(member.key.text.quotedJSON): "
                 member.value.appendPretty(to: &result, indentation: inner)
             }
             result += "\n\(indentation)}"

@@ -89,8 +89,8 @@ public struct Redaction: Sendable {
         case .string(let text): return .string(redact(text))
         case .array(let elements): return .array(elements.map { redact($0, keepsMatchers: keepsMatchers) })
         case .object(let members):
-            let pairs = members.map { (replaceTexts(in: $0), redact($1, named: $0, keepsMatchers: keepsMatchers)) }
-            return .object(Dictionary(pairs, uniquingKeysWith: { $1 }))
+            let pairs = members.map { (replaceTexts(in: $0.text), redact($1, named: $0.text, keepsMatchers: keepsMatchers)) }
+            return JSONValue(members: pairs)
         }
     }
 

@@ -11,7 +11,7 @@ enum TrafficDocument {
         let values = entries.map { entry in
             var members = entry.members.mapValues(ValueMatcher.escape)
             if !entry.isFrame, let all = entry.members["headers"]?.objectValue {
-                let wanted = all.filter { headers.contains($0.key) }
+                let wanted = all.filter { headers.contains($0.key.text) }
                 members["headers"] = wanted.isEmpty ? nil : .object(wanted)
             }
             return JSONValue.object(members)
@@ -38,7 +38,7 @@ enum TrafficDocument {
                 throw malformed("an entry is an object: {…}", at: "[\(index)]", file: file)
             }
             let entry = TrafficEntry(members: members)
-            if !entry.isFrame, let stranger = members.keys.sorted().first(where: { !fields.contains($0) }) {
+            if !entry.isFrame, let stranger = members.keys.sorted().first(where: { !fields.contains($0.text) }) {
                 let known = fields.sorted().joined(separator: ", ")
                 throw malformed("a request has no field like this; there are \(known)", at: "[\(index)].\(stranger)", file: file)
             }
@@ -72,7 +72,7 @@ enum TrafficDocument {
             for (index, element) in elements.enumerated() { try check(element, at: "\(path)[\(index)]", file: file) }
         case (nil, .object(let members)):
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-                try check(member, at: Comparison.path(path, name), file: file)
+                try check(member, at: Comparison.path(path, name.text), file: file)
             }
         case (nil, _):
             break

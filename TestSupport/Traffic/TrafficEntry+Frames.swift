@@ -3,7 +3,7 @@ import PusherChannels
 extension TrafficEntry {
     /// An entry about a message; `url` is that of its connection.
     init(frame text: String, isSent: Bool, url: String, redaction: Redaction) {
-        var members: [String: JSONValue]
+        var members: [Name: JSONValue]
         switch try? JSONValue(parsing: text) {
         case .object(let message)?: members = message.merging(Self.opened(message)) { $1 }
         case let value?: members = ["data": value]
@@ -15,7 +15,7 @@ extension TrafficEntry {
     }
 
     /// What servers and clients send as JSON inside a JSON string, as the JSON it is: people should be able to read it.
-    private static func opened(_ message: [String: JSONValue]) -> [String: JSONValue] {
+    private static func opened(_ message: [Name: JSONValue]) -> [Name: JSONValue] {
         guard let data = message["data"].map(opened) else { return [:] }
         guard case .object(let members) = data else { return ["data": data] }
         let inner = members.filter { $0.key == "channel_data" || $0.key == "user_data" }.mapValues(opened)

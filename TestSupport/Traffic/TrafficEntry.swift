@@ -16,13 +16,13 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// What stands in the file.
-    let members: [String: JSONValue]
+    let members: [Name: JSONValue]
     /// The address with its query: the request's, or that of the frame's connection, which a file doesn't name.
     public let url: String
 
     /// Creates an entry from a request, to try validators and filters with.
     public init(_ request: RecordedRequest, status: Int? = nil, redaction: Redaction = .standard) {
-        var members: [String: JSONValue] = [
+        var members: [Name: JSONValue] = [
             "url": .string(redaction.redact(String(request.url.prefix { $0 != "?" && $0 != "#" }))),
             "method": .string(request.method),
             "parameters": redaction.redact(Self.object(RecordedRequest.fields(of: request.query))),
@@ -30,13 +30,13 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
         ]
         if !request.headers.isEmpty {
             let headers = request.headers.map { ($0.lowercased(), JSONValue.string(redaction.redact($1, named: $0))) }
-            members["headers"] = .object(Dictionary(headers, uniquingKeysWith: { $1 }))
+            members["headers"] = JSONValue(members: headers)
         }
         members["status"] = status.map { .integer($0) }
         self.init(members: members, url: redaction.redact(url: request.url))
     }
 
-    init(members: [String: JSONValue], url: String? = nil) {
+    init(members: [Name: JSONValue], url: String? = nil) {
         self.members = members
         self.url = url ?? members["url"]?.stringValue ?? ""
     }
@@ -85,7 +85,7 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
             let values = fields.map { JSONValue.string($0.value) }
             return values.count == 1 ? values[0] : .array(values)
         }
-        return .object(members)
+        return JSONValue(members: members.map { ($0.key, $0.value) })
     }
 
     /// JSON and forms are read; other text stays, and what is no text is only measured.

@@ -72,7 +72,7 @@ struct TrafficLog: Sendable {
         exchange.response = response
         lines[index].content = .exchange(exchange)
         if let entry = lines[index].entry {
-            let status = ["status": JSONValue.integer(response.status)]
+            let status: [Name: JSONValue] = ["status": .integer(response.status)]
             lines[index].entry = TrafficEntry(members: entry.members.merging(status) { $1 }, url: entry.url)
         }
     }

@@ -45,7 +45,7 @@ private enum HAR {
         guard case .object(let members) = entry(started: connection.started, wait: 0, Self.request(request), answer) else {
             return [:]
         }
-        let own: [String: JSONValue] = ["_resourceType": "websocket", "_webSocketMessages": .array(messages)]
+        let own: [Name: JSONValue] = ["_resourceType": "websocket", "_webSocketMessages": .array(messages)]
         return .object(members.merging(own) { $1 })
     }
 
@@ -70,7 +70,7 @@ private enum HAR {
     }
 
     private static func request(_ request: RecordedRequest) -> JSONValue {
-        var members: [String: JSONValue] = [
+        var members: [Name: JSONValue] = [
             "method": .string(request.method),
             "url": .string(request.url),
             "httpVersion": "HTTP/1.1",

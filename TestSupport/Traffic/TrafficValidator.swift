@@ -80,7 +80,7 @@ private struct Differences {
 
     private static func lowercased(_ headers: JSONValue) -> JSONValue {
         guard ValueMatcher.of(headers) == nil, case .object(let members) = headers else { return headers }
-        return .object(Dictionary(members.map { ($0.lowercased(), $1) }, uniquingKeysWith: { $1 }))
+        return JSONValue(members: members.map { ($0.text.lowercased(), $1) })
     }
 
     /// What tells entries apart, rather than what they say.
@@ -91,7 +91,7 @@ private struct Differences {
         guard file[left].isFrame == traffic[right].isFrame else { return nil }
         let fields = fields(left, right)
         let isSameThing = !fields.contains { $0.path != "status" && Self.identity.contains($0.path) }
-        let size = Self.leafCount(.object(file[left].members.filter { !Self.identity.contains($0.key) }))
+        let size = Self.leafCount(.object(file[left].members.filter { !Self.identity.contains($0.key.text) }))
         let saysTheSame = size > 0 && fields.count { !Self.identity.contains($0.path) } * 2 <= size
         let isSameEvent = file[left].event != nil && !fields.contains { $0.path == "event" }
         let isAlike = Self.areAlike(file[left].url, traffic[right].members["url"]?.stringValue ?? "")

@@ -57,7 +57,7 @@ enum ValueMatcher {
         case .array(let elements):
             return .array(elements.map(escape))
         case .object(let members):
-            if members.count == 1, let name = members.keys.first, names.contains(name) { return ["$literal": value] }
+            if members.count == 1, let name = members.keys.first, names.contains(name.text) { return ["$literal": value] }
             return .object(members.mapValues(escape))
         }
     }

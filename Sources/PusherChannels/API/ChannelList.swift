@@ -6,12 +6,12 @@ public struct ChannelList: Sendable {
 
     /// All channels, ordered by name.
     public var channels: [PusherChannel] {
-        connection.driver.runner.hub.knownListeners.sorted { $0.key < $1.key }.map { connection.channel($0.key, $0.value) }
+        connection.core.channels.map { connection.channel($0.name, $0.number) }
     }
 
     /// The channel with this name.
     public func find(name: String) -> PusherChannel? {
-        connection.driver.runner.hub.knownListeners(of: name).map { connection.channel(name, $0) }
+        connection.core.channel(Name(name)).map { connection.channel(Name(name), $0) }
     }
 
     /// The presence channel with this name.

@@ -56,9 +56,10 @@ public final class Pusher: Sendable {
         onMemberRemoved: (@Sendable (PusherPresenceChannelMember) -> Void)? = nil,
         onSubscriptionCountChanged: (@Sendable (Int) -> Void)? = nil
     ) -> PusherChannel {
-        let callbacks = ChannelListeners.Callbacks(
+        let callbacks = ChannelCallbacks(
             memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
-        return connection.channel(channelName, connection.driver.subscribe(channelName, auth: auth, callbacks: callbacks))
+        let name = Name(channelName)
+        return connection.channel(name, connection.core.subscribe(name, auth: auth, callbacks: callbacks))
     }
 
     /// The same for a presence channel, with its type as the result; a name that doesn't begin with `presence-` gives a channel
@@ -72,20 +73,21 @@ public final class Pusher: Sendable {
         onMemberRemoved: (@Sendable (PusherPresenceChannelMember) -> Void)? = nil,
         onSubscriptionCountChanged: (@Sendable (Int) -> Void)? = nil
     ) -> PusherPresenceChannel {
-        let callbacks = ChannelListeners.Callbacks(
+        let callbacks = ChannelCallbacks(
             memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
-        let listeners = connection.driver.subscribe(channelName, auth: auth, callbacks: callbacks)
-        return PusherPresenceChannel(name: channelName, connection: connection, listeners: listeners)
+        let name = Name(channelName)
+        let number = connection.core.subscribe(name, auth: auth, callbacks: callbacks)
+        return PusherPresenceChannel(name, number, connection)
     }
 
     /// Gives up a channel, in whatever state it is. Events that are still under way are dropped.
     public func unsubscribe(_ channelName: String) {
-        connection.driver.unsubscribe(channelName)
+        connection.core.unsubscribe(Name(channelName))
     }
 
     /// Gives up all channels.
     public func unsubscribeAll() {
-        for name in connection.driver.runner.hub.knownListeners.keys.sorted() { unsubscribe(name) }
+        for channel in connection.core.channels { connection.core.unsubscribe(channel.name) }
     }
 
     // MARK: User
@@ -115,16 +117,16 @@ public final class Pusher: Sendable {
     @preconcurrency
     @discardableResult
     public func bind(eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
-        connection.driver.runner.hub.globalBindings.bind(nil, eventCallback)
+        connection.core.bind(.everywhere, eventCallback)
     }
 
     /// Takes back what ``bind(eventCallback:)`` bound under this id.
     public func unbind(callbackId: String) {
-        connection.driver.runner.hub.globalBindings.unbind(nil, id: callbackId)
+        connection.core.unbind(.everywhere, id: callbackId)
     }
 
     /// Takes back all that was bound to every event.
     public func unbindAll() {
-        connection.driver.runner.hub.globalBindings.unbindAll()
+        connection.core.unbindAll(.everywhere)
     }
 }

@@ -8,26 +8,29 @@ import Foundation
 /// `@unchecked` only because the class has a subclass: all it stores is immutable and `Sendable`.
 public class PusherChannel: @unchecked Sendable {
     /// The channel's name, prefix included.
-    public let name: String
+    public var name: String { channel.text }
 
     let connection: PusherConnection
+    let channel: Name
+    /// Of the listeners that the channel had when this handle was made: it is idle when they are gone.
+    private let number: Int
 
-    let listeners: ChannelListeners
-    private let driver: ConnectionDriver
-
-    init(name: String, connection: PusherConnection, listeners: ChannelListeners) {
-        self.name = name
+    init(_ channel: Name, _ number: Int, _ connection: PusherConnection) {
+        self.channel = channel
+        self.number = number
         self.connection = connection
-        self.listeners = listeners
-        driver = connection.driver
     }
 
     func read<Result>(_ body: (SubscriptionMachine) -> Result) -> Result? {
-        driver.read { $0.subscriptions[name].map(body) }
+        connection.core.read(channel, number) { body($1) }
     }
 
     func readConnection<Result>(_ body: (ConnectionMachine, SubscriptionMachine) -> Result) -> Result? {
-        driver.read { machine in machine.subscriptions[name].map { body(machine, $0) } }
+        connection.core.read(channel, number, body)
+    }
+
+    private func place(_ eventName: String) -> ClientCore.BindingPlace {
+        .channel(channel, number: number, event: Name(eventName))
     }
 
     // MARK: State
@@ -49,22 +52,22 @@ public class PusherChannel: @unchecked Sendable {
     @preconcurrency
     @discardableResult
     public func bind(eventName: String, eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
-        listeners.bindings.bind(eventName, eventCallback)
+        connection.core.bind(place(eventName), eventCallback)
     }
 
     /// Takes back what ``bind(eventName:eventCallback:)`` bound under this id.
     public func unbind(eventName: String, callbackId: String) {
-        listeners.bindings.unbind(eventName, id: callbackId)
+        connection.core.unbind(place(eventName), id: callbackId)
     }
 
     /// Takes back all that was bound to events of this name.
     public func unbindAll(forEventName eventName: String) {
-        listeners.bindings.unbindAll(of: eventName)
+        connection.core.unbindAll(place(eventName))
     }
 
     /// Takes back all that was bound to the channel's events.
     public func unbindAll() {
-        listeners.bindings.unbindAll()
+        connection.core.unbindAll(ofChannel: channel, number: number)
     }
 
     /// Sends an event to the channel's other subscribers; says what became of it.
@@ -91,6 +94,7 @@ public class PusherChannel: @unchecked Sendable {
     }
 
     private func trigger(_ eventName: String, json: Data) -> TriggerResult {
-        driver.trigger(ClientEvent(name: eventName, channel: name, data: String(decoding: json, as: UTF8.self)))
+        let event = ClientEvent(name: eventName, channel: channel, data: String(decoding: json, as: UTF8.self))
+        return connection.core.trigger(event, number: number)
     }
 }

@@ -51,6 +51,8 @@ public struct PusherClientOptions: Sendable {
     /// of it was delivered; after ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``) and their channels are
     /// said to have missed some.
     public var deliveryLimit: Int
+    /// How many bytes the messages that wait there may have together; past them the same as past ``deliveryLimit``.
+    public var deliveryByteLimit: Int
     /// How long nothing is read from the connection while streams or the delivery queue are full. Servers wait for a pong for
     /// half a minute or more: stay below that.
     public var pauseLimit: Duration
@@ -83,6 +85,7 @@ public struct PusherClientOptions: Sendable {
         limits: ProtocolLimits = .hosted,
         concurrentAuthorisations: Int = 16,
         deliveryLimit: Int = 10_000,
+        deliveryByteLimit: Int = 16 << 20,
         pauseLimit: Duration = .seconds(20),
         delivery: DeliveryPolicy = .queue(DispatchQueue(label: "pusher-channels.delivery")),
         logger: Logger = Logger(label: "pusher-channels")
@@ -106,6 +109,7 @@ public struct PusherClientOptions: Sendable {
         self.limits = limits
         self.concurrentAuthorisations = concurrentAuthorisations
         self.deliveryLimit = deliveryLimit
+        self.deliveryByteLimit = deliveryByteLimit
         self.pauseLimit = pauseLimit
         self.delivery = delivery
         self.logger = logger

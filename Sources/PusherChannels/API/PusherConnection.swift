@@ -11,56 +11,55 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     public let options: PusherClientOptions
 
     let environment: PusherEnvironment
-    let driver: ConnectionDriver
+    let core: ClientCore
 
     init(key: String, options: PusherClientOptions, environment: PusherEnvironment) {
         self.key = key
         self.options = options
         self.environment = environment
-        var logger = options.logger
-        logger[metadataKey: "key"] = "\(key)"
         var environment = environment
         environment.httpSession = environment.httpSession(for: options)
-        let runner = EffectRunner(
+        var logger = options.logger
+        logger[metadataKey: "key"] = "\(key)"
+        core = ClientCore(
+            machine: ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed()),
             target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),
             authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
             userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment),
-            hub: EventHub(policy: options.delivery, backlogLimit: options.deliveryLimit, environment: environment),
+            policy: options.delivery,
+            backlog: DeliveryBacklog(limit: options.deliveryLimit, byteLimit: options.deliveryByteLimit),
             environment: environment, logger: logger)
-        let machine = ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed())
-        driver = ConnectionDriver(machine: machine, runner: runner, scheduler: environment.scheduler)
-        runner.hub.streams.onConsumersChanged { [weak driver] in driver?.consumersChanged() }
     }
 
     deinit {
-        driver.handle(.letGo)
-        driver.runner.hub.streams.finish()
+        core.handle(.letGo)
+        core.finishStreams()
     }
 
     // MARK: State
 
     /// Where the connection stands.
-    public var connectionState: ConnectionState { driver.read(\.state) }
+    public var connectionState: ConnectionState { core.read(\.state) }
 
     /// How long it is until the next attempt at a lost connection; nil unless one is waited for.
     public var timeToNextAttempt: Duration? {
-        driver.read(\.nextAttempt).map { max($0 - environment.scheduler.now, .zero) }
+        core.read(\.nextAttempt).map { max($0 - environment.scheduler.now, .zero) }
     }
 
     /// How many events were not delivered to closures because the queue for them was behind for longer than
     /// ``PusherClientOptions/pauseLimit``.
-    public var droppedEvents: Int { driver.runner.hub.backlog.dropped }
+    public var droppedEvents: Int { core.readState(\.backlog.dropped) }
 
     /// The server's name for this connection, new with each; nil while not connected.
-    public var socketId: String? { driver.read(\.socketID) }
+    public var socketId: String? { core.read(\.socketID) }
 
     /// The channels that were subscribed to.
     public var channels: ChannelList { ChannelList(connection: self) }
 
     /// Hears what happens; held weakly.
     public var delegate: (any PusherDelegate)? {
-        get { driver.runner.hub.delegate }
-        set { driver.runner.hub.delegate = newValue }
+        get { core.delegate }
+        set { core.delegate = newValue }
     }
 
     // MARK: Parts
@@ -68,10 +67,10 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// The socket. One that is assigned serves every attempt from the next on, until it is replaced; the one it replaces is
     /// closed.
     public var socket: any WebSocket {
-        get { driver.runner.socket(reportingTo: driver) }
+        get { core.socket }
         set {
             newValue.delegate = self
-            guard let replaced = driver.runner.replaceSocket(newValue), replaced !== newValue else { return }
+            guard let replaced = core.replaceSocket(newValue), replaced !== newValue else { return }
             replaced.close(code: 1000, reason: "")
         }
     }
@@ -79,8 +78,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// Makes the requests to the authorisation endpoint: the environment's session, with ``PusherClientOptions/tls`` and
     /// ``PusherClientOptions/proxy`` if it is a ``RoutedHTTPSession``. One that is assigned is used as it is.
     public var session: any HTTPSession {
-        get { driver.runner.session }
-        set { driver.runner.session = newValue }
+        get { core.readState(\.session) }
+        set { core.replace(\.session, with: newValue) }
     }
 
     /// The same as ``session``, in PusherSwift's spelling.
@@ -94,32 +93,32 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     ///
     /// Called, like what an ``AuthMethod`` holds, on the thread that brought the need for it; don't block it.
     public var userDataFetcher: (@Sendable () -> PusherPresenceChannelMember)? {
-        get { driver.runner.channelUser }
-        set { driver.runner.channelUser = newValue }
+        get { core.readState(\.channelUser) }
+        set { core.replace(\.channelUser, with: newValue) }
     }
 
     // MARK: Connecting
 
     /// Connects, if it isn't connected or about to be. An attempt that waits for its time is made at once.
     public func connect() {
-        driver.handle(.connect)
+        core.handle(.connect)
     }
 
     /// Disconnects, whatever the state; an attempt under way is given up. Subscriptions remain wanted.
     public func disconnect() {
-        driver.handle(.disconnect)
+        core.handle(.disconnect)
     }
 
     /// Tells the client that the network may be another one or back: an attempt that waits for its time is made at once, and an
     /// open connection is asked for a sign of life.
     public func networkChanged() {
-        driver.handle(.networkChanged)
+        core.handle(.networkChanged)
     }
 
     /// When a lost connection is tried again; a change counts from the next loss on.
     public var reconnectPolicy: ReconnectPolicy {
-        get { driver.read(\.backoff.policy) }
-        set { driver.handle(.reconnectPolicy(newValue)) }
+        get { core.read(\.backoff.policy) }
+        set { core.handle(.reconnectPolicy(newValue)) }
     }
 
     /// How many attempts in a row may fail; nil for no limit. PusherSwift's name for a part of ``reconnectPolicy``.
@@ -138,37 +137,35 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     // MARK: Channels
 
     /// A handle of a channel, of the type that goes with its name.
-    func channel(_ name: String, _ listeners: ChannelListeners) -> PusherChannel {
-        ChannelName(name).kind == .presence
-            ? PusherPresenceChannel(name: name, connection: self, listeners: listeners)
-            : PusherChannel(name: name, connection: self, listeners: listeners)
+    func channel(_ name: Name, _ number: Int) -> PusherChannel {
+        ChannelName(name).kind == .presence ? PusherPresenceChannel(name, number, self) : PusherChannel(name, number, self)
     }
 
     // MARK: WebSocketDelegate
 
     /// Called by the socket; not for applications.
     public func webSocketDidOpen(attempt: ConnectionAttempt) {
-        driver.webSocketDidOpen(attempt: attempt)
+        core.webSocketDidOpen(attempt: attempt)
     }
 
     /// Called by the socket; not for applications.
     public func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
-        driver.webSocketDidReceive(messages, attempt: attempt)
+        core.webSocketDidReceive(messages, attempt: attempt)
     }
 
     /// Called by the socket; not for applications.
     public func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
-        driver.webSocketDidReceiveControlFrame(attempt: attempt)
+        core.webSocketDidReceiveControlFrame(attempt: attempt)
     }
 
     /// Called by the socket; not for applications.
     public func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
-        driver.webSocketMayHaveWaited(time, attempt: attempt)
+        core.webSocketMayHaveWaited(time, attempt: attempt)
     }
 
     /// Called by the socket; not for applications.
     public func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
-        driver.webSocketDidClose(closure, attempt: attempt)
+        core.webSocketDidClose(closure, attempt: attempt)
     }
 }
 

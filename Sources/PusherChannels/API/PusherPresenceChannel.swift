@@ -18,7 +18,7 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
 
     /// The user id this client is in the channel with; nil while it isn't.
     public var myId: String? {
-        readConnection { connection, channel in channel.isSubscribed ? channel.me ?? connection.user.id : nil } ?? nil
+        readConnection { connection, channel in channel.isSubscribed ? (channel.me ?? connection.user.id)?.text : nil } ?? nil
     }
 
     /// This client's own member.
@@ -28,6 +28,6 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
 
     /// The member with this user id.
     public func findMember(userId: String) -> PusherPresenceChannelMember? {
-        (read { $0.presentMembers[userId] } ?? nil).map(PusherPresenceChannelMember.init)
+        (read { $0.presentMembers[Name(userId)] } ?? nil).map(PusherPresenceChannelMember.init)
     }
 }

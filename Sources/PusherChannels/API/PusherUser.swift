@@ -4,10 +4,8 @@
 public struct PusherUser: Sendable {
     let connection: PusherConnection
 
-    private var listeners: UserListeners { connection.driver.runner.hub.user }
-
     /// The signed-in user's id; nil while nobody is signed in.
-    public var id: String? { connection.driver.read(\.user.id) }
+    public var id: String? { connection.core.read(\.user.id)?.text }
 
     /// The users this one watches, as its `user_data` lists them.
     public var watchlist: PusherWatchlist { PusherWatchlist(connection: connection) }
@@ -15,8 +13,7 @@ public struct PusherUser: Sendable {
     // MARK: Signing in
 
     func signIn(completionHandler: @escaping UserListeners.SignInCallback) {
-        listeners.onSignIn(completionHandler)
-        connection.driver.handle(.signIn)
+        connection.core.signIn(completionHandler)
     }
 
     func signIn() async throws -> String {
@@ -38,16 +35,16 @@ public struct PusherUser: Sendable {
     @preconcurrency
     @discardableResult
     public func bind(eventName: String, eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
-        listeners.bindings.bind(eventName, eventCallback)
+        connection.core.bind(.user(event: Name(eventName)), eventCallback)
     }
 
     /// Takes back what ``bind(eventName:eventCallback:)`` bound under this id.
     public func unbind(eventName: String, callbackId: String) {
-        listeners.bindings.unbind(eventName, id: callbackId)
+        connection.core.unbind(.user(event: Name(eventName)), id: callbackId)
     }
 
     /// Takes back all that was bound to the user's events.
     public func unbindAll() {
-        listeners.bindings.unbindAll()
+        connection.core.unbindAllOfUser()
     }
 }

@@ -9,11 +9,11 @@ public struct PusherWatchlist: Sendable {
     @preconcurrency
     @discardableResult
     public func bind(eventName: String, callback: @escaping @Sendable ([String]) -> Void) -> Int {
-        connection.driver.runner.hub.user.watch(eventName, callback)
+        connection.core.watch(Name(eventName), callback)
     }
 
     /// Takes back what ``bind(eventName:callback:)`` bound under this id.
     public func unbind(callbackId: Int) {
-        connection.driver.runner.hub.user.unwatch(callbackId)
+        connection.core.unwatch(callbackId)
     }
 }

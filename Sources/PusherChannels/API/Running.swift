@@ -10,7 +10,7 @@ extension Pusher {
         connect()
         try await withTaskCancellationHandler {
             // Also when it is cancelled: then until the connection is closed.
-            while let change = await states.buffer.nextEvenIfCancelled() {
+            while let change = await states.nextEvenIfCancelled() {
                 if let reason = change.reason, change.new == .disconnected { throw reason }
                 if change.new == .disconnected || (Task.isCancelled && change.old == .disconnecting) { return }
             }
@@ -28,20 +28,20 @@ extension Pusher {
         let done = OneAnswer<Void>()
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
         let timer = scheduler.schedule(at: scheduler.now + limit, label: "shutdown") {
-            states.buffer.finish()
+            states.finish()
             done.give(.success(()))
         }
         // Their listeners stay until what has come for them was delivered.
-        connection.driver.handle(.unsubscribeAll)
+        connection.core.handle(.unsubscribeAll)
         disconnect()
         if connection.connectionState != .disconnected {
-            while let change = await states.buffer.nextEvenIfCancelled(), change.new != .disconnected {}
+            while let change = await states.nextEvenIfCancelled(), change.new != .disconnected {}
         }
-        connection.driver.runner.hub.afterDeliveries { done.give(.success(())) }
+        connection.core.afterDeliveries { done.give(.success(())) }
         // It never fails: nobody gives an error.
         try? await withCheckedThrowingContinuation { done.await(with: $0) }
         timer.cancel()
         unsubscribeAll()
-        connection.driver.runner.hub.streams.finish()
+        connection.core.finishStreams()
     }
 }

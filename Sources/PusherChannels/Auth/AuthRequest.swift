@@ -24,7 +24,8 @@ enum AuthRequest {
         case .json:
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
             let members = fields.map { ($0.name, JSONValue.string($0.value)) }
-            request.httpBody = Data(JSONValue.object(Dictionary(members, uniquingKeysWith: { $1 })).text.utf8)
+            request.httpBody = Data(
+                JSONValue.object(Dictionary(members.map { (Name($0), $1) }, uniquingKeysWith: { $1 })).text.utf8)
         }
         return request
     }

@@ -28,7 +28,11 @@ extension ConnectionMachine {
         var limits = ProtocolLimits.hosted
         /// Events of one encrypted channel that may wait for its key.
         var sealedEventLimit = 1000
+        /// And how many bytes they may have.
+        var sealedEventByteLimit = 4 << 20
         /// Client events that may wait for one channel's subscription.
         var unsentEventLimit = 100
+        /// And how many bytes of data they may have.
+        var unsentEventByteLimit = 1 << 20
     }
 }

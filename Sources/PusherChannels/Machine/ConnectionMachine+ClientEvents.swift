@@ -8,7 +8,8 @@ extension ConnectionMachine {
             return .refused(PusherError(.invalidRequest, message: problem))
         }
         return subscriptions[event.channel]?.trigger(
-            event, queueLimit: configuration.unsentEventLimit, limiter: &clientEventLimiter, at: now, into: &effects)
+            event, queueLimit: configuration.unsentEventLimit, byteLimit: configuration.unsentEventByteLimit,
+            limiter: &clientEventLimiter, at: now, into: &effects)
             ?? .refused(PusherError(.invalidRequest, message: notSubscribed))
     }
 
@@ -30,7 +31,7 @@ extension ConnectionMachine {
     }
 
     /// Sends what a channel's subscription made possible to send.
-    mutating func sendUnsentEvents(of channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func sendUnsentEvents(of channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
         subscriptions[channel]?.sendUnsentEvents(limiter: &clientEventLimiter, at: now, into: &effects)
         if let subscription = subscriptions[channel], subscription.isSubscribed, subscription.hasUnsentEvents {
             channelsWithUnsentEvents.insert(channel)

@@ -9,7 +9,7 @@ extension ConnectionMachine {
             case key(SubscriptionAttempt)
         }
 
-        let channel: String
+        let channel: Name
         let awaited: Awaited
     }
 
@@ -108,7 +108,7 @@ extension ConnectionMachine {
 
     /// Gives a channel that is on its way to a subscription the time its present step may take; an authorisation gets its time when
     /// it is asked for.
-    mutating func setDeadline(for channel: String, at now: MonotonicTime) {
+    mutating func setDeadline(for channel: Name, at now: MonotonicTime) {
         guard let state = subscriptions[channel]?.state else { return }
         let deadline: MonotonicTime
         switch state {

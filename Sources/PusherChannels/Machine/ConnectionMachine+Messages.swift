@@ -33,27 +33,41 @@ extension ConnectionMachine {
     }
 
     private mutating func event(_ envelope: Envelope, into effects: inout [Effect]) {
-        if let channel = envelope.channel, !accepts(eventsOf: channel) {
-            effects.append(.log(.debug, "event \(envelope.event), dropped: its channel is not subscribed", channel: channel))
+        guard let channel = envelope.channel else {
+            if let event = ControlReader.plainWatchlist(envelope) { watchlist([event], into: &effects) }
+            effects.append(.deliver(.event(envelope)))
             return
         }
-        if envelope.channel == nil, let event = ControlReader(envelope: envelope).plainWatchlist() {
-            watchlist([event], into: &effects)
-        }
-        if let channel = envelope.channel, channel == user.channel {
+        switch reader(ofEventsOn: channel) {
+        case .nobody:
+            effects.append(.log(.debug, "event \(envelope.event), dropped: its channel is not subscribed", channel: channel))
+        case .user:
             effects.append(.deliver(.userEvent(envelope)))
-        } else if let channel = envelope.channel, subscriptions[channel]?.sealed != nil, !envelope.event.begins(with: "pusher:") {
+        case .decryption where !envelope.event.begins(with: "pusher:"):
             sealedEvent(envelope, of: channel, into: &effects)
-        } else {
+        case .application, .decryption:
             effects.append(.deliver(.event(envelope)))
         }
     }
 
+    private enum Reader {
+        case nobody
+        case application
+        case decryption
+        case user
+    }
+
     /// The success comes before the first event: what comes earlier is of a subscription that was given up. The user's channel, which
     /// nobody gives up, may do without.
-    private func accepts(eventsOf channel: String) -> Bool {
-        guard let subscription = subscriptions[channel] else { return false }
-        return subscription.isSubscribed || (subscription.isSubscribing && channel == user.channel)
+    private mutating func reader(ofEventsOn channel: Name) -> Reader {
+        guard let index = subscriptions.index(forKey: channel) else { return .nobody }
+        // In place: to look at a copy of the subscription would cost more than all the rest.
+        return Self.reader(ofEventsOn: &subscriptions.values[index], isUsers: channel == user.channel)
+    }
+
+    private static func reader(ofEventsOn subscription: inout SubscriptionMachine, isUsers: Bool) -> Reader {
+        if subscription.isSubscribed { return isUsers ? .user : subscription.isEncrypted ? .decryption : .application }
+        return subscription.isSubscribing && isUsers ? .user : .nobody
     }
 
     private mutating func control(

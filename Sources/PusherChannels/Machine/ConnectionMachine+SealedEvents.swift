@@ -2,7 +2,7 @@
 extension ConnectionMachine {
     /// An event whose data is to be opened.
     struct SealedEvent: Equatable, Sendable {
-        let channel: String
+        let channel: Name
         let number: SealedEvents.Number
         let data: String?
     }
@@ -14,9 +14,10 @@ extension ConnectionMachine {
         case malformed(String)
     }
 
-    mutating func sealedEvent(_ envelope: Envelope, of channel: String, into effects: inout [Effect]) {
-        guard subscriptions[channel]?.sealed?.append(envelope, limit: configuration.sealedEventLimit) == true else {
-            let problem = "\(configuration.sealedEventLimit) events of \(channel) wait to be decrypted already"
+    mutating func sealedEvent(_ envelope: Envelope, of channel: Name, into effects: inout [Effect]) {
+        let (limit, byteLimit) = (configuration.sealedEventLimit, configuration.sealedEventByteLimit)
+        guard subscriptions[channel]?.sealed?.append(envelope, limit: limit, byteLimit: byteLimit) == true else {
+            let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem, into: &effects)
         }
         openNext(of: channel, into: &effects)
@@ -29,9 +30,7 @@ extension ConnectionMachine {
         else { return }
         switch result {
         case .success(let data):
-            var readable = envelope
-            readable.data = data
-            effects.append(.deliver(.event(readable)))
+            effects.append(.deliver(.event(envelope.with(data: data))))
             if withNewKey { subscriptions[event.channel]?.sealed?.keyFits() }
         case .failure(.wrongKey) where subscriptions[event.channel]?.sealed?.shouldRefreshKey(at: now) == true:
             return refreshKey(of: event.channel, at: now, into: &effects)
@@ -44,13 +43,13 @@ extension ConnectionMachine {
         openNext(of: event.channel, into: &effects)
     }
 
-    private mutating func openNext(of channel: String, into effects: inout [Effect]) {
+    private mutating func openNext(of channel: Name, into effects: inout [Effect]) {
         sealedEventsNumbered += 1
         guard let (envelope, secret) = subscriptions[channel]?.sealed?.beginOpening(sealedEventsNumbered) else { return }
         open(envelope, of: channel, with: secret, into: &effects)
     }
 
-    private func open(_ envelope: Envelope, of channel: String, with secret: SharedSecret, into effects: inout [Effect]) {
+    private func open(_ envelope: Envelope, of channel: Name, with secret: SharedSecret, into effects: inout [Effect]) {
         effects.append(
             .openSealed(SealedEvent(channel: channel, number: sealedEventsNumbered, data: envelope.data), secret))
     }
@@ -58,7 +57,7 @@ extension ConnectionMachine {
     // MARK: The key
 
     /// A subscription's authorisation, or a refresh, brought the channel's key.
-    mutating func useKey(_ auth: PusherAuth, of channel: String, into effects: inout [Effect]) {
+    mutating func useKey(_ auth: PusherAuth, of channel: Name, into effects: inout [Effect]) {
         guard let secret = auth.sharedSecret.map(SharedSecret.init) else { return }
         sealedEventsNumbered += 1
         if let (envelope, secret) = subscriptions[channel]?.sealed?.use(secret, sealedEventsNumbered) {
@@ -80,13 +79,13 @@ extension ConnectionMachine {
         return true
     }
 
-    mutating func keyRefused(_ channel: String, _ problem: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func keyRefused(_ channel: Name, _ problem: String, at now: MonotonicTime, into effects: inout [Effect]) {
         guard let envelope = subscriptions[channel]?.sealed?.keyRefused(at: now) else { return }
         decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
         openNext(of: channel, into: &effects)
     }
 
-    private mutating func refreshKey(of channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func refreshKey(of channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
         guard socketID != nil, subscriptions[channel]?.isSubscribed == true else {
             // The next subscription brings the key.
             subscriptions[channel]?.sealed?.awaitKey(nil, at: now)
@@ -99,7 +98,7 @@ extension ConnectionMachine {
 
     /// An event may still wait for a key when its channel is subscribed: the key of this subscription didn't fit before the success came,
     /// or the success came before the key.
-    mutating func askForAwaitedKey(of channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func askForAwaitedKey(of channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
         guard let subscription = subscriptions[channel], subscription.isSubscribed,
             subscription.sealed?.awaitsSubscription == true
         else { return }
@@ -109,7 +108,7 @@ extension ConnectionMachine {
     }
 
     private func decryptionFailed(
-        _ envelope: Envelope, of channel: String, _ problem: String, into effects: inout [Effect]
+        _ envelope: Envelope, of channel: Name, _ problem: String, into effects: inout [Effect]
     ) {
         effects.append(.log(.warning, "\(envelope.event) can't be decrypted: \(problem)", channel: channel))
         effects.append(.deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data)))

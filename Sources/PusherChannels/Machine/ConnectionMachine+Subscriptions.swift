@@ -1,6 +1,6 @@
 /// The channels that the user wants.
 extension ConnectionMachine {
-    mutating func subscribe(_ channel: String, auth: PusherAuth?, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: MonotonicTime, into effects: inout [Effect]) {
         let name = ChannelName(channel)
         if let problem = name.problem(configuration.limits) {
             let failure = SubscriptionFailure(error: PusherError(.invalidRequest, message: problem))
@@ -22,12 +22,12 @@ extension ConnectionMachine {
 
     mutating func beginSubscriptions(at now: MonotonicTime, into effects: inout [Effect]) {
         for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
-            begin(subscription.name.text, at: now, into: &effects)
+            begin(subscription.channel, at: now, into: &effects)
         }
     }
 
     /// Starts on a channel if there is a connection to do it on.
-    mutating func begin(_ channel: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func begin(_ channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
         guard socketID != nil else { return }
         let attempt = nextSubscriptionAttempt(for: channel)
         switch subscriptions[channel]?.begin(attempt, into: &effects) {
@@ -38,7 +38,7 @@ extension ConnectionMachine {
         setDeadline(for: channel, at: now)
     }
 
-    mutating func nextSubscriptionAttempt(for channel: String) -> SubscriptionAttempt {
+    mutating func nextSubscriptionAttempt(for channel: Name) -> SubscriptionAttempt {
         subscriptionGeneration += 1
         return SubscriptionAttempt(channel: channel, connection: attempt, generation: subscriptionGeneration)
     }
@@ -63,7 +63,7 @@ extension ConnectionMachine {
     }
 
     private mutating func subscribe(
-        _ channel: String, with auth: PusherAuth, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, with auth: PusherAuth, at now: MonotonicTime, into effects: inout [Effect]
     ) {
         if subscriptions[channel]?.sealed != nil, auth.sharedSecret == nil {
             let message = "the authorisation for \(channel) has no shared_secret, which encrypted channels need"
@@ -74,7 +74,7 @@ extension ConnectionMachine {
     }
 
     private mutating func authorisationFailed(
-        _ channel: String, _ failure: AuthorisationFailure, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, _ failure: AuthorisationFailure, at now: MonotonicTime, into effects: inout [Effect]
     ) {
         let error = PusherError(.authorisation, code: failure.status, message: failure.message)
         subscriptionFailed(
@@ -82,7 +82,7 @@ extension ConnectionMachine {
     }
 
     mutating func subscriptionRefused(
-        _ channel: String, _ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, _ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]
     ) {
         guard subscriptions[channel]?.mayBeRefused == true else { return }
         subscriptions[channel]?.refused()
@@ -97,11 +97,11 @@ extension ConnectionMachine {
         let candidates = subscriptions.values.filter { $0.isSubscribing && $0.name.needsAuthorisation }
         guard candidates.count == 1 else { return }
         let refusal = PusherError(.subscriptionRefused, code: error.code, message: error.message)
-        subscriptionFailed(candidates[0].name.text, SubscriptionFailure(error: refusal), at: now, into: &effects)
+        subscriptionFailed(candidates[0].channel, SubscriptionFailure(error: refusal), at: now, into: &effects)
     }
 
     mutating func subscriptionFailed(
-        _ channel: String, _ failure: SubscriptionFailure, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, _ failure: SubscriptionFailure, at now: MonotonicTime, into effects: inout [Effect]
     ) {
         guard let failures = subscriptions[channel]?.failures else { return }
         let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
@@ -110,13 +110,13 @@ extension ConnectionMachine {
         setDeadline(for: channel, at: now)
     }
 
-    mutating func unsubscribe(_ channel: String, into effects: inout [Effect]) {
+    mutating func unsubscribe(_ channel: Name, into effects: inout [Effect]) {
         subscriptions.removeValue(forKey: channel)?.abandon(into: &effects)
     }
 
     mutating func unsubscribeAll(into effects: inout [Effect]) {
         for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
-            unsubscribe(subscription.name.text, into: &effects)
+            unsubscribe(subscription.channel, into: &effects)
         }
     }
 

@@ -6,7 +6,7 @@ extension ConnectionMachine {
             user.isAwaited = true
             user.state = .waiting
             beginSignIn(at: now, into: &effects)
-        case .signedIn(let id):
+        case .signedIn(let id, _):
             effects.append(.deliver(.signedIn(userID: id)))
         case .waiting, .authorising, .signingIn:
             user.isAwaited = true
@@ -41,7 +41,7 @@ extension ConnectionMachine {
     }
 
     mutating func signedIn(
-        _ id: String, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+        _ id: Name, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
     ) {
         switch user.state {
         case .signingIn: break
@@ -52,19 +52,19 @@ extension ConnectionMachine {
             effects.append(.log(.debug, "success of a sign-in that was not asked for, ignored"))
             return
         }
-        user.state = .signedIn(id: id)
+        let name = ChannelName(UserMachine.channel(ofUser: id))
+        user.state = .signedIn(id: id, channel: name.name)
         user.isAwaited = false
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.signedIn(userID: id)))
-        let name = ChannelName(UserMachine.channel(ofUser: id))
         if let lost = user.lostChannel, lost.name == name {
-            subscriptions[name.text] = lost
+            subscriptions[name.name] = lost
         } else {
-            subscriptions[name.text] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: nil)
+            subscriptions[name.name] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: nil)
             subscriptionsMade += 1
         }
         user.lostChannel = nil
-        begin(name.text, at: now, into: &effects)
+        begin(name.name, at: now, into: &effects)
     }
 
     /// What goes wrong while the server is asked is taken for the answer, as it names nothing that it is about; but for a watchlist that is

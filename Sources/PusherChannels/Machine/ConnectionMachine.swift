@@ -44,7 +44,7 @@ struct ConnectionMachine: Equatable, Sendable {
     /// What the server said was wrong last, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
 
-    var subscriptions: [String: SubscriptionMachine] = [:]
+    var subscriptions: [Name: SubscriptionMachine] = [:]
     var subscriptionsMade = 0
     var subscriptionGeneration = 0
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
@@ -55,7 +55,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var user = UserMachine()
     var sealedEventsNumbered: SealedEvents.Number = 0
     /// Channels with client events that wait for the limiter.
-    var channelsWithUnsentEvents: Set<String> = []
+    var channelsWithUnsentEvents: Set<Name> = []
 
     init(configuration: Configuration, seed: UInt64) {
         self.configuration = configuration
@@ -94,8 +94,14 @@ struct ConnectionMachine: Equatable, Sendable {
             case .connected(let session): session.heartbeat.nextDeadline
             }
         let unsentDeadline = channelsWithUnsentEvents.isEmpty ? nil : clientEventLimiter.nextChance
-        return [phaseDeadline, subscriptionDeadlines.first?.deadline, unsentDeadline, user.deadline, readingDeadline]
-            .compactMap { $0 }.min()
+        return earliest(
+            phaseDeadline,
+            earliest(subscriptionDeadlines.first?.deadline, earliest(unsentDeadline, earliest(user.deadline, readingDeadline))))
+    }
+
+    private func earliest(_ left: MonotonicTime?, _ right: MonotonicTime?) -> MonotonicTime? {
+        guard let left, let right else { return left ?? right }
+        return min(left, right)
     }
 
     /// When the next connection attempt will be made; nil unless one is waited for.

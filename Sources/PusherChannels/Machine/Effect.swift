@@ -1,38 +1,40 @@
 /// What a connection wants done: plain values, so that a test can compare them and a log can show them.
+///
+/// What is rare is stored indirectly: there is one for each event, which is moved about a few times.
 enum Effect: Equatable, Sendable {
     case openSocket(ConnectionAttempt, secure: Bool)
-    case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
+    indirect case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
     case setReading(Bool)
     /// Reading goes on although there is no room: whoever is behind must lose something.
     case pauseLimitReached(heardUpTo: MonotonicTime)
-    case send(ClientMessage)
-    case authorise(SubscriptionAttempt, socketID: String)
-    case cancelAuthorisation(SubscriptionAttempt)
-    case authoriseUser(UserMachine.Attempt, socketID: String)
-    case cancelUserAuthorisation(UserMachine.Attempt)
-    case openSealed(ConnectionMachine.SealedEvent, SharedSecret)
+    indirect case send(ClientMessage)
+    indirect case authorise(SubscriptionAttempt, socketID: String)
+    indirect case cancelAuthorisation(SubscriptionAttempt)
+    indirect case authoriseUser(UserMachine.Attempt, socketID: String)
+    indirect case cancelUserAuthorisation(UserMachine.Attempt)
+    indirect case openSealed(ConnectionMachine.SealedEvent, SharedSecret)
     case deliver(Delivery)
-    case log(LogLevel, String, channel: String? = nil)
+    indirect case log(LogLevel, String, channel: Name? = nil)
 }
 
 /// What the user hears of, in the order it happened.
 enum Delivery: Equatable, Sendable {
     case event(Envelope)
-    case stateChanged(from: ConnectionState, to: ConnectionState, because: PusherError? = nil)
-    case subscribed(channel: String)
+    indirect case stateChanged(from: ConnectionState, to: ConnectionState, because: PusherError? = nil)
+    indirect case subscribed(channel: Name)
     /// Subscribed once more: what was sent on the channel since then may not have come.
-    case gap(channel: String, since: MonotonicTime)
-    case subscriptionFailed(channel: String, SubscriptionFailure)
-    case memberAdded(channel: String, PresenceMember)
-    case memberRemoved(channel: String, PresenceMember)
-    case subscriptionCount(channel: String, Int)
-    case signedIn(userID: String)
-    case signInFailed(PusherError)
+    indirect case gap(channel: Name, since: MonotonicTime)
+    indirect case subscriptionFailed(channel: Name, SubscriptionFailure)
+    indirect case memberAdded(channel: Name, PresenceMember)
+    indirect case memberRemoved(channel: Name, PresenceMember)
+    indirect case subscriptionCount(channel: Name, Int)
+    indirect case signedIn(userID: Name)
+    indirect case signInFailed(PusherError)
     /// An event for the user, on whatever connection.
     case userEvent(Envelope)
-    case watchlist(WatchlistEvent)
-    case decryptionFailed(channel: String, event: String, data: String?)
-    case error(PusherError)
+    indirect case watchlist(WatchlistEvent)
+    indirect case decryptionFailed(channel: Name, event: Name, data: String?)
+    indirect case error(PusherError)
 }
 
 /// How much a log line matters.

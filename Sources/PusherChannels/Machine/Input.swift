@@ -7,42 +7,42 @@ enum Input: Equatable, Sendable {
     case letGo
     /// The network may be another one, or back.
     case networkChanged
-    case reconnectPolicy(ReconnectPolicy)
+    indirect case reconnectPolicy(ReconnectPolicy)
     /// Whether so much waits for the user's side that no more should come.
     case consumersChanged(areBehind: Bool)
     /// `auth` is an authorisation the caller brought along, to be used instead of asking for one.
-    case subscribe(channel: String, auth: PusherAuth?)
-    case unsubscribe(channel: String)
+    indirect case subscribe(channel: Name, auth: PusherAuth?)
+    indirect case unsubscribe(channel: Name)
     case unsubscribeAll
-    case trigger(ClientEvent)
+    indirect case trigger(ClientEvent)
     case signIn
 
     // What the socket of an attempt reports.
     case socketOpened(ConnectionAttempt)
     case received(ServerMessage, ConnectionAttempt)
-    case receivedMalformed(MalformedFrame, ConnectionAttempt)
+    indirect case receivedMalformed(MalformedFrame, ConnectionAttempt)
     case receivedControlFrame(ConnectionAttempt)
     /// What is received from here on may have come so long before.
-    case mayHaveWaited(Duration, ConnectionAttempt)
-    case socketClosed(WebSocketClosure, ConnectionAttempt)
+    indirect case mayHaveWaited(Duration, ConnectionAttempt)
+    indirect case socketClosed(WebSocketClosure, ConnectionAttempt)
 
     // What was asked for and came back.
-    case authorised(SubscriptionAttempt, Result<PusherAuth, AuthorisationFailure>)
-    case userAuthorised(UserMachine.Attempt, Result<PusherUserAuth, AuthorisationFailure>)
-    case opened(ConnectionMachine.SealedEvent, Result<String, ConnectionMachine.OpeningFailure>)
+    indirect case authorised(SubscriptionAttempt, Result<PusherAuth, AuthorisationFailure>)
+    indirect case userAuthorised(UserMachine.Attempt, Result<PusherUserAuth, AuthorisationFailure>)
+    indirect case opened(ConnectionMachine.SealedEvent, Result<String, ConnectionMachine.OpeningFailure>)
     case deadlineReached
 }
 
 /// An event that a client sends to the other subscribers of a channel; `data` is JSON text.
 struct ClientEvent: Equatable, Sendable {
     let name: String
-    let channel: String
+    let channel: Name
     let data: String
 }
 
 /// One try at subscribing to a channel. Tells an answer to it from answers to earlier tries, which are stale.
 struct SubscriptionAttempt: Hashable, Sendable {
-    let channel: String
+    let channel: Name
     let connection: ConnectionAttempt
     let generation: Int
 }

@@ -10,12 +10,12 @@ struct PresenceRoster: Equatable, Sendable {
         let member: PresenceMember
     }
 
-    private var entries: [String: Entry] = [:]
+    private var entries: [Name: Entry] = [:]
     private var nextOrdinal = 0
 
     var count: Int { entries.count }
 
-    subscript(userID: String) -> PresenceMember? {
+    subscript(userID: Name) -> PresenceMember? {
         entries[userID]?.member
     }
 
@@ -33,7 +33,7 @@ struct PresenceRoster: Equatable, Sendable {
         return known == nil
     }
 
-    mutating func remove(userID: String) -> PresenceMember? {
+    mutating func remove(userID: Name) -> PresenceMember? {
         entries.removeValue(forKey: userID)?.member
     }
 

@@ -20,18 +20,22 @@ struct SealedEvents: Equatable, Sendable {
     private(set) var stage = Stage.idle
     private var secret: SharedSecret?
     private var waiting: ArraySlice<Envelope> = []
+    private var waitingBytes = 0
     private var vainRefresh: MonotonicTime?
 
     /// Puts an event at the end; false when too many wait already.
-    mutating func append(_ envelope: Envelope, limit: Int) -> Bool {
-        guard waiting.count < limit else { return false }
+    mutating func append(_ envelope: Envelope, limit: Int, byteLimit: Int) -> Bool {
+        // The first may have any size: it is opened at once.
+        guard waiting.isEmpty || (waiting.count < limit && waitingBytes + envelope.size <= byteLimit) else { return false }
         waiting.append(envelope)
+        waitingBytes += envelope.size
         return true
     }
 
     /// Takes the first event that waits, if nothing is in its way.
     mutating func beginOpening(_ number: Number) -> (Envelope, SharedSecret)? {
         guard stage == .idle, let secret, let envelope = waiting.popFirst() else { return nil }
+        waitingBytes -= envelope.size
         stage = .opening(number, envelope, withNewKey: false)
         return (envelope, secret)
     }

@@ -17,8 +17,8 @@ extension SubscriptionFailure {
     }
 
     /// Tells the user: as the event that the protocol has for it, whoever noticed the failure, and as a call.
-    func report(channel: String, into effects: inout [Effect]) {
-        var data: [String: JSONValue] = ["type": .string(type), "error": .string(error.message)]
+    func report(channel: Name, into effects: inout [Effect]) {
+        var data: [Name: JSONValue] = ["type": .string(type), "error": .string(error.message)]
         data["status"] = error.code.map { .integer($0) }
         let event = Envelope(event: "pusher:subscription_error", channel: channel, data: JSONValue.object(data).text)
         effects.append(.deliver(.event(event)))

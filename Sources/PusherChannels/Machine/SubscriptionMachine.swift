@@ -15,6 +15,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     let name: ChannelName
+    var channel: Name { name.name }
     /// Channels are subscribed in the order in which they were first asked for.
     let ordinal: Int
     private(set) var state = State.waiting
@@ -36,12 +37,13 @@ struct SubscriptionMachine: Equatable, Sendable {
     var suppliedAuth: PusherAuth?
     /// Of an encrypted channel.
     var sealed: SealedEvents?
-    private var myUserID: String?
+    private var myUserID: Name?
     /// Since when nothing that was sent on the channel is known to have come; nil when there is no such time.
     private var missingSince: MonotonicTime?
     /// Of the latest subscription, kept while the connection is down so that the next one can tell the difference.
     private var roster: PresenceRoster?
     private var unsentEvents: [ClientEvent] = []
+    private var unsentBytes = 0
 
     init(name: ChannelName, ordinal: Int, suppliedAuth: PusherAuth?) {
         self.name = name
@@ -53,6 +55,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     // MARK: What it shows
 
     var isSubscribed: Bool { state == .subscribed }
+
+    var isEncrypted: Bool { name.kind == .encrypted }
 
     var isSubscribing: Bool {
         if case .subscribing = state { true } else { false }
@@ -67,7 +71,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     /// The user id that this client subscribed with; nil if the authorisation named none.
-    var me: String? {
+    var me: Name? {
         isSubscribed ? myUserID : nil
     }
 
@@ -85,7 +89,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         guard name.needsAuthorisation else {
             state = .subscribing(attempt)
             request = .made
-            effects.append(.send(.subscribe(channel: name.text, auth: nil, channelData: nil)))
+            effects.append(.send(.subscribe(channel: channel.text, auth: nil, channelData: nil)))
             return .awaitAnswer
         }
         state = .authorising(attempt)
@@ -103,12 +107,12 @@ struct SubscriptionMachine: Equatable, Sendable {
         state = .subscribing(attempt)
         request = .made
         myUserID = auth.channelData.flatMap(Self.userID)
-        effects.append(.send(.subscribe(channel: name.text, auth: auth.auth, channelData: auth.channelData)))
+        effects.append(.send(.subscribe(channel: channel.text, auth: auth.auth, channelData: auth.channelData)))
     }
 
-    private static func userID(in channelData: String) -> String? {
+    private static func userID(in channelData: String) -> Name? {
         do {
-            return try JSONValue(parsing: channelData)["user_id"]?.identifier
+            return try JSONValue(parsing: channelData)["user_id"]?.identifier.map { Name($0) }
         } catch {
             return nil  // The server reads the same text and refuses the subscription, which is reported then.
         }
@@ -124,19 +128,19 @@ struct SubscriptionMachine: Equatable, Sendable {
         case .authorising(let attempt) where request != .none:
             effects.append(.cancelAuthorisation(attempt))  // The same, while the next try is on its way.
         case .waiting, .authorising, .retrying, .failed:
-            effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: name.text))
+            effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: channel))
             return
         }
         let isNews = !isSubscribed
         state = .subscribed
         request = .made
         failures = 0
-        if let since = missingSince { effects.append(.deliver(.gap(channel: name.text, since: since))) }
+        if let since = missingSince { effects.append(.deliver(.gap(channel: channel, since: since))) }
         // A second success on one connection is of a second subscription: there may have been a time between the two.
         missingSince = now
         let changes = replaceRoster(with: presence)
         effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
-        if isNews { effects.append(.deliver(.subscribed(channel: name.text))) }
+        if isNews { effects.append(.deliver(.subscribed(channel: channel))) }
         for member in changes.left { report(removed: member, into: &effects) }
         for member in changes.joined { report(added: member, into: &effects) }
     }
@@ -161,7 +165,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         failures += 1
         if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
-        failure.report(channel: name.text, into: &effects)
+        failure.report(channel: channel, into: &effects)
     }
 
     /// - Parameter time: Up to when all that came is known to have been heard.
@@ -178,7 +182,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     func abandon(into effects: inout [Effect]) {
         if let refresh = sealed?.refresh { effects.append(.cancelAuthorisation(refresh)) }
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
-        if request == .made { effects.append(.send(.unsubscribe(channel: name.text))) }
+        if request == .made { effects.append(.send(.unsubscribe(channel: channel.text))) }
     }
 
     // MARK: While subscribed
@@ -188,31 +192,31 @@ struct SubscriptionMachine: Equatable, Sendable {
         report(added: member, into: &effects)
     }
 
-    mutating func memberRemoved(_ userID: String, into effects: inout [Effect]) {
+    mutating func memberRemoved(_ userID: Name, into effects: inout [Effect]) {
         guard isSubscribed, let member = roster?.remove(userID: userID) else { return }
         report(removed: member, into: &effects)
     }
 
     private func report(added member: PresenceMember, into effects: inout [Effect]) {
-        var data: [String: JSONValue] = ["user_id": .string(member.userID)]
+        var data: [Name: JSONValue] = ["user_id": .string(member.userID.text)]
         data["user_info"] = member.info
         effects.append(.deliver(.event(memberEvent("pusher:member_added", data))))
-        effects.append(.deliver(.memberAdded(channel: name.text, member)))
+        effects.append(.deliver(.memberAdded(channel: channel, member)))
     }
 
     private func report(removed member: PresenceMember, into effects: inout [Effect]) {
-        effects.append(.deliver(.event(memberEvent("pusher:member_removed", ["user_id": .string(member.userID)]))))
-        effects.append(.deliver(.memberRemoved(channel: name.text, member)))
+        effects.append(.deliver(.event(memberEvent("pusher:member_removed", ["user_id": .string(member.userID.text)]))))
+        effects.append(.deliver(.memberRemoved(channel: channel, member)))
     }
 
-    private func memberEvent(_ event: String, _ data: [String: JSONValue]) -> Envelope {
-        Envelope(event: event, channel: name.text, data: JSONValue.object(data).text)
+    private func memberEvent(_ event: Name, _ data: [Name: JSONValue]) -> Envelope {
+        Envelope(event: event, channel: channel, data: JSONValue.object(data).text)
     }
 
     mutating func countChanged(_ count: Int, envelope: Envelope, into effects: inout [Effect]) {
         subscriptionCount = count
         effects.append(.deliver(.event(envelope.renamed("pusher:subscription_count"))))
-        effects.append(.deliver(.subscriptionCount(channel: name.text, count)))
+        effects.append(.deliver(.subscriptionCount(channel: channel, count)))
     }
 
     // MARK: Client events
@@ -221,7 +225,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// Sends an event if nothing is in its way, otherwise lets it wait its turn.
     mutating func trigger(
-        _ event: ClientEvent, queueLimit: Int, limiter: inout ClientEventLimiter, at now: MonotonicTime,
+        _ event: ClientEvent, queueLimit: Int, byteLimit: Int, limiter: inout ClientEventLimiter, at now: MonotonicTime,
         into effects: inout [Effect]
     ) -> TriggerResult {
         if isSubscribed, unsentEvents.isEmpty {
@@ -232,11 +236,13 @@ struct SubscriptionMachine: Equatable, Sendable {
             effects.append(.send(event.message))
             return .sent
         }
-        guard unsentEvents.count < queueLimit else {
-            let problem = "\(queueLimit) client events wait for the subscription to \(name.text) already"
+        let size = event.data.utf8.count
+        guard unsentEvents.isEmpty || (unsentEvents.count < queueLimit && unsentBytes + size <= byteLimit) else {
+            let problem = "\(queueLimit) client events, or \(byteLimit) bytes, wait for the subscription to \(channel) already"
             return .refused(PusherError(.invalidRequest, message: problem))
         }
         unsentEvents.append(event)
+        unsentBytes += size
         return .queued
     }
 
@@ -245,10 +251,11 @@ struct SubscriptionMachine: Equatable, Sendable {
         guard isSubscribed else { return }
         let allowed = unsentEvents.prefix { _ in limiter.allows(at: now) }
         for event in allowed { effects.append(.send(event.message)) }
+        unsentBytes -= allowed.reduce(0) { $0 + $1.data.utf8.count }
         unsentEvents.removeFirst(allowed.count)
     }
 }
 
 extension ClientEvent {
-    var message: ClientMessage { .clientEvent(name: name, channel: channel, data: data) }
+    var message: ClientMessage { .clientEvent(name: name, channel: channel.text, data: data) }
 }

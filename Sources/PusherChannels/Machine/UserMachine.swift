@@ -13,7 +13,7 @@ struct UserMachine: Equatable, Sendable {
         case waiting
         case authorising(Attempt, deadline: MonotonicTime)
         case signingIn(deadline: MonotonicTime)
-        case signedIn(id: String)
+        case signedIn(id: Name, channel: Name)
         /// Until the user asks again or the next connection is established.
         case failed
     }
@@ -28,13 +28,15 @@ struct UserMachine: Equatable, Sendable {
     var attempts = 0
 
     /// Events for a user come on a channel of this name, which the server lets only that user have.
-    static func channel(ofUser id: String) -> String { "#server-to-user-\(id)" }
+    static func channel(ofUser id: Name) -> Name { Name("#server-to-user-\(id)") }
 
-    var id: String? {
-        if case .signedIn(let id) = state { id } else { nil }
+    var id: Name? {
+        if case .signedIn(let id, _) = state { id } else { nil }
     }
 
-    var channel: String? { id.map(Self.channel) }
+    var channel: Name? {
+        if case .signedIn(_, let channel) = state { channel } else { nil }
+    }
 
     var deadline: MonotonicTime? {
         switch state {

@@ -27,6 +27,42 @@ public struct MessageBatch: ~Copyable {
         }
     }
 
+    /// How many bytes the messages have together.
+    var size: Int { messages.reduce(0) { $0 + $1.1.count } }
+
+    /// More than this is copied to a block only for one message that is larger.
+    private static var blockSize: Int { 4096 }
+
+    /// Copies the messages to memory that may be kept, and calls `body` with each one's kind, the block, and where it lies in it.
+    ///
+    /// Several share a block, as an allocation for each would cost as much as reading it does; a block is small, so that an event which an
+    /// application keeps for long doesn't keep a whole read.
+    borrowing func forEachInBlocks(_ body: (Kind, [UInt8], Range<Int>) -> Void) {
+        var first = 0
+        while first < messages.count {
+            var end = first
+            var size = 0
+            repeat {
+                size += messages[end].1.count
+                end += 1
+            } while end < messages.count && size + messages[end].1.count <= Self.blockSize
+            let block = [UInt8](unsafeUninitializedCapacity: size) { block, count in
+                for index in first..<end {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(block)[count...])
+                    rest.copyMemory(from: messages[index].1)
+                    count += messages[index].1.count
+                }
+            }
+            var start = 0
+            for index in first..<end {
+                let (kind, bytes) = messages[index]
+                body(kind, block, start..<start + bytes.count)
+                start += bytes.count
+            }
+            first = end
+        }
+    }
+
     /// Calls `body` with a batch of one text message; for test doubles and custom sockets that hold strings.
     public static func withText<Result>(_ text: String, _ body: (borrowing MessageBatch) -> Result) -> Result {
         var text = text

@@ -23,8 +23,14 @@ public struct PusherEnvironment: Sendable {
     /// Seeds a connection's random generator, from which reconnection takes its jitter.
     public var randomSeed: @Sendable () -> UInt64
 
-    /// Makes the decoder behind ``PusherEvent/decode(_:)``.
-    public var jsonDecoder: @Sendable () -> JSONDecoder
+    /// Makes the decoder behind ``PusherEvent/decode(_:)``. Unless it is set, events are decoded as a `JSONDecoder()` does it, but faster.
+    public var jsonDecoder: @Sendable () -> JSONDecoder {
+        get { customDecoder ?? { JSONDecoder() } }
+        set { customDecoder = newValue }
+    }
+
+    /// The application's; nil for the default.
+    private(set) var customDecoder: (@Sendable () -> JSONDecoder)?
 
     /// Makes the encoder for the payload of client events and the bodies of HTTP API requests.
     public var jsonEncoder: @Sendable () -> JSONEncoder
@@ -39,7 +45,7 @@ public struct PusherEnvironment: Sendable {
         makeWebSocket: @escaping @Sendable () -> any WebSocket = DefaultTransport.makeWebSocket,
         wallClock: @escaping @Sendable () -> Date = { Date() },
         randomSeed: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
-        jsonDecoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+        jsonDecoder: (@Sendable () -> JSONDecoder)? = nil,
         jsonEncoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },
         spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
     ) {
@@ -48,7 +54,7 @@ public struct PusherEnvironment: Sendable {
         self.makeWebSocket = makeWebSocket
         self.wallClock = wallClock
         self.randomSeed = randomSeed
-        self.jsonDecoder = jsonDecoder
+        customDecoder = jsonDecoder
         self.jsonEncoder = jsonEncoder
         self.spawn = spawn
     }

@@ -13,6 +13,10 @@ public protocol WebSocket: AnyObject, Sendable {
     /// Sends one text message. Dropped when the socket is not open: the close report says so.
     func send(_ text: String)
 
+    /// Sends one text message that answers the peer, which only the last of matters: while much waits to be sent, it takes the place of
+    /// the one before. A peer that asks without end and reads nothing must not fill the memory.
+    func sendUnlessBusy(_ text: String)
+
     /// Closes with a code and a reason (RFC 6455, 7.1.2); before the socket is open, gives the attempt up.
     ///
     /// The socket waits a short while for the peer's close frame, then ends by itself.
@@ -20,6 +24,13 @@ public protocol WebSocket: AnyObject, Sendable {
 
     /// Stops (`false`) or resumes (`true`) reading, so that TCP makes the server wait. Each attempt begins with reading on.
     func setReading(_ reading: Bool)
+}
+
+extension WebSocket {
+    /// Sends it like any other.
+    public func sendUnlessBusy(_ text: String) {
+        send(text)
+    }
 }
 
 /// Hears what a ``WebSocket`` reports.

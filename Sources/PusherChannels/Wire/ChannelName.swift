@@ -7,16 +7,23 @@ package struct ChannelName: Hashable, Sendable {
         case encrypted
     }
 
-    package let text: String
+    package let name: Name
     package let kind: Kind
 
     package init(_ text: String) {
-        self.text = text
+        self.init(Name(text))
+    }
+
+    package init(_ name: Name) {
+        let text = name.text
+        self.name = name
         kind =
             if text.begins(with: "private-encrypted-") { .encrypted } else if text.begins(with: "private-") {
                 .private
             } else if text.begins(with: "presence-") { .presence } else { .public }
     }
+
+    package var text: String { name.text }
 
     /// Whether subscribing takes a signature from the application's server.
     package var needsAuthorisation: Bool { kind != .public }

@@ -1,12 +1,17 @@
 /// Reads the `data` of the protocol's own events. Servers differ in how they send it: as a string holding JSON, as the
 /// value itself, as an empty string, or not at all; every form that can be understood is.
 struct ControlReader {
-    let envelope: Envelope
+    private let envelope: Envelope
+    /// Parsed once, however often it is looked into.
+    private let payload: JSONValue
 
-    private var payload: JSONValue { envelope.payload ?? .null }
+    init(envelope: Envelope) {
+        self.envelope = envelope
+        payload = envelope.payload ?? .null
+    }
 
-    private func channel() throws(MalformedFrame) -> String {
-        guard let channel = envelope.channel, !channel.isEmpty else { throw missing("a channel") }
+    private func channel() throws(MalformedFrame) -> Name {
+        guard let channel = envelope.channel, !channel.text.isEmpty else { throw missing("a channel") }
         return channel
     }
 
@@ -37,8 +42,8 @@ struct ControlReader {
     /// Members are the ids and the hash's keys together: pusher-fake leaves `ids` out, Reverb sends an empty hash as `[]`.
     private func snapshot(_ presence: JSONValue) -> PresenceSnapshot {
         let hash = presence["hash"]?.objectValue ?? [:]
-        let ids = (presence["ids"]?.arrayValue ?? []).compactMap(\.identifier)
-        var seen: Set<String> = []
+        let ids = (presence["ids"]?.arrayValue ?? []).compactMap(\.name)
+        var seen: Set<Name> = []
         let ordered = (ids + hash.keys.sorted()).filter { seen.insert($0).inserted }
         return PresenceSnapshot(members: ordered.map { PresenceMember(userID: $0, info: hash[$0].flatMap(\.unlessNull)) })
     }
@@ -63,25 +68,26 @@ struct ControlReader {
         } catch {
             throw missing("user_data in JSON")
         }
-        guard let id = user["id"]?.identifier, !id.isEmpty else { throw missing("a user id") }
+        guard let id = user["id"]?.name, !id.text.isEmpty else { throw missing("a user id") }
         return .signedIn(userID: id)
     }
 
     func watchlist() -> [WatchlistEvent] {
         (payload["events"]?.arrayValue ?? []).compactMap { event in
-            event["name"]?.stringValue.map { WatchlistEvent(name: $0, userIDs: Self.userIDs(event)) }
+            event["name"]?.stringValue.map { WatchlistEvent(name: Name($0), userIDs: Self.userIDs(event)) }
         }
     }
 
     /// Sockudo sends `online` and `offline` as plain events without a channel.
-    func plainWatchlist() -> WatchlistEvent? {
-        guard envelope.channel == nil, ["online", "offline"].contains(envelope.event), payload["user_ids"] != nil
-        else { return nil }
-        return WatchlistEvent(name: envelope.event, userIDs: Self.userIDs(payload))
+    static func plainWatchlist(_ envelope: Envelope) -> WatchlistEvent? {
+        guard envelope.channel == nil, envelope.event.equals("online") || envelope.event.equals("offline") else { return nil }
+        let payload = envelope.payload ?? .null
+        guard payload["user_ids"] != nil else { return nil }
+        return WatchlistEvent(name: envelope.event, userIDs: userIDs(payload))
     }
 
-    private static func userIDs(_ event: JSONValue) -> [String] {
-        (event["user_ids"]?.arrayValue ?? []).compactMap(\.identifier)
+    private static func userIDs(_ event: JSONValue) -> [Name] {
+        (event["user_ids"]?.arrayValue ?? []).compactMap(\.name)
     }
 
     func cacheMiss() throws(MalformedFrame) -> ServerControl {
@@ -97,16 +103,18 @@ struct ControlReader {
         .memberRemoved(channel: try channel(), userID: try userID())
     }
 
-    private func userID() throws(MalformedFrame) -> String {
-        guard let userID = payload["user_id"]?.identifier else { throw missing("a user_id") }
+    private func userID() throws(MalformedFrame) -> Name {
+        guard let userID = payload["user_id"]?.name else { throw missing("a user_id") }
         return userID
     }
 }
 
 extension JSONValue {
     fileprivate var unlessNull: JSONValue? {
-        self == .null ? nil : self
+        if case .null = self { nil } else { self }
     }
+
+    fileprivate var name: Name? { identifier.map { Name($0) } }
 
     /// An integer, or a string that holds one: not every server keeps the two apart.
     fileprivate var number: Int? {

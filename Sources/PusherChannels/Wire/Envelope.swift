@@ -1,54 +1,115 @@
 /// One event object as it came over the wire, its `data` not yet understood.
-struct Envelope: Equatable, Sendable {
-    var event: String
-    var channel: String?
-    /// The string as sent; the raw text of any other JSON value; nil when absent or null.
-    var data: String?
-    var userID: String?
-    /// Top-level members the protocol doesn't name, as raw JSON text; nil when there are none.
-    var extra: [String: String]?
+///
+/// It is a view of the bytes it was read from, which it shares with the few events beside it (``MessageBatch/forEachInBlocks(_:)``):
+/// texts are made of them when somebody asks. To pass it on costs one reference.
+struct Envelope: Sendable {
+    private final class Storage: Sendable {
+        let event: Name
+        let channel: Name?
+        let block: [UInt8]
+        let data: TextPiece
+        let userID: TextPiece
+        /// The whole object, for the members that the protocol doesn't name.
+        let object: TextPiece
 
-    init(event: String, channel: String? = nil, data: String? = nil, userID: String? = nil, extra: [String: String]? = nil) {
-        self.event = event
-        self.channel = channel
-        self.data = data
-        self.userID = userID
-        self.extra = extra
+        init(event: Name, channel: Name?, block: [UInt8], data: TextPiece, userID: TextPiece, object: TextPiece) {
+            self.event = event
+            self.channel = channel
+            self.block = block
+            self.data = data
+            self.userID = userID
+            self.object = object
+        }
+    }
+
+    private let storage: Storage
+
+    /// Views an event object that lies in a block.
+    init(event: Name, channel: Name?, block: [UInt8], data: TextPiece, userID: TextPiece, object: TextPiece) {
+        storage = Storage(event: event, channel: channel, block: block, data: data, userID: userID, object: object)
+    }
+
+    /// Makes an event of texts: one of this client's own, or with data that was decrypted.
+    init(event: Name, channel: Name? = nil, data: String? = nil, userID: String? = nil, extra: [Name: String]? = nil) {
+        var block: [UInt8] = []
+        func append(_ text: String?, _ form: TextPiece.Form) -> TextPiece {
+            guard let text else { return .absent }
+            defer { block.append(contentsOf: text.utf8) }
+            return TextPiece(start: block.count, count: text.utf8.count, form: form)
+        }
+        let data = append(data, .plain)
+        let userID = append(userID, .plain)
+        let members = extra.map { $0.map { "\($0.key.text.quotedJSON):\($0.value)" }.joined(separator: ",") }
+        let object = append(members.map { "{\($0)}" }, .raw)
+        self.init(event: event, channel: channel, block: block, data: data, userID: userID, object: object)
+    }
+
+    var event: Name { storage.event }
+    var channel: Name? { storage.channel }
+
+    /// The string as sent; the raw text of any other JSON value; nil when absent or null.
+    var data: String? { storage.data.text(in: storage.block) }
+    var userID: String? { storage.userID.text(in: storage.block) }
+
+    /// Calls `body` with the UTF-8 bytes of ``data``; nil when there is none.
+    func withData<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
+        try storage.data.withUTF8(in: storage.block, body)
+    }
+
+    /// How many bytes it keeps, when it waits.
+    var size: Int { max(storage.object.count, storage.data.count + storage.userID.count) }
+
+    /// Top-level members the protocol doesn't name, as raw JSON text; nil when there are none.
+    var extra: [Name: String]? {
+        let members = storage.object.withUTF8(in: storage.block) { bytes in
+            var scanner = JSONScanner(bytes)
+            return scanner.membersBeyondTheProtocol()
+        }
+        return members?.isEmpty == false ? members : nil
     }
 
     /// `data` as a JSON value. Servers send either a string that holds JSON or the value itself; plain text stays a string.
     var payload: JSONValue? {
-        guard let data else { return nil }
-        do {
-            return try JSONValue(parsing: data)
-        } catch {
-            return .string(data)
+        withData { bytes in
+            do throws(JSONError) {
+                return try JSONValue(parsing: bytes)
+            } catch {
+                return .string(String(decoding: bytes, as: UTF8.self))
+            }
         }
     }
 
-    func renamed(_ event: String) -> Envelope {
-        var copy = self
-        copy.event = event
-        return copy
+    func renamed(_ event: Name) -> Envelope {
+        Envelope(
+            event: event, channel: channel, block: storage.block, data: storage.data, userID: storage.userID,
+            object: storage.object)
+    }
+
+    func with(data: String) -> Envelope {
+        Envelope(event: event, channel: channel, data: data, userID: userID, extra: extra)
     }
 }
 
-/// A frame that can't be understood. The connection goes on; the frame is reported.
-enum MalformedFrame: Error, Equatable, Sendable, CustomStringConvertible {
-    case notJSON(JSONError)
-    case notAnObject
-    case missingEvent
-    case binary
-    /// An event of the protocol itself lacks what it must carry.
-    case incomplete(event: String, missing: String)
+extension Envelope: Equatable {
+    static func == (left: Envelope, right: Envelope) -> Bool {
+        left.storage === right.storage
+            || (left.event, left.channel) == (right.event, right.channel) && left.data.hasBytes(of: right.data)
+                && left.userID.hasBytes(of: right.userID) && left.extra == right.extra
+    }
+}
 
+extension Envelope: CustomStringConvertible {
     var description: String {
-        switch self {
-        case .notJSON(let error): "the frame is not JSON: \(error)"
-        case .notAnObject: "the frame is JSON, but not an object"
-        case .missingEvent: "the frame has no event name"
-        case .binary: "the frame is binary, which protocol 7 doesn't use"
-        case .incomplete(let event, let missing): "\(event) came without \(missing)"
+        "Envelope(event: \(event), channel: \(channel?.text ?? "none"), data: \(data ?? "none"), userID: \(userID ?? "none"))"
+    }
+}
+
+extension String? {
+    fileprivate func hasBytes(of other: String?) -> Bool {
+        switch (self, other) {
+        case (let left?, let right?): left.hasBytes(of: right)
+        case (nil, nil): true
+        case (_?, nil), (nil, _?): false
         }
     }
 }

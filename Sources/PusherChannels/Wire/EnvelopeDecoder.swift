@@ -1,112 +1,126 @@
-/// Reads a frame's text: one pass, no intermediate tree, strings made only for what is kept.
-struct EnvelopeDecoder {
-    func decode(_ bytes: UnsafeRawBufferPointer) throws(MalformedFrame) -> ServerMessage {
-        let (envelope, isReserved) = try readEnvelope(bytes)
+/// Reads a frame's text: one pass, no intermediate tree, no text made but for names that are new.
+struct EnvelopeDecoder: Sendable {
+    private var names = NameTable()
+
+    /// Reads the frame that lies in a part of a block, which the message refers to from then on.
+    mutating func decode(_ block: [UInt8], _ range: Range<Int>) throws(MalformedFrame) -> ServerMessage {
+        let (envelope, isReserved) = try read(block, range)
         return isReserved ? try ServerMessage(reserved: envelope) : .event(envelope)
     }
 
-    private func readEnvelope(
-        _ bytes: UnsafeRawBufferPointer
+    private mutating func read(
+        _ block: [UInt8], _ range: Range<Int>
     ) throws(MalformedFrame) -> (envelope: Envelope, isReserved: Bool) {
-        var scanner = JSONScanner(bytes)
-        scanner.skipWhitespace()
-        var members = Members()
-        if scanner.current == UInt8(ascii: "{") {
-            do throws(JSONError) {
-                try members.read(from: &scanner)
-                try scanner.expectEnd()
+        // A typed throw can't leave the closure.
+        let result: Result<(Envelope, Bool), MalformedFrame> = block.withUnsafeBytes { bytes in
+            let frame = UnsafeRawBufferPointer(rebasing: bytes[range])
+            do throws(MalformedFrame) {
+                let members = try Self.members(of: frame)
+                guard let event = members.event.map({ name($0, in: frame) }) else { throw .missingEvent }
+                let envelope = Envelope(
+                    event: event, channel: members.channel.map { name($0, in: frame) }, block: block,
+                    data: members.data.piece(from: range.lowerBound), userID: members.userID.piece(from: range.lowerBound),
+                    object: members.hasExtra
+                        ? TextPiece(start: range.lowerBound, count: range.count, form: .raw) : .absent)
+                return .success((envelope, event.begins(with: "pusher")))
             } catch {
-                throw .notJSON(error)
+                return .failure(error)
             }
-        } else {
-            do throws(JSONError) {
-                try scanner.skipValue()
-                try scanner.expectEnd()
-            } catch {
-                throw .notJSON(error)
-            }
-            throw .notAnObject
         }
-        guard let event = members.event else { throw .missingEvent }
-        let envelope = Envelope(
-            event: event, channel: members.channel, data: members.data, userID: members.userID, extra: members.extra)
-        return (envelope, members.isReserved)
+        return try result.get()
+    }
+
+    private mutating func name(_ token: JSONScanner.StringToken, in frame: UnsafeRawBufferPointer) -> Name {
+        if token.hasEscapes { return Name(JSONScanner(frame).string(token)) }
+        return names.name(UnsafeRawBufferPointer(rebasing: frame[token.start..<token.end]))
+    }
+
+    private static func members(of frame: UnsafeRawBufferPointer) throws(MalformedFrame) -> Members {
+        var scanner = JSONScanner(frame)
+        scanner.skipWhitespace()
+        let isObject = scanner.current == UInt8(ascii: "{")
+        var members = Members()
+        do throws(JSONError) {
+            if isObject { try members.read(from: &scanner) } else { try scanner.skipValue() }
+            try scanner.expectEnd()
+        } catch {
+            throw .notJSON(error)
+        }
+        guard isObject else { throw .notAnObject }
+        return members
     }
 }
 
 /// What the reader has seen of an event object so far.
 private struct Members {
-    var event: String?
-    /// Whether the event's name begins as the protocol's own do.
-    var isReserved = false
-    var channel: String?
-    var data: String?
-    var userID: String?
-    var extra: [String: String]?
+    /// A value that is kept as it stands in the frame.
+    struct Value {
+        var start = 0
+        var count = 0
+        var form = TextPiece.Form.absent
 
-    mutating func read(from scanner: inout JSONScanner) throws(JSONError) {
-        scanner.advance()
-        scanner.skipWhitespace()
-        if scanner.current == UInt8(ascii: "}") {
-            scanner.advance()
-            return
-        }
-        while true {
-            let key = try scanner.scanString()
-            try scanner.skipColon()
-            try readValue(of: key, from: &scanner)
-            scanner.skipWhitespace()
-            if scanner.current == UInt8(ascii: "}") {
-                scanner.advance()
-                return
-            }
-            try scanner.expect(UInt8(ascii: ","), "expected a comma")
-            scanner.skipWhitespace()
-        }
+        func piece(from base: Int) -> TextPiece { TextPiece(start: base + start, count: count, form: form) }
     }
 
-    private mutating func readValue(
-        of key: JSONScanner.StringToken, from scanner: inout JSONScanner
-    ) throws(JSONError) {
-        if scanner.token(key, is: "event") {
-            let token = try scanner.scanStringValue()
-            event = token.map { scanner.string($0) }
-            isReserved = token.map { scanner.token($0, begins: "pusher") } ?? false
-        } else if scanner.token(key, is: "channel") {
-            channel = try scanner.scanStringValue().map { scanner.string($0) }
-        } else if scanner.token(key, is: "data") {
-            data = try scanner.readText(of: .payload)
-        } else if scanner.token(key, is: "user_id") {
-            userID = try scanner.readText(of: .payload)
-        } else {
-            let text = try scanner.readText(of: .raw)
-            extra = extra ?? [:]
-            extra?[scanner.string(key)] = text
+    var event: JSONScanner.StringToken?
+    var channel: JSONScanner.StringToken?
+    var data = Value()
+    var userID = Value()
+    var hasExtra = false
+
+    mutating func read(from scanner: inout JSONScanner) throws(JSONError) {
+        try scanner.scanMembers { (key, scanner) throws(JSONError) in
+            switch scanner.member(key) {
+            case .event: event = try scanner.scanStringValue()
+            case .channel: channel = try scanner.scanStringValue()
+            case .data: data = try scanner.scanPayload()
+            case .userID: userID = try scanner.scanPayload()
+            case nil:
+                try scanner.skipValue()
+                hasExtra = true
+            }
         }
     }
 }
 
+/// The members of an event object that the protocol names.
+private enum MemberName {
+    case event
+    case channel
+    case data
+    case userID
+}
+
 extension JSONScanner {
-    fileprivate enum Form {
-        /// A string's content, the raw text of anything else, nil for null.
-        case payload
-        /// The raw text, whatever it is.
-        case raw
+    /// Members of an event object that the protocol doesn't name, by their raw text; the object was read before. The last of several with
+    /// one name counts.
+    mutating func membersBeyondTheProtocol() -> [Name: String] {
+        var members: [Name: String] = [:]
+        skipWhitespace()
+        do throws(JSONError) {
+            try scanMembers { (key, scanner) throws(JSONError) in
+                let start = scanner.position
+                try scanner.skipValue()
+                if scanner.member(key) == nil { members[Name(scanner.string(key))] = scanner.text(start..<scanner.position) }
+            }
+        } catch {
+            return members  // It was well formed when the event was read.
+        }
+        return members
+    }
+
+    fileprivate func member(_ key: StringToken) -> MemberName? {
+        if isText(key, "event") { return .event }
+        if isText(key, "channel") { return .channel }
+        if isText(key, "data") { return .data }
+        if isText(key, "user_id") { return .userID }
+        return nil
     }
 
     /// Whether a token is this text; one written with escapes is compared by what it stands for.
-    fileprivate func token(_ token: StringToken, is text: StaticString) -> Bool {
-        if token.hasEscapes { return string(token) == text.description }
-        return token.end - token.start == text.utf8CodeUnitCount && self.token(token, begins: text)
-    }
-
-    fileprivate func token(_ token: StringToken, begins text: StaticString) -> Bool {
-        if token.hasEscapes { return string(token).hasPrefix(text.description) }
-        guard token.end - token.start >= text.utf8CodeUnitCount else { return false }
-        for index in 0..<text.utf8CodeUnitCount where bytes[token.start + index] != text.utf8Start[index] {
-            return false
-        }
-        return true
+    private func isText(_ token: StringToken, _ text: StaticString) -> Bool {
+        if token.hasEscapes { return Name(string(token)).equals(text) }
+        return UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end]).isSame(as: text)
     }
 
     /// Reads a value where a string is expected; nil for any other kind.
@@ -116,11 +130,15 @@ extension JSONScanner {
         return nil
     }
 
-    fileprivate mutating func readText(of form: Form) throws(JSONError) -> String? {
-        if form == .payload, current == UInt8(ascii: "\"") { return string(try scanString()) }
+    /// Reads a value that is a string's content, the raw text of anything else, or nothing for null.
+    fileprivate mutating func scanPayload() throws(JSONError) -> Members.Value {
+        if current == UInt8(ascii: "\"") {
+            let token = try scanString()
+            return Members.Value(start: token.start, count: token.end - token.start, form: token.hasEscapes ? .escaped : .plain)
+        }
         let start = position
         let isNull = current == UInt8(ascii: "n")
         try skipValue()
-        return form == .payload && isNull ? nil : text(start..<position)
+        return isNull ? Members.Value() : Members.Value(start: start, count: position - start, form: .raw)
     }
 }

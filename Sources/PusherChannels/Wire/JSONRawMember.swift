@@ -13,23 +13,11 @@ extension JSONScanner {
     fileprivate mutating func rawMember(_ name: String) throws(JSONError) -> String? {
         var found: Range<Int>?
         skipWhitespace()
-        try expect(UInt8(ascii: "{"), "expected an object")
-        skipWhitespace()
-        var isFirst = true
-        while current != UInt8(ascii: "}") {
-            if !isFirst {
-                try expect(UInt8(ascii: ","), "expected a comma")
-                skipWhitespace()
-            }
-            isFirst = false
-            let key = string(try scanString())
-            try skipColon()
-            let start = position
-            try skipValue(depth: 1)
-            if key == name { found = start..<position }
-            skipWhitespace()
+        try scanMembers { (key, scanner) throws(JSONError) in
+            let start = scanner.position
+            try scanner.skipValue(depth: 1)
+            if scanner.string(key).hasBytes(of: name) { found = start..<scanner.position }
         }
-        advance()
         try expectEnd()
         return found.map { text($0) }
     }

@@ -147,6 +147,31 @@ struct JSONScanner {
         }
     }
 
+    /// Reads an object, the position being at its brace: calls `body` at each member's value, which `body` has to pass over.
+    @inline(__always)
+    mutating func scanMembers(
+        _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        try expect(UInt8(ascii: "{"), "expected an object")
+        skipWhitespace()
+        if current == UInt8(ascii: "}") {
+            position += 1
+            return
+        }
+        while true {
+            let key = try scanString()
+            try skipColon()
+            try body(key, &self)
+            skipWhitespace()
+            if current == UInt8(ascii: "}") {
+                position += 1
+                return
+            }
+            try expect(UInt8(ascii: ","), "expected a comma")
+            skipWhitespace()
+        }
+    }
+
     private mutating func skipContainer(closedBy close: UInt8, keyed: Bool, depth: Int) throws(JSONError) {
         guard depth < Self.maximumDepth else { throw fail("nested too deeply") }
         position += 1

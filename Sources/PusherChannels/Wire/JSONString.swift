@@ -3,7 +3,14 @@ extension JSONScanner {
     func string(_ token: StringToken) -> String {
         let raw = UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end])
         guard token.hasEscapes else { return String(decoding: raw, as: UTF8.self) }
-        return String(unsafeUninitializedCapacity: raw.count) { unescape(raw, into: $0) }
+        return String(unsafeUninitializedCapacity: raw.count) { resolveEscapes(of: raw, into: $0) }
+    }
+
+    /// The same as a name.
+    func name(_ token: StringToken) -> Name {
+        if token.hasEscapes { return Name(string(token)) }
+        let raw = UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end])
+        return Name(utf8: raw, digest: Name.digest(of: raw))
     }
 
     /// The text of a value as it was sent.
@@ -13,7 +20,7 @@ extension JSONScanner {
 }
 
 /// Copies a scanned string's bytes, resolving escapes; the result is never longer than the source.
-private func unescape(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+func resolveEscapes(of source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var read = 0
     var written = 0
     while read < source.count {

@@ -7,29 +7,38 @@ package enum JSONValue: Equatable, Sendable {
     case double(Double)
     case string(String)
     case array([JSONValue])
-    case object([String: JSONValue])
+    /// Names that differ in bytes are two members, whatever Unicode makes of them; of several with the same the last counts.
+    case object([Name: JSONValue])
+
+    /// An object of members by their texts; of several with one name the last counts.
+    package init(members: some Sequence<(String, JSONValue)>) {
+        self = .object(Dictionary(members.map { (Name($0.0), $0.1) }, uniquingKeysWith: { $1 }))
+    }
 
     /// Parses a document.
     package init(parsing text: String) throws(JSONError) {
         var text = text
-        let parsed: Result<JSONValue, JSONError> = text.withUTF8 { utf8 in
-            var scanner = JSONScanner(UnsafeRawBufferPointer(utf8))
-            do throws(JSONError) {
-                scanner.skipWhitespace()
-                let value = try scanner.parseValue()
-                try scanner.expectEnd()
-                return .success(value)
-            } catch {
-                return .failure(error)
-            }
+        let parsed = text.withUTF8 { utf8 in
+            // A typed throw can't leave the closure.
+            Result<JSONValue, JSONError> { () throws(JSONError) in try JSONValue(parsing: UnsafeRawBufferPointer(utf8)) }
         }
         self = try parsed.get()
     }
 
-    package subscript(key: String) -> JSONValue? {
+    /// Parses a document of UTF-8 bytes.
+    package init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
+        var scanner = JSONScanner(bytes)
+        scanner.skipWhitespace()
+        self = try scanner.parseValue()
+        try scanner.expectEnd()
+    }
+
+    package subscript(key: Name) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[key]
     }
+
+    package subscript(key: String) -> JSONValue? { self[Name(key)] }
 
     package var stringValue: String? {
         guard case .string(let string) = self else { return nil }
@@ -54,7 +63,7 @@ package enum JSONValue: Equatable, Sendable {
         return elements
     }
 
-    package var objectValue: [String: JSONValue]? {
+    package var objectValue: [Name: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
@@ -93,7 +102,7 @@ package enum JSONValue: Equatable, Sendable {
             result.append("{")
             for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
                 if index > 0 { result.append(",") }
-                result.appendQuotedJSON(member.key)
+                result.appendQuotedJSON(member.key.text)
                 result.append(":")
                 member.value.append(to: &result)
             }
@@ -110,7 +119,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     package init(integerLiteral value: Int) { self = .integer(value) }
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    package init(dictionaryLiteral elements: (Name, JSONValue)...) {
         self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
     }
 }
@@ -143,22 +152,12 @@ extension JSONScanner {
         return .double(double)
     }
 
-    private mutating func parseObject(depth: Int) throws(JSONError) -> [String: JSONValue] {
+    private mutating func parseObject(depth: Int) throws(JSONError) -> [Name: JSONValue] {
         guard depth < Self.maximumDepth else { throw fail("nested too deeply") }
-        var members: [String: JSONValue] = [:]
-        advance()
-        skipWhitespace()
-        while current != UInt8(ascii: "}") {
-            if !members.isEmpty {
-                try expect(UInt8(ascii: ","), "expected a comma")
-                skipWhitespace()
-            }
-            let key = string(try scanString())
-            try skipColon()
-            members[key] = try parseValue(depth: depth + 1)
-            skipWhitespace()
+        var members: [Name: JSONValue] = [:]
+        try scanMembers { (key, scanner) throws(JSONError) in
+            members[scanner.name(key)] = try scanner.parseValue(depth: depth + 1)
         }
-        advance()
         return members
     }
 

@@ -14,14 +14,14 @@ enum ServerControl: Equatable, Sendable {
     case ping
     case pong
     /// `presence` is nil where the data holds no member list.
-    case subscriptionSucceeded(channel: String, presence: PresenceSnapshot?)
-    case subscriptionError(channel: String, type: String?, message: String, status: Int?)
-    case subscriptionCount(channel: String, count: Int)
-    case memberAdded(channel: String, member: PresenceMember)
-    case memberRemoved(channel: String, userID: String)
+    case subscriptionSucceeded(channel: Name, presence: PresenceSnapshot?)
+    case subscriptionError(channel: Name, type: String?, message: String, status: Int?)
+    case subscriptionCount(channel: Name, count: Int)
+    case memberAdded(channel: Name, member: PresenceMember)
+    case memberRemoved(channel: Name, userID: Name)
     /// A cache channel has no event to give.
-    case cacheMiss(channel: String)
-    case signedIn(userID: String)
+    case cacheMiss(channel: Name)
+    case signedIn(userID: Name)
     case watchlist([WatchlistEvent])
     /// A name with a reserved prefix that this version does not know.
     case unknown
@@ -29,13 +29,13 @@ enum ServerControl: Equatable, Sendable {
 
 /// Users on this user's watchlist who came or went: `online` or `offline`.
 struct WatchlistEvent: Equatable, Sendable {
-    let name: String
-    let userIDs: [String]
+    let name: Name
+    let userIDs: [Name]
 }
 
 /// A member of a presence channel as the server describes it.
 struct PresenceMember: Equatable, Sendable {
-    let userID: String
+    let userID: Name
     let info: JSONValue?
 }
 
@@ -45,28 +45,54 @@ struct PresenceSnapshot: Equatable, Sendable {
     let members: [PresenceMember]
 }
 
+/// The protocol's own events, by their names.
+private enum ProtocolEvent: String, CaseIterable {
+    case connectionEstablished = "pusher:connection_established"
+    case error = "pusher:error"
+    case ping = "pusher:ping"
+    case pong = "pusher:pong"
+    case subscriptionSucceeded = "pusher_internal:subscription_succeeded"
+    case subscriptionError = "pusher:subscription_error"
+    case internalSubscriptionError = "pusher_internal:subscription_error"
+    case subscriptionCount = "pusher_internal:subscription_count"
+    case signedIn = "pusher:signin_success"
+    case watchlist = "pusher_internal:watchlist_events"
+    case cacheMiss = "pusher:cache_miss"
+    case memberAdded = "pusher_internal:member_added"
+    case memberRemoved = "pusher_internal:member_removed"
+
+    static let byName = Dictionary(uniqueKeysWithValues: allCases.map { (Name($0.rawValue), $0) })
+}
+
 extension ServerMessage {
+    /// An event whose name begins as the protocol's own do.
     init(reserved envelope: Envelope) throws(MalformedFrame) {
-        let reader = ControlReader(envelope: envelope)
-        let control: ServerControl
-        switch envelope.event {
-        case "pusher:connection_established": control = try reader.connectionEstablished()
-        case "pusher:error": control = reader.error()
-        case "pusher:ping": control = .ping
-        case "pusher:pong": control = .pong
-        case "pusher_internal:subscription_succeeded": control = try reader.subscriptionSucceeded()
-        case "pusher:subscription_error", "pusher_internal:subscription_error": control = try reader.subscriptionError()
-        case "pusher_internal:subscription_count": control = try reader.subscriptionCount()
-        case "pusher:signin_success": control = try reader.signedIn()
-        case "pusher_internal:watchlist_events": control = .watchlist(reader.watchlist())
-        case "pusher:cache_miss": control = try reader.cacheMiss()
-        case "pusher_internal:member_added": control = try reader.memberAdded()
-        case "pusher_internal:member_removed": control = try reader.memberRemoved()
-        case let name where name.begins(with: "pusher:") || name.begins(with: "pusher_internal:"): control = .unknown
-        default:
-            self = .event(envelope)
+        let name = envelope.event
+        guard let event = ProtocolEvent.byName[name] else {
+            let isReserved = name.begins(with: "pusher:") || name.begins(with: "pusher_internal:")
+            self = isReserved ? .control(.unknown, envelope) : .event(envelope)
             return
         }
-        self = .control(control, envelope)
+        self = .control(try ServerControl(event, of: envelope), envelope)
+    }
+}
+
+extension ServerControl {
+    fileprivate init(_ event: ProtocolEvent, of envelope: Envelope) throws(MalformedFrame) {
+        let reader = ControlReader(envelope: envelope)
+        switch event {
+        case .connectionEstablished: self = try reader.connectionEstablished()
+        case .error: self = reader.error()
+        case .ping: self = .ping
+        case .pong: self = .pong
+        case .subscriptionSucceeded: self = try reader.subscriptionSucceeded()
+        case .subscriptionError, .internalSubscriptionError: self = try reader.subscriptionError()
+        case .subscriptionCount: self = try reader.subscriptionCount()
+        case .signedIn: self = try reader.signedIn()
+        case .watchlist: self = .watchlist(reader.watchlist())
+        case .cacheMiss: self = try reader.cacheMiss()
+        case .memberAdded: self = try reader.memberAdded()
+        case .memberRemoved: self = try reader.memberRemoved()
+        }
     }
 }

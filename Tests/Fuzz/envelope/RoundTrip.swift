@@ -59,7 +59,7 @@ struct RoundTrip {
     private var clientMessages: [(ClientMessage, JSONValue)] {
         let (event, channel) = (envelope.event, envelope.channel ?? "")
         let payload = envelope.data.flatMap(JSONValue.init(ifJSON:)) ?? .string(envelope.data ?? "")
-        var subscription: [String: JSONValue] = ["channel": .string(channel), "auth": .string(event)]
+        var subscription: [Name: JSONValue] = ["channel": .string(channel), "auth": .string(event)]
         subscription["channel_data"] = envelope.data.map { .string($0) }
         return [
             (.subscribe(channel: channel, auth: event, channelData: envelope.data), Self.control("subscribe", subscription)),
@@ -75,7 +75,7 @@ struct RoundTrip {
         ]
     }
 
-    private static func control(_ event: String, _ data: [String: JSONValue]) -> JSONValue {
+    private static func control(_ event: String, _ data: [Name: JSONValue]) -> JSONValue {
         ["event": .string("pusher:\(event)"), "data": .object(data)]
     }
 

@@ -39,7 +39,7 @@ struct OptionsTests {
             $0.reconnectPolicy = ReconnectPolicy(initialDelay: .zero, maximumDelay: .zero)
         }
         // Virtual time stands at zero.
-        func deadline() -> Duration? { rig.pusher.connection.driver.read(\.nextDeadline) }
+        func deadline() -> Duration? { rig.pusher.connection.core.read(\.nextDeadline) }
         rig.pusher.connect()
         #expect(deadline() == .seconds(1))
         rig.socket.accept()

@@ -47,7 +47,7 @@ import Testing
             try await rig.pusher.run()
             hasEnded.withLock { $0 = true }
         }
-        while !rig.pusher.connection.driver.read(\.willConnect) { await Task.yield() }
+        while !rig.pusher.connection.core.read(\.willConnect) { await Task.yield() }
         socket.finishClosing()
         #expect(rig.pusher.connection.connectionState == .connected)
         for _ in 0..<1_000 { await Task.yield() }

@@ -13,7 +13,7 @@ import Testing
             transcript.play(.subscribe(channel: "cache-room", auth: nil)) == [
                 .send(.subscribe(channel: "cache-room", auth: nil, channelData: nil))
             ])
-        for channel in ["private-cache-room", "presence-cache-room"] {
+        for channel: Name in ["private-cache-room", "presence-cache-room"] {
             let effects = transcript.play(.subscribe(channel: channel, auth: nil))
             #expect(effects.sent.isEmpty)
             #expect(effects.authorisations.map(\.channel) == [channel])

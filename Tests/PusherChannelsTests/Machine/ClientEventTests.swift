@@ -53,7 +53,8 @@ import Testing
 
     // Proves P8.3.
     @Test(arguments: ["private-a", "presence-a", "private-cache-a", "presence-cache-a"])
-    func kindsThatTakeClientEvents(channel: String) {
+    func kindsThatTakeClientEvents(name: String) {
+        let channel = Name(name)
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
         transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)"}"#)
@@ -68,7 +69,7 @@ import Testing
         var transcript = subscribing()
         _ = succeed(&transcript)
         transcript.play(.subscribe(channel: "room", auth: nil))
-        guard case .refused(let error) = trigger(transcript, ClientEvent(name: name, channel: channel, data: "{}")) else {
+        guard case .refused(let error) = trigger(transcript, ClientEvent(name: name, channel: Name(channel), data: "{}")) else {
             Issue.record("accepted")
             return
         }

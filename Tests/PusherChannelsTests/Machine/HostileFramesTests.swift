@@ -13,7 +13,7 @@ import Testing
 
     private func connected() -> Transcript {
         var transcript = Transcript.connected()
-        for channel in ["room", "private-room", "presence-room", "cache-room", "private-encrypted-room"] {
+        for channel: Name in ["room", "private-room", "presence-room", "cache-room", "private-encrypted-room"] {
             let auth = PusherAuth(auth: "k:s", channelData: #"{"user_id":"ann"}"#, sharedSecret: "secret")
             transcript.play(.subscribe(channel: channel, auth: auth))
             transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
@@ -39,13 +39,7 @@ import Testing
         let channels = transcript.machine.subscriptions.count
         for _ in 0..<10_000 {
             let bytes = mutation.next(of: Self.frames)
-            let input = bytes.withUnsafeBytes { buffer -> Input in
-                do throws(MalformedFrame) {
-                    return .received(try EnvelopeDecoder().decode(buffer), transcript.attempt)
-                } catch {
-                    return .receivedMalformed(error, transcript.attempt)
-                }
-            }
+            let input = Transcript.input(bytes, transcript.attempt)
             if isEvent(bytes) {
                 switch input {
                 case .receivedMalformed(.notJSON, _), .receivedMalformed(.notAnObject, _), .receivedMalformed(.missingEvent, _):

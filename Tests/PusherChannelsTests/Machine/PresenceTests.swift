@@ -22,7 +22,7 @@ import Testing
     }
 
     private func members(_ transcript: Transcript) -> [String] {
-        transcript.machine.subscriptions["presence-lobby"]?.presentMembers.members.map(\.userID) ?? []
+        transcript.machine.subscriptions["presence-lobby"]?.presentMembers.members.map(\.userID.text) ?? []
     }
 
     private func added(_ userID: String, info: String = "{}") -> String {

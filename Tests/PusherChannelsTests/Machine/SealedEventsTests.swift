@@ -4,7 +4,7 @@ import Testing
 
 /// Events of encrypted channels: opened in order, the key fetched once more when it doesn't fit.
 @Suite struct SealedEventsTests {
-    private let channel = "private-encrypted-a"
+    private let channel: Name = "private-encrypted-a"
 
     private func auth(_ key: String?) -> PusherAuth { PusherAuth(auth: "k:s", sharedSecret: key) }
 
@@ -49,7 +49,7 @@ import Testing
     }
 
     private func undecryptable(_ effects: [Effect]) -> [String] {
-        effects.deliveries.compactMap { if case .decryptionFailed(_, let event, _) = $0 { event } else { nil } }
+        effects.deliveries.compactMap { if case .decryptionFailed(_, let event, _) = $0 { event.text } else { nil } }
     }
 
     @Test func eventsAreOpenedAndDelivered() {
@@ -62,7 +62,7 @@ import Testing
     @Test func theSecretIsNotSentToTheServer() {
         var transcript = Transcript.connected()
         let effects = transcript.play(.subscribe(channel: channel, auth: auth("old")))
-        #expect(effects == [.send(.subscribe(channel: channel, auth: "k:s", channelData: nil))])
+        #expect(effects == [.send(.subscribe(channel: channel.text, auth: "k:s", channelData: nil))])
     }
 
     // Proves P10.1.

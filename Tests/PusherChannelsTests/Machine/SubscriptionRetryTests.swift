@@ -4,7 +4,7 @@ import Testing
 
 /// What follows when a channel could not be subscribed to.
 @Suite struct SubscriptionRetryTests {
-    private let channel = "private-room"
+    private let channel: Name = "private-room"
 
     private func authorising() -> (Transcript, [SubscriptionAttempt]) {
         var transcript = Transcript.connected()
@@ -79,7 +79,7 @@ import Testing
         transcript.receive(#"{"event":"pusher:pong"}"#)
         asked = transcript.pass(.seconds(1)).authorisations
         let effects = transcript.play(.unsubscribe(channel: channel))
-        #expect(effects == [.cancelAuthorisation(try #require(asked.first)), .send(.unsubscribe(channel: channel))])
+        #expect(effects == [.cancelAuthorisation(try #require(asked.first)), .send(.unsubscribe(channel: channel.text))])
     }
 
     @Test func everyFailureIsReported() throws {
@@ -168,7 +168,7 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
         transcript.receive(refusal)
-        #expect(transcript.play(.unsubscribe(channel: channel)) == [.send(.unsubscribe(channel: channel))])
+        #expect(transcript.play(.unsubscribe(channel: channel)) == [.send(.unsubscribe(channel: channel.text))])
     }
 
     // Proves P14.10.
@@ -185,7 +185,7 @@ import Testing
     // Proves P14.10.
     @Test func withTwoAwaitedTimeTells() {
         var transcript = Transcript.connected()
-        for channel in ["private-a", "private-b"] {
+        for channel: Name in ["private-a", "private-b"] {
             transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
         }
         #expect(transcript.receive(refusal).events == ["pusher:error"])

@@ -59,7 +59,7 @@ import Testing
     // Proves P3.10, P6.1.
     @Test func wishesMadeBeforeConnectingAreFulfilledInOrder() {
         var transcript = Transcript()
-        for channel in ["c", "a", "b"] { #expect(transcript.play(.subscribe(channel: channel, auth: nil)).isEmpty) }
+        for channel: Name in ["c", "a", "b"] { #expect(transcript.play(.subscribe(channel: channel, auth: nil)).isEmpty) }
         transcript.play(.connect)
         let channels = transcript.establish().sent.map { message in
             if case .subscribe(let channel, _, _) = message { channel } else { "" }
@@ -78,7 +78,8 @@ import Testing
 
     // Proves P12.1, P12.2.
     @Test(arguments: ["", "a b", "caf\u{e9}", "#server-to-user-1", "private-\n", String(repeating: "x", count: 165)])
-    func invalidNamesFailAtOnce(name: String) {
+    func invalidNamesFailAtOnce(text: String) {
+        let name = Name(text)
         var transcript = Transcript.connected()
         let effects = transcript.play(.subscribe(channel: name, auth: nil))
         #expect(effects.sent.isEmpty)
@@ -93,7 +94,7 @@ import Testing
     // Proves P3.10, P6.1.
     @Test func resubscribesWhatIsStillWanted() {
         var transcript = Transcript.connected()
-        for channel in ["room", "gone"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
+        for channel: Name in ["room", "gone"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
         transcript.receive(succeeded)
         transcript.play(.unsubscribe(channel: "gone"))
         transcript.close(4200)
@@ -124,7 +125,7 @@ import Testing
     // Proves P6.5.
     @Test func unsubscribeAllKeepsNothing() {
         var transcript = Transcript.connected()
-        for channel in ["b", "a"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
+        for channel: Name in ["b", "a"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
         #expect(transcript.play(.unsubscribeAll).sent == [.unsubscribe(channel: "b"), .unsubscribe(channel: "a")])
         #expect(transcript.machine.subscriptions.isEmpty)
     }
@@ -148,7 +149,7 @@ import Testing
 
     // MARK: Authorisation
 
-    private func authorising(_ channel: String = "private-room") -> (Transcript, SubscriptionAttempt?) {
+    private func authorising(_ channel: Name = "private-room") -> (Transcript, SubscriptionAttempt?) {
         var transcript = Transcript.connected()
         let effects = transcript.play(.subscribe(channel: channel, auth: nil))
         return (transcript, effects.authorisations.first)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct UserTests {
     private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
     private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
-    private let channel = "#server-to-user-ann"
+    private let channel: Name = "#server-to-user-ann"
 
     /// The attempt that an authorisation is asked for.
     private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
@@ -41,7 +41,7 @@ import Testing
             ])
         let signedIn = transcript.receive(success)
         #expect(signedIn.deliveries.contains(.signedIn(userID: "ann")))
-        #expect(signedIn.sent == [.subscribe(channel: channel, auth: nil, channelData: nil)])
+        #expect(signedIn.sent == [.subscribe(channel: channel.text, auth: nil, channelData: nil)])
         #expect(transcript.machine.user.id == "ann")
     }
 
@@ -75,7 +75,7 @@ import Testing
         #expect(again.number == 2)
         #expect(effects.sent == [.subscribe(channel: "room", auth: nil, channelData: nil)], "not the user's before the sign-in")
         transcript.play(.userAuthorised(again, .success(auth)))
-        #expect(transcript.receive(success).sent == [.subscribe(channel: channel, auth: nil, channelData: nil)])
+        #expect(transcript.receive(success).sent == [.subscribe(channel: channel.text, auth: nil, channelData: nil)])
     }
 
     @Test func aWishMadeBeforeConnectingIsFulfilledThen() {

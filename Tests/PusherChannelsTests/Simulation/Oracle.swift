@@ -13,20 +13,20 @@ struct Oracle {
     private(set) var problem: String?
     var triggered: Set<String> = []
     private var passedOn: Set<String> = []
-    private var watches: [String: Watch] = [:]
-    private var times: [String: [Int: MonotonicTime]] = [:]
-    private(set) var delivered: [String: Int] = [:]
+    private var watches: [Name: Watch] = [:]
+    private var times: [Name: [Int: MonotonicTime]] = [:]
+    private(set) var delivered: [Name: Int] = [:]
     private(set) var gapsAnnounced = 0
 
     mutating func fail(_ problem: String) {
         if self.problem == nil { self.problem = problem }
     }
 
-    mutating func published(_ number: Int, on channel: String, at time: MonotonicTime) {
+    mutating func published(_ number: Int, on channel: Name, at time: MonotonicTime) {
         times[channel, default: [:]][number] = time
     }
 
-    mutating func userLeft(_ channel: String) {
+    mutating func userLeft(_ channel: Name) {
         watches[channel] = Watch(latest: watches[channel]?.latest)
     }
 
@@ -35,7 +35,7 @@ struct Oracle {
         if !passedOn.insert(event).inserted { fail("\(event) was sent twice") }
     }
 
-    mutating func hear(_ delivery: Delivery, at now: MonotonicTime, wanted: Set<String>) {
+    mutating func hear(_ delivery: Delivery, at now: MonotonicTime, wanted: Set<Name>) {
         switch delivery {
         case .event(let envelope) where envelope.event == "number":
             guard let channel = envelope.channel, let number = envelope.data.flatMap({ Int($0) }) else {
@@ -58,7 +58,7 @@ struct Oracle {
         }
     }
 
-    private mutating func hear(_ number: Int, on channel: String, isWanted: Bool) {
+    private mutating func hear(_ number: Int, on channel: Name, isWanted: Bool) {
         var watch = watches[channel] ?? Watch()
         defer { watches[channel] = watch }
         delivered[channel, default: 0] += 1
@@ -66,7 +66,7 @@ struct Oracle {
         if times[channel]?[number] == nil { fail("\(number) on \(channel) was never published") }
         if let latest = watch.latest, number <= latest {
             // What a cache channel keeps comes with each subscription.
-            let isReplay = channel.hasPrefix("cache-") && number == latest && (watch.gap != nil || watch.isBeginning)
+            let isReplay = channel.begins(with: "cache-") && number == latest && (watch.gap != nil || watch.isBeginning)
             if !isReplay { fail("\(number) on \(channel) after \(latest)") }
         } else if let latest = watch.latest, number > latest + 1, !watch.isBeginning {
             guard let since = watch.gap else { return fail("\(latest + 1) on \(channel) is missing without a word") }

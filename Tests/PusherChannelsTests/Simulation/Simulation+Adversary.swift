@@ -34,18 +34,18 @@ extension Simulation {
         tellClient(.disconnect)
     }
 
-    mutating func subscribe(to channel: String) {
+    mutating func subscribe(to channel: Name) {
         wantedChannels.insert(channel)
         tellClient(.subscribe(channel: channel, auth: nil))
     }
 
-    private mutating func unsubscribe(from channel: String) {
+    private mutating func unsubscribe(from channel: Name) {
         wantedChannels.remove(channel)
         oracle.userLeft(channel)
         tellClient(.unsubscribe(channel: channel))
     }
 
-    private mutating func trigger(on channel: String) {
+    private mutating func trigger(on channel: Name) {
         triggered += 1
         let event = ClientEvent(name: "client-\(triggered)", channel: channel, data: "{}")
         oracle.triggered.insert(event.name)
@@ -55,12 +55,12 @@ extension Simulation {
     }
 
     /// Publishes the channel's next number.
-    mutating func publish(on channel: String) {
+    mutating func publish(on channel: Name) {
         let number = (published[channel] ?? 0) + 1
         published[channel] = number
         oracle.published(number, on: channel, at: now)
         changeServer { server, _, effects in
-            server.publish(channel: channel, event: "number", data: String(number), into: &effects)
+            server.publish(channel: channel.text, event: "number", data: String(number), into: &effects)
         }
     }
 

@@ -128,15 +128,15 @@ extension Simulation {
         isCalm ? .milliseconds(20) : duration(chance(10) ? 5_000...30_000 : 1...1_000)
     }
 
-    private mutating func authorisation(of channel: String, _ socketID: String) -> Result<PusherAuth, AuthorisationFailure> {
+    private mutating func authorisation(of channel: Name, _ socketID: String) -> Result<PusherAuth, AuthorisationFailure> {
         if !isCalm, chance(15) {
             return .failure(AuthorisationFailure(message: "simulated", status: pick([500, 403, nil]), isRetriable: chance(80)))
         }
-        let data = channel.hasPrefix("presence-") ? #"{"user_id":"me"}"# : nil
+        let data = channel.begins(with: "presence-") ? #"{"user_id":"me"}"# : nil
         let auth = Signature.channel(
-            channel, channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
-        let secret = Self.app.encryptionMasterKey.flatMap { SharedSecret.derived(for: channel, masterKey: $0) }
-        let isEncrypted = channel.hasPrefix("private-encrypted-")
+            channel.text, channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
+        let secret = Self.app.encryptionMasterKey.flatMap { SharedSecret.derived(for: channel.text, masterKey: $0) }
+        let isEncrypted = channel.begins(with: "private-encrypted-")
         return .success(PusherAuth(auth: auth, channelData: data, sharedSecret: isEncrypted ? secret?.base64 : nil))
     }
 }

@@ -19,7 +19,7 @@ struct Simulation {
         case trouble
     }
 
-    static let channels = ["news", "private-p", "presence-r", "private-encrypted-e", "cache-c"]
+    static let channels: [Name] = ["news", "private-p", "presence-r", "private-encrypted-e", "cache-c"]
     static let app = ServerApp.local
 
     let seed: UInt64
@@ -43,8 +43,8 @@ struct Simulation {
 
     // What the user wants, and what was made of it.
     var wantsConnection = false
-    var wantedChannels: Set<String> = []
-    var published: [String: Int] = [:]
+    var wantedChannels: Set<Name> = []
+    var published: [Name: Int] = [:]
     var triggered = 0
     var peersInRoom: Set<Int> = []
 

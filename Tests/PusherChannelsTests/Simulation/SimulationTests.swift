@@ -85,11 +85,11 @@ extension Simulation {
         }
         guard client.state == .connected else { return oracle.fail("not connected, but \(client.state)") }
         if open.count != 1 { oracle.fail("the server has \(open.count) connections") }
-        let channels = Set(open.first?.channels.filter { !$0.hasPrefix("#") } ?? [])
+        let channels = Set((open.first?.channels ?? []).filter { !$0.hasPrefix("#") }.map { Name($0) })
         if channels != wantedChannels { oracle.fail("subscribed at the server: \(channels), wanted: \(wantedChannels)") }
         let subscribed = client.subscriptions.values.filter { $0.isSubscribed && !$0.name.text.hasPrefix("#") }
-        if Set(subscribed.map(\.name.text)) != wantedChannels { oracle.fail("the client thinks otherwise: \(subscribed)") }
-        let here = Set(client.subscriptions["presence-r"]?.presentMembers.members.map(\.userID) ?? [])
+        if Set(subscribed.map(\.channel)) != wantedChannels { oracle.fail("the client thinks otherwise: \(subscribed)") }
+        let here = Set(client.subscriptions["presence-r"]?.presentMembers.members.map(\.userID.text) ?? [])
         if wantedChannels.contains("presence-r"), here != Set(server.members(of: "presence-r")) {
             oracle.fail("members: \(here), at the server: \(server.members(of: "presence-r"))")
         }

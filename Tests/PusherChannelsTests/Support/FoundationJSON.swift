@@ -15,7 +15,7 @@ enum FoundationJSON {
         case let string as String: .string(string)
         case let number as NSNumber: self.number(number)
         case let array as [Any]: .array(array.compactMap(value))
-        case let object as [String: Any]: .object(object.compactMapValues(value))
+        case let object as [String: Any]: JSONValue(members: object.compactMap { key, any in value(any).map { (key, $0) } })
         default: nil
         }
     }

@@ -40,12 +40,12 @@ extension JSONValue {
 
 extension EnvelopeDecoder {
     static func decode(_ bytes: some Sequence<UInt8>) -> Result<ServerMessage, MalformedFrame> {
-        Array(bytes).withUnsafeBytes { bytes in
-            do throws(MalformedFrame) {
-                return .success(try EnvelopeDecoder().decode(bytes))
-            } catch {
-                return .failure(error)
-            }
+        var decoder = EnvelopeDecoder()
+        let block = Array(bytes)
+        do throws(MalformedFrame) {
+            return .success(try decoder.decode(block, 0..<block.count))
+        } catch {
+            return .failure(error)
         }
     }
 

@@ -47,18 +47,18 @@ struct Transcript {
 
     /// The server confirms a subscription.
     @discardableResult
-    mutating func succeed(_ channel: String) -> [Effect] {
+    mutating func succeed(_ channel: Name) -> [Effect] {
         receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
     }
 
     static func input(_ text: String, _ attempt: ConnectionAttempt) -> Input {
-        var text = text
-        return text.withUTF8 { utf8 in
-            do throws(MalformedFrame) {
-                return .received(try EnvelopeDecoder().decode(UnsafeRawBufferPointer(utf8)), attempt)
-            } catch {
-                return .receivedMalformed(error, attempt)
-            }
+        input(text.utf8, attempt)
+    }
+
+    static func input(_ bytes: some Sequence<UInt8>, _ attempt: ConnectionAttempt) -> Input {
+        switch EnvelopeDecoder.decode(bytes) {
+        case .success(let message): .received(message, attempt)
+        case .failure(let frame): .receivedMalformed(frame, attempt)
         }
     }
 
@@ -107,7 +107,7 @@ extension [Effect] {
     }
 
     var events: [String] {
-        deliveries.compactMap { if case .event(let envelope) = $0 { envelope.event } else { nil } }
+        deliveries.compactMap { if case .event(let envelope) = $0 { envelope.event.text } else { nil } }
     }
 
     var stateChanges: [ConnectionState] {

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func missing(_ event: String, _ what: String) -> Result<ServerControl, MalformedFrame> {
-        .failure(.incomplete(event: event, missing: what))
+        .failure(.incomplete(event: Name(event), missing: what))
     }
 
     // MARK: Connection
@@ -108,7 +108,7 @@ import Testing
             (#"{}"#, []),
         ] as [(String, [(String, JSONValue?)])])
     func membersAreWhatTheListAndTheHashName(presence: String, members: [(String, JSONValue?)]) {
-        let snapshot = PresenceSnapshot(members: members.map { PresenceMember(userID: $0.0, info: $0.1) })
+        let snapshot = PresenceSnapshot(members: members.map { PresenceMember(userID: Name($0.0), info: $0.1) })
         let answer = read(
             "pusher_internal:subscription_succeeded", channel: "presence-room", data: #"{"presence":\#(presence)}"#)
         #expect(answer == .success(.subscriptionSucceeded(channel: "presence-room", presence: snapshot)))
@@ -159,8 +159,9 @@ import Testing
     func memberIsAnIdentifierAndPerhapsMore(data: String, userID: String, info: JSONValue?) {
         let added = read("pusher_internal:member_added", channel: "presence-room", data: data)
         let removed = read("pusher_internal:member_removed", channel: "presence-room", data: data)
-        #expect(added == .success(.memberAdded(channel: "presence-room", member: PresenceMember(userID: userID, info: info))))
-        #expect(removed == .success(.memberRemoved(channel: "presence-room", userID: userID)))
+        #expect(
+            added == .success(.memberAdded(channel: "presence-room", member: PresenceMember(userID: Name(userID), info: info))))
+        #expect(removed == .success(.memberRemoved(channel: "presence-room", userID: Name(userID))))
     }
 
     // Proves P2.7.
@@ -182,6 +183,6 @@ import Testing
     func channelIsIndispensable(event: String, member: String) {
         let data = #"{"subscription_count":3,"user_id":"bob","error":"no"}"#
         let answer = read(#"{"event":"\#(event)"\#(member),"data":\#(data)}"#)
-        #expect(answer == .failure(.incomplete(event: event, missing: "a channel")))
+        #expect(answer == .failure(.incomplete(event: Name(event), missing: "a channel")))
     }
 }

@@ -72,7 +72,7 @@ import Testing
     // Proves P2.5.
     @Test func unknownMembersAreKeptAsText() {
         let frame = #"{"seq":7,"event":"e","tags":{"a": "\u0041"},"id":"m-1","none":null,"\u0078":[ ],"Event":"other"}"#
-        let extra = [
+        let extra: [Name: String] = [
             "seq": "7", "tags": #"{"a": "\u0041"}"#, "id": #""m-1""#, "none": "null", "x": "[ ]", "Event": #""other""#,
         ]
         #expect(envelope(frame) == Envelope(event: "e", extra: extra))
@@ -80,7 +80,9 @@ import Testing
 
     @Test func namesThatOnlyBeginLikeKnownOnesAreUnknown() {
         let frame = #"{"event":"e","events":1,"even":2,"channels":3,"dat":4,"data2":5,"user_ids":6,"":7}"#
-        let extra = ["events": "1", "even": "2", "channels": "3", "dat": "4", "data2": "5", "user_ids": "6", "": "7"]
+        let extra: [Name: String] = [
+            "events": "1", "even": "2", "channels": "3", "dat": "4", "data2": "5", "user_ids": "6", "": "7",
+        ]
         #expect(envelope(frame) == Envelope(event: "e", extra: extra))
     }
 
@@ -103,7 +105,7 @@ import Testing
         "pusher", "pusherping", "pusher-ping", "pusher_internal", "my-pusher:ping", "Pusher:ping", "client-pusher:ping", "",
     ])
     func otherNameIsTheApplications(name: String) {
-        #expect(envelope(#"{"event":"\#(name)","data":"d"}"#) == Envelope(event: name, data: "d"))
+        #expect(envelope(#"{"event":"\#(name)","data":"d"}"#) == Envelope(event: Name(name), data: "d"))
     }
 
     @Test(arguments: [
@@ -202,7 +204,7 @@ import Testing
                 case .failure(.notJSON): value == nil
                 case .failure(.notAnObject): value != nil && value?.objectValue == nil
                 case .failure(.missingEvent): value?.objectValue != nil && value?["event"]?.stringValue == nil
-                case .failure(.incomplete(let event, _)): value?["event"]?.stringValue == event
+                case .failure(.incomplete(let event, _)): value?["event"]?.stringValue == event.text
                 case .failure(.binary): false
                 // Not one pattern for both: Swift 6.3.1 lets go of an indirect case's box before it copies out of it.
                 case .success(.event(let envelope)): isRead(value, as: envelope)
@@ -218,6 +220,7 @@ import Testing
             if let string = data?.stringValue { envelope.data == string } else {
                 envelope.data.flatMap(JSONValue.init(ifJSON:)) == data
             }
-        return value?["event"]?.stringValue == envelope.event && value?["channel"]?.stringValue == envelope.channel && isDataRead
+        return value?["event"]?.stringValue == envelope.event.text && value?["channel"]?.stringValue == envelope.channel?.text
+            && isDataRead
     }
 }

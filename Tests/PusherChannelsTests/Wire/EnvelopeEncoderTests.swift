@@ -62,7 +62,8 @@ import Testing
     func clientEventIsReadBack(text: String) {
         for data in [text.quotedJSON, "{\"t\":\(text.quotedJSON)}", "[1, 2.50]", "7", "true"] {
             let frame = EnvelopeEncoder.encode(.clientEvent(name: "client-" + text, channel: text, data: data))
-            let expected = Envelope(event: "client-" + text, channel: text, data: data == text.quotedJSON ? text : data)
+            let expected = Envelope(
+                event: Name("client-" + text), channel: Name(text), data: data == text.quotedJSON ? text : data)
             #expect(EnvelopeDecoder.decode(frame) == .success(.event(expected)))
         }
     }

@@ -35,7 +35,7 @@ struct ServerRig {
     mutating func subscribe(_ number: Int, to channel: String, as userID: String? = nil, info: String? = nil) {
         let socketID = socketID(number)
         let channelData = userID.map { id in
-            var data: [String: JSONValue] = ["user_id": .string(id)]
+            var data: [Name: JSONValue] = ["user_id": .string(id)]
             data["user_info"] = info.map { .string($0) }
             return JSONValue.object(data).text
         }
@@ -45,14 +45,14 @@ struct ServerRig {
     }
 
     static func subscription(to channel: String, auth: String? = nil, channelData: String? = nil) -> String {
-        var data: [String: JSONValue] = ["channel": .string(channel)]
+        var data: [Name: JSONValue] = ["channel": .string(channel)]
         data["auth"] = auth.map { .string($0) }
         data["channel_data"] = channelData.map { .string($0) }
         return JSONValue.object(["event": "pusher:subscribe", "data": .object(data)]).text
     }
 
     mutating func signIn(_ number: Int, as userID: String, watchlist: [String]? = nil) {
-        var data: [String: JSONValue] = ["id": .string(userID)]
+        var data: [Name: JSONValue] = ["id": .string(userID)]
         data["watchlist"] = watchlist.map { .array($0.map { .string($0) }) }
         signIn(number, userData: JSONValue.object(data).text)
     }

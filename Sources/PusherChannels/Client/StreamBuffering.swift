@@ -17,12 +17,15 @@ public struct StreamBuffering: Equatable, Sendable {
 
     /// How many elements may wait; at least one. With an overflow that pauses, what one read of the connection brings may come on top.
     public var limit: Int
+    /// How many bytes they may have together: of an event, those of its message.
+    public var byteLimit: Int
     /// What happens when there are more.
     public var overflow: Overflow
 
-    /// Creates a buffering; a thousand elements, then the server waits.
-    public init(limit: Int = 1000, overflow: Overflow = .pauseThenEnd) {
+    /// Creates a buffering; a thousand elements or 4 MiB, then the server waits.
+    public init(limit: Int = 1000, byteLimit: Int = 4 << 20, overflow: Overflow = .pauseThenEnd) {
         self.limit = max(limit, 1)
+        self.byteLimit = max(byteLimit, 1)
         self.overflow = overflow
     }
 }

@@ -1,17 +1,22 @@
 import Foundation
 
 /// An event that a server or another client sent.
+///
+/// It is a view of the bytes that were read: texts are made of them when they are asked for. To keep an event for long keeps up to 4 KiB
+/// around it, or the event where that is larger.
 public struct PusherEvent: Sendable {
     let envelope: Envelope
-    let makeDecoder: @Sendable () -> JSONDecoder
+    /// The application's own; nil for the default.
+    let decoder: EventDecoder?
 
     /// The event's name.
-    public var eventName: String { envelope.event }
+    public var eventName: String { envelope.event.text }
 
     /// The channel it was sent on; nil for events about the connection itself.
-    public var channelName: String? { envelope.channel }
+    public var channelName: String? { envelope.channel?.text }
 
-    /// The event's data: the string as sent; if the server sent another JSON value, its raw text; nil if there was none.
+    /// The event's data: the string as sent; if the server sent another JSON value, its raw text; nil if there was none. Made anew each
+    /// time: keep it where you need it more than once, and use ``decode(_:)`` where you don't need the text.
     public var data: String? { envelope.data }
 
     /// On presence channels, the user id of the client that sent the event, as the server vouches for it.
@@ -21,23 +26,25 @@ public struct PusherEvent: Sendable {
     ///
     /// Throws what the decoder throws; where there is no data, `DecodingError.valueNotFound`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-        guard let data else {
-            let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")
-            throw DecodingError.valueNotFound(type, context)
+        let value = try envelope.withData { bytes in
+            if let decoder { return try decoder.make().decode(type, from: Data(bytes)) }
+            return try JSONDecoder().decode(type, from: Data(bytes))
         }
-        return try makeDecoder().decode(type, from: Data(data.utf8))
+        if let value { return value }
+        let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")
+        throw DecodingError.valueNotFound(type, context)
     }
 
     /// A top-level member of the event object as the server sent it; also one the SDK doesn't know.
     ///
     /// `event`, `channel`, `data` and `user_id` are strings; others are what `JSONSerialization` makes of them.
     public func property(withKey key: String) -> Any? {
-        switch key {
+        switch Name(key) {
         case "event": eventName
         case "channel": channelName
         case "data": data
         case "user_id": userId
-        default: envelope.extra?[key].flatMap(Self.foundationValue)
+        case let name: envelope.extra?[name].flatMap(Self.foundationValue)
         }
     }
 
@@ -47,5 +54,14 @@ public struct PusherEvent: Sendable {
         } catch {
             return nil  // The text was checked when the frame was read; what JSONSerialization can't hold, nobody can be given.
         }
+    }
+}
+
+/// Makes the decoder that an application configured (``PusherEnvironment/jsonDecoder``).
+final class EventDecoder: Sendable {
+    let make: @Sendable () -> JSONDecoder
+
+    init(_ make: @escaping @Sendable () -> JSONDecoder) {
+        self.make = make
     }
 }

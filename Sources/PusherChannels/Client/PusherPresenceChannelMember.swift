@@ -19,7 +19,7 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
     }
 
     init(_ member: PresenceMember) {
-        userId = member.userID
+        userId = member.userID.text
         info = member.info
     }
 
@@ -32,7 +32,7 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
 
     /// What a presence channel's `channel_data` says of the member.
     var channelData: JSONValue {
-        var data: [String: JSONValue] = ["user_id": .string(userId)]
+        var data: [Name: JSONValue] = ["user_id": .string(userId)]
         data["user_info"] = info
         return .object(data)
     }
@@ -47,7 +47,7 @@ extension JSONValue {
         case .double(let double): double
         case .string(let string): string
         case .array(let elements): elements.map(\.foundationValue)
-        case .object(let members): members.mapValues(\.foundationValue)
+        case .object(let members): Dictionary(members.map { ($0.key.text, $0.value.foundationValue) }, uniquingKeysWith: { $1 })
         }
     }
 

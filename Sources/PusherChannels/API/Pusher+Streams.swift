@@ -4,7 +4,7 @@ extension Pusher {
 
     /// The same with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
-        connection.driver.runner.hub.streams.events(buffering) { _ in true }
+        connection.core.events(buffering)
     }
 
     /// How the connection fares, and why.
@@ -12,7 +12,7 @@ extension Pusher {
 
     /// The same with a buffer of another size or another overflow policy.
     public func connectionStates(buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
-        connection.driver.runner.hub.streams.states(buffering)
+        connection.core.states(buffering)
     }
 }
 
@@ -22,18 +22,12 @@ extension PusherChannel {
 
     /// The same with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
-        stream(buffering) { _ in true }
+        connection.core.events(of: channel, buffering)
     }
 
     /// The channel's events of one name.
     public func events(named name: String, buffering: StreamBuffering = StreamBuffering()) -> PusherStream<PusherEvent> {
-        stream(buffering) { $0.eventName == name }
-    }
-
-    private func stream(
-        _ buffering: StreamBuffering, where isFor: @escaping @Sendable (PusherEvent) -> Bool
-    ) -> PusherStream<PusherEvent> {
-        connection.driver.runner.hub.streams.events(buffering) { [name] in $0.channelName == name && isFor($0) }
+        connection.core.events(of: channel, named: Name(name), buffering)
     }
 }
 
@@ -43,6 +37,6 @@ extension PusherPresenceChannel {
 
     /// The same with a buffer of another size or another overflow policy.
     public func memberChanges(buffering: StreamBuffering) -> PusherStream<PresenceChange> {
-        connection.driver.runner.hub.streams.members(of: name, buffering)
+        connection.core.members(of: channel, buffering)
     }
 }

@@ -2,7 +2,10 @@
 struct LogLine: Equatable {
     let level: LogLevel
     let message: String
-    var channel: String?
+    var channel: Name?
+
+    /// The line as a developer's delegate gets it.
+    var text: String { channel.map { "\($0): \(message)" } ?? message }
 }
 
 extension Delivery {

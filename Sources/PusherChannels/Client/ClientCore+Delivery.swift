@@ -1,0 +1,114 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Calls whoever listens: bound closures, callbacks, the delegate. Outside the lock, and one after the other.
+extension ClientCore {
+    /// Deliveries with the closures that they are for, looked up for all of them at once.
+    struct Deliveries {
+        fileprivate struct Entry {
+            let delivery: Delivery
+            let bindings: [Binding]
+        }
+
+        fileprivate let entries: [Entry]
+        /// Listeners that came later are not meant.
+        fileprivate let listenersMade: Int
+        fileprivate let changes: Int
+    }
+
+    /// Looks up whom deliveries are for; nil if there are none.
+    func resolve(_ deliveries: [Delivery], _ state: inout State) -> Deliveries? {
+        deliveries.isEmpty ? nil : resolve(deliveries, upTo: .max, &state)
+    }
+
+    /// Looks up whom deliveries are for, among those who listened when they came.
+    func resolve(_ deliveries: [Delivery], upTo number: Int, _ state: inout State) -> Deliveries {
+        let entries = deliveries.map { Deliveries.Entry(delivery: $0, bindings: Self.bindings(for: $0, upTo: number, &state)) }
+        return Deliveries(entries: entries, listenersMade: number, changes: listenerChanges.current)
+    }
+
+    private static func bindings(for delivery: Delivery, upTo number: Int, _ state: inout State) -> [Binding] {
+        switch delivery {
+        case .event(let envelope): state.listeners.bindings(for: envelope, ofUser: false, upTo: number)
+        case .userEvent(let envelope): state.listeners.bindings(for: envelope, ofUser: true, upTo: number)
+        default: []
+        }
+    }
+
+    func deliver(_ deliveries: Deliveries) {
+        for entry in deliveries.entries {
+            switch entry.delivery {
+            case .event(let envelope), .userEvent(let envelope):
+                var bindings = entry.bindings
+                if listenerChanges.current != deliveries.changes {
+                    // Whoever is bound at this moment: a closure may have been taken back since.
+                    bindings = lookUp { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
+                }
+                if bindings.isEmpty { continue }
+                let event = PusherEvent(envelope: envelope, decoder: eventDecoder)
+                for binding in bindings { binding.callback(event) }
+            default:
+                call(entry.delivery, upTo: deliveries.listenersMade)
+            }
+        }
+    }
+
+    /// Calls those whom news other than an event is for.
+    func call(_ delivery: Delivery, upTo number: Int) {
+        switch delivery {
+        case .event, .userEvent:
+            break
+        case .stateChanged(let old, let new, _):
+            delegate?.changedConnectionState(from: old, to: new)
+        case .subscribed(let channel):
+            delegate?.subscribedToChannel(name: channel.text)
+        case .gap(let channel, let time):
+            delegate?.eventsMayBeMissing(channelName: channel.text, since: environment.date(time))
+        case .subscriptionFailed(let channel, let failure):
+            call(failure, of: channel)
+        case .memberAdded(let channel, let member):
+            callbacks(of: channel, upTo: number)?.memberAdded?(PusherPresenceChannelMember(member))
+        case .memberRemoved(let channel, let member):
+            callbacks(of: channel, upTo: number)?.memberRemoved?(PusherPresenceChannelMember(member))
+        case .subscriptionCount(let channel, let count):
+            callbacks(of: channel, upTo: number)?.subscriptionCountChanged?(count)
+        case .signedIn(let userID):
+            for callback in takeSignIns() { callback(.success(userID.text)) }
+            delegate?.signedIn(userId: userID.text)
+        case .signInFailed(let error):
+            for callback in takeSignIns() { callback(.failure(error)) }
+            delegate?.failedToSignIn(error: error)
+        case .watchlist(let event):
+            let watchers = readState { $0.listeners.user.watchers(of: event.name) }
+            for watcher in watchers { watcher(event.userIDs.map(\.text)) }
+        case .decryptionFailed(let channel, let event, let data):
+            delegate?.failedToDecryptEvent(eventName: event.text, channelName: channel.text, data: data)
+        case .error(let error):
+            delegate?.receivedError(error: error)
+        }
+    }
+
+    private func callbacks(of channel: Name, upTo number: Int) -> ChannelCallbacks? {
+        readState { $0.listeners.listeners(of: channel, upTo: number)?.callbacks }
+    }
+
+    private func takeSignIns() -> [UserListeners.SignInCallback] {
+        change { state in
+            defer { state.listeners.user.signIns = [] }
+            return state.listeners.user.signIns
+        }
+    }
+
+    private func call(_ failure: SubscriptionFailure, of channel: Name) {
+        guard let delegate else { return }
+        var response: URLResponse?
+        if let status = failure.authorisation?.status, let url = failure.authorisation?.url.flatMap(URL.init(string:)) {
+            response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+        }
+        delegate.failedToSubscribeToChannel(
+            name: channel.text, response: response, data: failure.authorisation?.body, error: failure.error as NSError)
+    }
+}

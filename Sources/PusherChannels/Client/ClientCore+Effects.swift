@@ -1,0 +1,120 @@
+import Logging
+
+/// Does what the machine wants done: the one place where effects meet the world. Used by one thread at a time.
+extension ClientCore {
+    /// What is being authorized.
+    enum Authorization: Hashable {
+        case channel(SubscriptionAttempt)
+        case user(UserMachine.Attempt)
+    }
+
+    /// `socket` is the one in use, if there is one; `socketID` is for the log.
+    func run(_ effects: [Effect], socket known: (any WebSocket)?, socketID: String?) {
+        var known = known
+        func socket() -> any WebSocket {
+            let socket = known ?? self.socket
+            known = socket
+            return socket
+        }
+        for effect in effects {
+            switch effect {
+            case .send(.pong): socket().sendUnlessBusy(EnvelopeEncoder.encode(.pong))
+            case .send(let message): socket().send(EnvelopeEncoder.encode(message))
+            case .openSocket(let attempt, let secure): socket().open(target.request(secure: secure), attempt: attempt)
+            case .setReading(let reading): socket().setReading(reading)
+            case .closeSocket(_, let code, let reason): socket().close(code: code, reason: reason)
+            case .authorise(let attempt, let socketID): authorize(attempt, socketID: socketID)
+            case .cancelAuthorisation(let attempt): cancel(.channel(attempt))
+            case .authoriseUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
+            case .cancelUserAuthorisation(let attempt): cancel(.user(attempt))
+            case .openSealed(let event, let secret): handle(.opened(event, SealedData.open(event.data, with: secret)))
+            case .log(let level, let message, let channel):
+                log(LogLine(level: level, message: message, channel: channel), socketID: socketID)
+            case .deliver, .pauseLimitReached: break  // Done when they were sorted.
+            }
+        }
+    }
+
+    private func log(_ line: LogLine, socketID: String?) {
+        var metadata: Logger.Metadata = [:]
+        metadata["socket_id"] = socketID.map { "\($0)" }
+        metadata["channel"] = line.channel.map { "\($0)" }
+        logger.log(level: line.level.swiftLogLevel, "\(line.message)", metadata: metadata)
+        if case .immediate = policy { delegate?.debugLog(message: line.text) }
+    }
+
+    // MARK: The socket
+
+    /// The socket in use; made when it is first needed.
+    var socket: any WebSocket {
+        if let socket = readState(\.socket) { return socket }
+        let made = environment.makeWebSocket()
+        made.delegate = self
+        return change { state in
+            if let socket = state.socket { return socket }
+            state.socket = made
+            return made
+        }
+    }
+
+    /// Puts another socket in place; gives back the one it replaces.
+    func replaceSocket(_ socket: any WebSocket) -> (any WebSocket)? {
+        change { state in
+            defer { state.socket = socket }
+            return state.socket
+        }
+    }
+
+    // MARK: Authorizations
+
+    private func authorize(_ attempt: SubscriptionAttempt, socketID: String) {
+        let (session, channelUser) = readState { ($0.session, $0.channelUser) }
+        track(.channel(attempt)) { done in
+            authorizer.authorise(
+                channel: attempt.channel.text, socketID: socketID, session: session,
+                channelUser: { channelUser?().channelData },
+                completion: { [weak self] result in
+                    done()
+                    self?.handle(.authorised(attempt, result))
+                })
+        }
+    }
+
+    private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: String) {
+        let session = readState(\.session)
+        track(.user(attempt)) { done in
+            userAuthorizer.authorise(socketID: socketID, session: session) { [weak self] result in
+                done()
+                self?.handle(.userAuthorised(attempt, result))
+            }
+        }
+    }
+
+    /// Keeps what cancels an authorization until it is done. The entry stands before the question is asked: the answer, which
+    /// removes it, may come at once.
+    private func track(_ authorization: Authorization, _ ask: (@escaping @Sendable () -> Void) -> AuthCall.Cancel) {
+        change { $0.authorizations[authorization] = {} }
+        let cancel = ask { [weak self] in _ = self?.forget(authorization) }
+        change { state in
+            if state.authorizations[authorization] != nil { state.authorizations[authorization] = cancel }
+        }
+    }
+
+    private func cancel(_ authorization: Authorization) {
+        forget(authorization)?()
+    }
+
+    private func forget(_ authorization: Authorization) -> AuthCall.Cancel? {
+        change { $0.authorizations.removeValue(forKey: authorization) }
+    }
+}
+
+extension LogLevel {
+    fileprivate var swiftLogLevel: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .warning: .warning
+        }
+    }
+}

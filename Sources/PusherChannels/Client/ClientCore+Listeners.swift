@@ -1,0 +1,130 @@
+/// Who listens: what the objects of the API do for the application.
+extension ClientCore {
+    typealias Callback = @Sendable (PusherEvent) -> Void
+
+    var delegate: (any PusherDelegate)? {
+        get { readState(\.listeners.delegate) }
+        set { changeListeners { $0.listeners.delegate = newValue } }
+    }
+
+    private func changeListeners<Result>(_ body: (inout State) -> Result) -> Result {
+        change { state in
+            listenerChanges.increment()
+            return body(&state)
+        }
+    }
+
+    // MARK: Channels
+
+    /// The channel's listeners and the wish for it come in one step, and go in one: another thread, or the end of what a replaced
+    /// callback holds, may give the channel up meanwhile. Gives back the number of the listeners.
+    func subscribe(_ channel: Name, auth: PusherAuth?, callbacks: ChannelCallbacks) -> Int {
+        listenerChanges.increment()
+        return change { state, now in
+            let number = state.listeners.number(of: channel)
+            if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
+            state.machine.handle(.subscribe(channel: channel, auth: auth), at: now, into: &state.effects)
+            return number
+        }
+    }
+
+    /// Nothing that comes later reaches the channel's listeners.
+    func unsubscribe(_ channel: Name) {
+        listenerChanges.increment()
+        change { state, now in
+            state.machine.handle(.unsubscribe(channel: channel), at: now, into: &state.effects)
+            if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
+        }
+    }
+
+    /// Every channel that was subscribed to, by name, with the number of its listeners.
+    var channels: [(name: Name, number: Int)] {
+        readState { $0.listeners.channels.map { ($0.key, $0.value.number) } }.sorted { $0.0 < $1.0 }
+    }
+
+    func channel(_ name: Name) -> Int? {
+        readState { $0.listeners.channels[name]?.number }
+    }
+
+    /// Reads something off a channel, for the handle that has this number of listeners; nil when the channel was given up.
+    func read<Result>(_ channel: Name, _ number: Int, _ body: (ConnectionMachine, SubscriptionMachine) -> Result) -> Result? {
+        readState { state in
+            guard state.listeners.channels[channel]?.number == number, let subscription = state.machine.subscriptions[channel]
+            else { return nil }
+            return body(state.machine, subscription)
+        }
+    }
+
+    func trigger(_ event: ClientEvent, number: Int) -> TriggerResult {
+        change { state, now in
+            guard state.listeners.channels[event.channel]?.number == number else {
+                let problem = "\(event.channel) was unsubscribed; subscribing to it again gives a channel to trigger events on"
+                return .refused(PusherError(.invalidRequest, message: problem))
+            }
+            return state.machine.trigger(event, at: now, into: &state.effects)
+        }
+    }
+
+    // MARK: Closures
+
+    /// Where a closure is bound.
+    enum BindingPlace {
+        case everywhere
+        case user(event: Name)
+        case channel(Name, number: Int, event: Name)
+    }
+
+    func bind(_ place: BindingPlace, _ callback: @escaping Callback) -> String {
+        changeListeners { state in
+            let binding = state.listeners.makeBinding(callback)
+            state.listeners.add(binding, to: place)
+            return binding.id
+        }
+    }
+
+    func unbind(_ place: BindingPlace, id: String) {
+        changeListeners { state in
+            if let removed = state.listeners.remove(id, from: place) { state.removed.append(removed) }
+        }
+    }
+
+    /// Takes back all that was bound to a place.
+    func unbindAll(_ place: BindingPlace) {
+        changeListeners { $0.removed.append($0.listeners.removeAll(from: place)) }
+    }
+
+    /// Takes back all that was bound to any event of a channel, or of the user.
+    func unbindAll(ofChannel channel: Name, number: Int) {
+        changeListeners { state in
+            if let removed = state.listeners.removeAll(ofChannel: channel, number: number) { state.removed.append(removed) }
+        }
+    }
+
+    func unbindAllOfUser() {
+        changeListeners { $0.removed.append($0.listeners.removeAllOfUser()) }
+    }
+
+    // MARK: The user
+
+    /// Calls back once, with the outcome of the next sign-in to end.
+    func signIn(_ callback: @escaping UserListeners.SignInCallback) {
+        change { state, now in
+            state.listeners.user.signIns.append(callback)
+            state.machine.handle(.signIn, at: now, into: &state.effects)
+        }
+    }
+
+    func watch(_ event: Name, _ callback: @escaping UserListeners.WatchlistCallback) -> Int {
+        change { state in
+            let id = state.listeners.makeID()
+            state.listeners.user.watchers[id] = (event, callback)
+            return id
+        }
+    }
+
+    func unwatch(_ id: Int) {
+        change { state in
+            if let removed = state.listeners.user.watchers.removeValue(forKey: id) { state.removed.append(removed.callback) }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// What the socket reports.
+extension ClientCore {
+    func webSocketDidOpen(attempt: ConnectionAttempt) {
+        handle(.socketOpened(attempt))
+    }
+
+    func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        guard messages.size <= Self.largestBatchDecodedUnderLock else { return receiveLarge(messages, attempt) }
+        change { state, now in
+            // Most messages have one effect: one allocation for all of them.
+            if state.effects.isEmpty { state.effects.reserveCapacity(messages.count) }
+            messages.forEachInBlocks { kind, block, range in
+                let input = Self.decode(kind, block, range, attempt, &state.decoder)
+                state.machine.handle(input, at: now, into: &state.effects)
+            }
+        }
+    }
+
+    /// What is larger is decoded before the lock is taken, so that nobody waits for it who only wants to know the state.
+    private static let largestBatchDecodedUnderLock = 1 << 17
+
+    private func receiveLarge(_ messages: borrowing MessageBatch, _ attempt: ConnectionAttempt) {
+        var decoder = EnvelopeDecoder()
+        var inputs: [Input] = []
+        messages.forEachInBlocks { kind, block, range in inputs.append(Self.decode(kind, block, range, attempt, &decoder)) }
+        change { state, now in
+            for input in inputs { state.machine.handle(input, at: now, into: &state.effects) }
+        }
+    }
+
+    private static func decode(
+        _ kind: MessageBatch.Kind, _ block: [UInt8], _ range: Range<Int>, _ attempt: ConnectionAttempt,
+        _ decoder: inout EnvelopeDecoder
+    ) -> Input {
+        guard kind == .text else { return .receivedMalformed(.binary, attempt) }
+        do {
+            return .received(try decoder.decode(block, range), attempt)
+        } catch {
+            return .receivedMalformed(error, attempt)
+        }
+    }
+
+    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
+        handle(.receivedControlFrame(attempt))
+    }
+
+    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
+        handle(.mayHaveWaited(time, attempt))
+    }
+
+    func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
+        handle(.socketClosed(closure, attempt))
+    }
+}

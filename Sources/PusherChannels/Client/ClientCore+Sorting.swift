@@ -1,0 +1,83 @@
+import Dispatch
+
+/// Where everything that happens is sent on its way, under the lock and once: to streams, to the delivery queue, or to be done.
+extension ClientCore {
+    /// Sorts what the machine wants done. What that changes may have the machine want more.
+    func sort(_ state: inout State, at now: MonotonicTime) {
+        repeat {
+            var deliveries: [Delivery] = []
+            if state.effects.count > 8 { deliveries.reserveCapacity(state.effects.count) }
+            for index in state.effects.indices {
+                switch state.effects[index] {
+                case .deliver(let delivery): sort(delivery, &state, &deliveries)
+                case .pauseLimitReached(let time):
+                    state.streams.pauseLimitReached()
+                    state.backlog.pauseLimitReached(heardUpTo: time)
+                case .log(let level, let message, let channel):
+                    log(LogLine(level: level, message: message, channel: channel), &state)
+                case .send(.pong) where state.commands.last == .send(.pong):
+                    break  // One answer for all the pings of a read: it says nothing that two would not.
+                default: state.commands.append(state.effects[index])
+                }
+            }
+            state.effects.removeAll(keepingCapacity: state.effects.capacity <= 1024)
+            enqueue(deliveries, &state)
+            let isOver = state.backlog.isOver || state.streams.over > 0
+            if isOver != state.isReaderOver {
+                state.isReaderOver = isOver
+                state.machine.handle(.consumersChanged(areBehind: isOver), at: now, into: &state.effects)
+            }
+        } while !state.effects.isEmpty
+    }
+
+    private func sort(_ delivery: Delivery, _ state: inout State, _ deliveries: inout [Delivery]) {
+        if let line = delivery.logLine { log(line, &state) }
+        let hasStreams = !state.streams.isEmpty
+        if hasStreams { state.streams.append(delivery, eventDecoder) }
+        // Nobody else will ask for an event that a stream reads, where nothing is bound at all.
+        if hasStreams, state.listeners.hasNoBindings, case .event = delivery { return }
+        if state.backlog.admits(delivery) { deliveries.append(delivery) }
+    }
+
+    private func log(_ line: LogLine, _ state: inout State) {
+        state.commands.append(.log(line.level, line.message, channel: line.channel))
+        guard case .queue(let queue) = policy, state.listeners.delegate != nil, state.backlog.admitsLines else { return }
+        let text = line.text
+        state.backlog.add(count: 1, bytes: text.utf8.count)
+        queue.async { [self] in
+            readState(\.listeners.delegate)?.debugLog(message: text)
+            delivered(1, bytes: text.utf8.count)
+        }
+    }
+
+    // MARK: The delivery queue
+
+    /// One hop for all of them, under the lock: hops are in the order in which things happened.
+    private func enqueue(_ deliveries: [Delivery], _ state: inout State) {
+        guard !deliveries.isEmpty else { return }
+        switch policy {
+        case .immediate: state.deliveries += deliveries
+        case .queue(let queue):
+            let bytes = deliveries.reduce(0) { $0 + $1.size }
+            state.backlog.add(count: deliveries.count, bytes: bytes)
+            let listenersMade = state.listeners.channelsMade
+            queue.async { [self] in
+                deliver(lookUp { resolve(deliveries, upTo: listenersMade, &$0) })
+                delivered(deliveries.count, bytes: bytes)
+            }
+        }
+    }
+
+    private func delivered(_ count: Int, bytes: Int) {
+        let (losses, since) = change { $0.backlog.delivered(count, bytes: bytes) }
+        for channel in losses { call(.gap(channel: channel, since: since), upTo: .max) }
+    }
+
+    /// Calls the closure when everything that waits now was delivered.
+    func afterDeliveries(_ body: @escaping @Sendable () -> Void) {
+        switch policy {
+        case .immediate: body()
+        case .queue(let queue): readState { _ in queue.async(execute: body) }
+        }
+    }
+}

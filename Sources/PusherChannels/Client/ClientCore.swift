@@ -1,0 +1,191 @@
+import Logging
+
+/// The one owner of a client's moving parts: the machine, the socket, authorizations under way, listeners, streams, what waits.
+///
+/// All of them are one value behind one lock. Whoever brings something changes the value under the lock; what has to be done then goes
+/// to a queue, which is drained outside the lock by whichever thread got there first. So a call changes the state before it returns,
+/// callbacks may call back into the SDK, and everything that happens to a connection has one order.
+///
+/// The application's closures are called outside the lock, and so ends what they hold: what is removed from the value is kept until the
+/// lock is free (``State/removed``). Two locks are taken while this one is held, and nothing is locked while they are: that of a dispatch
+/// queue, for a hop, and on Apple platforms that of a ``ChangeCount``.
+final class ClientCore: WebSocketDelegate, Sendable {
+    struct State {
+        var machine: ConnectionMachine
+        var decoder = EnvelopeDecoder()
+        var timer = DeadlineTimer()
+        var socket: (any WebSocket)?
+        var session: any HTTPSession
+        var channelUser: (@Sendable () -> PusherPresenceChannelMember)?
+        var authorizations: [Authorization: AuthCall.Cancel] = [:]
+        var listeners = Listeners()
+        var streams = Streams()
+        var backlog: DeliveryBacklog
+
+        /// What the machine wants done, until it is sorted.
+        var effects: [Effect] = []
+        /// What is to be done outside the lock, in order.
+        var commands: [Effect] = []
+        /// What is to be delivered by the thread that drains.
+        var deliveries: [Delivery] = []
+        var isDraining = false
+        /// What the machine was told last of those that events wait for.
+        var isReaderOver = false
+        /// What was taken out and may hold something of the application's, whose end may do anything: let go of outside the lock.
+        var removed: [any Sendable] = []
+    }
+
+    let target: ConnectionTarget
+    let authorizer: ChannelAuthorizer
+    let userAuthorizer: UserAuthorizer
+    let environment: PusherEnvironment
+    let policy: DeliveryPolicy
+    let logger: Logger
+    let eventDecoder: EventDecoder?
+    /// Counts changes of the listeners, for deliveries that looked them up before.
+    let listenerChanges = ChangeCount()
+    private let state: Locked<State>
+
+    init(
+        machine: ConnectionMachine, target: ConnectionTarget, authorizer: ChannelAuthorizer, userAuthorizer: UserAuthorizer,
+        policy: DeliveryPolicy, backlog: DeliveryBacklog, environment: PusherEnvironment, logger: Logger
+    ) {
+        self.environment = environment
+        self.target = target
+        self.authorizer = authorizer
+        self.userAuthorizer = userAuthorizer
+        self.policy = policy
+        self.logger = logger
+        eventDecoder = environment.customDecoder.map(EventDecoder.init)
+        state = Locked(State(machine: machine, session: environment.httpSession, backlog: backlog))
+    }
+
+    deinit {
+        state.withLock { $0.timer.forget() }?.cancel()
+    }
+
+    // MARK: Looking
+
+    /// Reads something off the machine.
+    func read<Result>(_ body: (ConnectionMachine) -> Result) -> Result {
+        state.withLock { body($0.machine) }
+    }
+
+    func readState<Result>(_ body: (State) -> Result) -> Result {
+        state.withLock { body($0) }
+    }
+
+    /// Looks something up in place; changes nothing.
+    func lookUp<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock(body)
+    }
+
+    // MARK: Changing
+
+    func handle(_ input: Input) {
+        change { state, now in state.machine.handle(input, at: now, into: &state.effects) }
+    }
+
+    func change<Result>(_ body: (inout State) -> Result) -> Result {
+        change { state, _ in body(&state) }
+    }
+
+    /// Replaces a part; what was there is let go of outside the lock.
+    func replace<Part: Sendable>(_ part: WritableKeyPath<State, Part>, with new: Part) {
+        change { state in
+            state.removed.append(state[keyPath: part])
+            state[keyPath: part] = new
+        }
+    }
+
+    /// The one way to change the state: does what follows from the change before it returns, unless another thread is at it.
+    func change<Result>(_ body: (inout State, MonotonicTime) -> Result) -> Result {
+        let now = environment.scheduler.now
+        let (result, aftermath) = state.withLock { state in
+            let result = body(&state, now)
+            return (result, settle(&state, at: now))
+        }
+        aftermath?.perform()
+        if let work = aftermath?.work { drain(work) }
+        return result
+    }
+
+    /// What a change has as a consequence outside the lock.
+    private struct Aftermath {
+        var wakeUps: [() -> Void]
+        var removed: [any Sendable]
+        var work: Work?
+
+        func perform() {
+            for wakeUp in wakeUps { wakeUp() }
+            // Said out loud: what nobody uses is let go of as early as the optimizer sees that.
+            withExtendedLifetime(removed) {}
+        }
+    }
+
+    private func settle(_ state: inout State, at now: MonotonicTime) -> Aftermath? {
+        sort(&state, at: now)
+        let work = state.isDraining ? nil : nextWork(&state)
+        state.isDraining = state.isDraining || work != nil
+        let wakeUps = state.streams.wakeUps()
+        guard work != nil || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
+        defer { state.removed = [] }
+        return Aftermath(wakeUps: wakeUps, removed: state.removed, work: work)
+    }
+
+    // MARK: Draining
+
+    /// What one round of draining does, outside the lock.
+    struct Work {
+        var commands: [Effect] = []
+        var deliveries: Deliveries?
+        var timer: DeadlineTimer.Change?
+        var socket: (any WebSocket)?
+        /// For the log.
+        var socketID: String?
+    }
+
+    private func drain(_ first: Work) {
+        var work = first
+        while true {
+            run(work.commands, socket: work.socket, socketID: work.socketID)
+            if let deliveries = work.deliveries { deliver(deliveries) }
+            if let timer = work.timer { set(timer) }
+            let next: Work? = state.withLock { state in
+                let next = nextWork(&state)
+                state.isDraining = next != nil
+                return next
+            }
+            guard let next else { return }
+            work = next
+        }
+    }
+
+    private func nextWork(_ state: inout State) -> Work? {
+        guard !state.commands.isEmpty || !state.deliveries.isEmpty else {
+            // Last: what was done may have moved the deadline.
+            return state.timer.change(for: state.machine.nextDeadline).map { Work(timer: $0) }
+        }
+        defer { (state.commands, state.deliveries) = ([], []) }
+        return Work(
+            commands: state.commands, deliveries: resolve(state.deliveries, &state), socket: state.socket,
+            socketID: state.machine.lastSocketID)
+    }
+
+    private func set(_ change: DeadlineTimer.Change) {
+        change.previous?.cancel()
+        guard let deadline = change.deadline else { return }
+        let number = change.number
+        let action = environment.scheduler.schedule(at: deadline, label: "connection") { [weak self] in self?.timerRang(number) }
+        // It may have rung already.
+        let isStale = state.withLock { !$0.timer.keep(action, number: number) }
+        if isStale { action.cancel() }
+    }
+
+    private func timerRang(_ number: Int) {
+        change { state, now in
+            guard state.timer.hasRung(number) else { return }
+            state.machine.handle(.deadlineReached, at: now, into: &state.effects)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// What waits on the application's delivery queue: past the limits the server has to wait, and past the time for that, events are
+/// dropped until half of them is free again.
+struct DeliveryBacklog: Sendable {
+    private(set) var watermark: Watermark
+    private(set) var dropped = 0
+    /// Where what is dropped begins.
+    private var heardUpTo = MonotonicTime.zero
+    /// The channels that lost events.
+    private var losses: Set<Name> = []
+
+    init(limit: Int, byteLimit: Int) {
+        watermark = Watermark(limit: limit, byteLimit: byteLimit)
+    }
+
+    /// Whether the server has to wait.
+    var isOver: Bool { watermark.state == .over }
+
+    mutating func pauseLimitReached(heardUpTo time: MonotonicTime) {
+        guard isOver else { return }
+        watermark.pauseLimitReached()
+        if losses.isEmpty { heardUpTo = time }
+    }
+
+    /// Whether there is room for something that is about to wait. Events can be missed, as on any bad connection; news about the
+    /// connection and its channels can not.
+    mutating func admits(_ delivery: Delivery) -> Bool {
+        guard watermark.state == .dropping, let envelope = delivery.envelope, !envelope.event.begins(with: "pusher:")
+        else { return true }
+        dropped += 1
+        if let channel = envelope.channel { losses.insert(channel) }
+        return false
+    }
+
+    /// Whether there is room for a line that only informs, which can be missed like an event.
+    var admitsLines: Bool { watermark.state != .dropping }
+
+    mutating func add(count: Int, bytes: Int) {
+        watermark.add(count: count, bytes: bytes)
+    }
+
+    /// So many were delivered; gives back the channels that lost events, and since when, if that can be told now.
+    mutating func delivered(_ count: Int, bytes: Int) -> (losses: [Name], since: MonotonicTime) {
+        let before = watermark.state
+        watermark.remove(count: count, bytes: bytes)
+        guard before != .under, watermark.state == .under else { return ([], heardUpTo) }
+        defer { losses = [] }
+        return (losses.sorted(), heardUpTo)
+    }
+}
+
+extension Delivery {
+    /// The event that it brings.
+    var envelope: Envelope? {
+        switch self {
+        case .event(let envelope), .userEvent(let envelope): envelope
+        default: nil
+        }
+    }
+
+    /// How many bytes it keeps while it waits.
+    var size: Int { envelope?.size ?? 0 }
+}

@@ -1,0 +1,161 @@
+/// The callbacks that came with a subscription, as PusherSwift has them.
+struct ChannelCallbacks: Sendable {
+    typealias MemberCallback = @Sendable (PusherPresenceChannelMember) -> Void
+
+    var memberAdded: MemberCallback?
+    var memberRemoved: MemberCallback?
+    var subscriptionCountChanged: (@Sendable (Int) -> Void)?
+
+    /// Takes over those that are given; nil leaves what is there. Gives back those that were there.
+    mutating func update(_ new: ChannelCallbacks) -> ChannelCallbacks {
+        defer {
+            memberAdded = new.memberAdded ?? memberAdded
+            memberRemoved = new.memberRemoved ?? memberRemoved
+            subscriptionCountChanged = new.subscriptionCountChanged ?? subscriptionCountChanged
+        }
+        return self
+    }
+}
+
+/// Who listens to one channel, from its subscription until it is given up.
+struct ChannelListeners: Sendable {
+    /// Later ones have higher numbers.
+    let number: Int
+    var bindings = Bindings()
+    var callbacks = ChannelCallbacks()
+}
+
+/// Who waits for the user's sign-in, listens to the user's events, and watches other users.
+struct UserListeners: Sendable {
+    typealias SignInCallback = @Sendable (Result<String, PusherError>) -> Void
+    typealias WatchlistCallback = @Sendable ([String]) -> Void
+
+    var bindings = Bindings()
+    var signIns: [SignInCallback] = []
+    var watchers: [Int: (event: Name, callback: WatchlistCallback)] = [:]
+
+    /// Those who watch for an event, in the order in which they began.
+    func watchers(of event: Name) -> [WatchlistCallback] {
+        watchers.filter { $0.value.event == event }.sorted { $0.key < $1.key }.map(\.value.callback)
+    }
+}
+
+/// Everybody whom the application has listen: closures, callbacks, the delegate.
+struct Listeners {
+    weak var delegate: (any PusherDelegate)?
+    private(set) var channels: [Name: ChannelListeners] = [:]
+    var user = UserListeners()
+    /// Bound to every event.
+    private var global: [Binding] = []
+    /// How many closures are bound to events of channels.
+    private var boundToChannels = 0
+    /// How many listeners of channels there were: who came later hears nothing of what came before.
+    private(set) var channelsMade = 0
+    private var idsMade = 0
+
+    // MARK: Channels
+
+    /// The number of a channel's listeners, which are made when they are first asked for.
+    mutating func number(of channel: Name) -> Int {
+        if let known = channels[channel] { return known.number }
+        channelsMade += 1
+        channels[channel] = ChannelListeners(number: channelsMade)
+        return channelsMade
+    }
+
+    /// Takes over callbacks; gives back those that were there.
+    mutating func update(_ channel: Name, _ callbacks: ChannelCallbacks) -> ChannelCallbacks? {
+        channels[channel]?.callbacks.update(callbacks)
+    }
+
+    mutating func removeChannel(_ channel: Name) -> ChannelListeners? {
+        let removed = channels.removeValue(forKey: channel)
+        boundToChannels -= removed?.bindings.count ?? 0
+        return removed
+    }
+
+    /// The listeners of a channel that were there when something came, and still are.
+    func listeners(of channel: Name, upTo number: Int) -> ChannelListeners? {
+        channels[channel].flatMap { $0.number <= number ? $0 : nil }
+    }
+
+    // MARK: Closures
+
+    mutating func makeID() -> Int {
+        idsMade += 1
+        return idsMade
+    }
+
+    mutating func makeBinding(_ callback: @escaping @Sendable (PusherEvent) -> Void) -> Binding {
+        Binding(id: "binding-\(makeID())", callback: callback)
+    }
+
+    mutating func add(_ binding: Binding, to place: ClientCore.BindingPlace) {
+        switch place {
+        case .everywhere: global.append(binding)
+        case .user(let event): user.bindings.add(binding, to: event)
+        case .channel(let channel, let number, let event):
+            guard channels[channel]?.number == number else { return }
+            channels[channel]?.bindings.add(binding, to: event)
+            boundToChannels += 1
+        }
+    }
+
+    mutating func remove(_ id: String, from place: ClientCore.BindingPlace) -> Binding? {
+        switch place {
+        case .everywhere: return global.firstIndex { $0.id == id }.map { global.remove(at: $0) }
+        case .user(let event): return user.bindings.remove(id: id, from: event)
+        case .channel(let channel, let number, let event):
+            guard channels[channel]?.number == number else { return nil }
+            let removed = channels[channel]?.bindings.remove(id: id, from: event)
+            if removed != nil { boundToChannels -= 1 }
+            return removed
+        }
+    }
+
+    mutating func removeAll(from place: ClientCore.BindingPlace) -> [Binding] {
+        switch place {
+        case .everywhere:
+            defer { global = [] }
+            return global
+        case .user(let event): return user.bindings.removeAll(of: event)
+        case .channel(let channel, let number, let event):
+            guard channels[channel]?.number == number else { return [] }
+            let removed = channels[channel]?.bindings.removeAll(of: event) ?? []
+            boundToChannels -= removed.count
+            return removed
+        }
+    }
+
+    mutating func removeAll(ofChannel channel: Name, number: Int) -> Bindings? {
+        guard let listeners = channels[channel], listeners.number == number else { return nil }
+        boundToChannels -= listeners.bindings.count
+        channels[channel]?.bindings = Bindings()
+        return listeners.bindings
+    }
+
+    mutating func removeAllOfUser() -> Bindings {
+        defer { user.bindings = Bindings() }
+        return user.bindings
+    }
+
+    /// Whether no closure hears of channels' events.
+    var hasNoBindings: Bool { boundToChannels == 0 && global.isEmpty }
+
+    /// Whom an event is for, in the order of their calls.
+    mutating func bindings(for envelope: Envelope, ofUser: Bool, upTo number: Int) -> [Binding] {
+        let named = ofUser ? user.bindings[envelope.event] : bindings(of: envelope.channel, to: envelope.event, upTo: number)
+        if global.isEmpty { return named }
+        return named.isEmpty ? global : named + global
+    }
+
+    private mutating func bindings(of channel: Name?, to event: Name, upTo number: Int) -> [Binding] {
+        guard boundToChannels > 0, let channel, let index = channels.index(forKey: channel) else { return [] }
+        // In place: a copy of the listeners would cost more than all the rest.
+        return Self.bindings(of: &channels.values[index], to: event, upTo: number)
+    }
+
+    private static func bindings(of listeners: inout ChannelListeners, to event: Name, upTo number: Int) -> [Binding] {
+        listeners.number <= number ? listeners.bindings[event] : []
+    }
+}

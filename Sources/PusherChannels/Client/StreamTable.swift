@@ -1,0 +1,121 @@
+/// The streams of one kind that applications read, found by what they are for: nobody else is asked.
+struct StreamTable<Element: Sendable>: Sendable {
+    /// What a stream is for: nil stands for any.
+    struct Topic: Sendable {
+        var channel: Name?
+        var event: Name?
+    }
+
+    private struct ChannelStreams: Sendable {
+        var ofEveryEvent: [Int] = []
+        var byEvent: [Name: [Int]] = [:]
+    }
+
+    private var queues: [Int: StreamQueue<Element>] = [:]
+    private var topics: [Int: Topic] = [:]
+    private var ofEveryChannel: [Int] = []
+    private var byChannel: [Name: ChannelStreams] = [:]
+    /// Streams that may have something for a reader that waits.
+    private var touched: [Int] = []
+    /// How many streams the server has to wait for.
+    private(set) var over = 0
+    private let size: @Sendable (Element) -> Int
+
+    init(size: @escaping @Sendable (Element) -> Int) {
+        self.size = size
+    }
+
+    var isEmpty: Bool { queues.isEmpty }
+
+    /// How many topics have streams.
+    var topicsKept: Int { topics.count + byChannel.count + ofEveryChannel.count }
+
+    // MARK: Making and ending streams
+
+    mutating func add(_ id: Int, for topic: Topic, _ buffering: StreamBuffering) {
+        queues[id] = StreamQueue(buffering, size: size)
+        topics[id] = topic
+        changeIDs(of: topic) { $0.append(id) }
+    }
+
+    /// Gives back what was removed, for the caller to let go of.
+    mutating func remove(_ id: Int) -> StreamQueue<Element>? {
+        guard let queue = queues.removeValue(forKey: id), let topic = topics.removeValue(forKey: id) else { return nil }
+        changeIDs(of: topic) { $0.removeAll { $0 == id } }
+        if queue.isOver { over -= 1 }
+        return queue
+    }
+
+    /// Nothing is kept of a channel whose streams are gone: an application may have one for each of its calls or orders.
+    private mutating func changeIDs(of topic: Topic, _ body: (inout [Int]) -> Void) {
+        guard let channel = topic.channel else { return body(&ofEveryChannel) }
+        var streams = byChannel.removeValue(forKey: channel) ?? ChannelStreams()
+        if let event = topic.event {
+            body(&streams.byEvent[event, default: []])
+            if streams.byEvent[event]?.isEmpty == true { streams.byEvent[event] = nil }
+        } else {
+            body(&streams.ofEveryEvent)
+        }
+        if !streams.ofEveryEvent.isEmpty || !streams.byEvent.isEmpty { byChannel[channel] = streams }
+    }
+
+    mutating func finish() {
+        for id in queues.keys { change(id) { $0.finish() } }
+    }
+
+    mutating func finish(_ id: Int) {
+        change(id) { $0.finish() }
+    }
+
+    // MARK: Feeding them
+
+    /// Adds an element to the streams that are for it.
+    mutating func append(_ element: Element, of channel: Name?, _ event: Name? = nil) {
+        for id in ofEveryChannel { change(id) { $0.append(element) } }
+        guard !byChannel.isEmpty, let channel, let streams = byChannel[channel] else { return }
+        for id in streams.ofEveryEvent { change(id) { $0.append(element) } }
+        guard !streams.byEvent.isEmpty, let event, let ids = streams.byEvent[event] else { return }
+        for id in ids { change(id) { $0.append(element) } }
+    }
+
+    mutating func pauseLimitReached() {
+        for id in queues.keys.sorted() { change(id) { $0.pauseLimitReached() } }
+    }
+
+    // MARK: Reading them
+
+    func read<Result>(_ id: Int, _ body: (StreamQueue<Element>) -> Result) -> Result? {
+        queues[id].map(body)
+    }
+
+    @discardableResult
+    mutating func change<Result>(_ id: Int, _ body: (inout StreamQueue<Element>) -> Result) -> Result? {
+        guard let index = queues.index(forKey: id) else { return nil }
+        let (result, difference, hasReaders) = Self.change(&queues.values[index], body)
+        over += difference
+        if hasReaders, touched.last != id { touched.append(id) }
+        return result
+    }
+
+    /// In place: a copy of the queue would cost more than all the rest.
+    private static func change<Result>(
+        _ queue: inout StreamQueue<Element>, _ body: (inout StreamQueue<Element>) -> Result
+    ) -> (result: Result, difference: Int, hasReaders: Bool) {
+        let wasOver = queue.isOver
+        let result = body(&queue)
+        let difference = (queue.isOver ? 1 : 0) - (wasOver ? 1 : 0)
+        return (result, difference, queue.hasReaders)
+    }
+
+    /// What resumes the readers that waited and have something to read now.
+    mutating func wakeUps() -> [() -> Void] {
+        guard !touched.isEmpty else { return [] }
+        var wakeUps: [() -> Void] = []
+        let ids = touched
+        touched = []
+        for id in ids {
+            while let (reader, batch) = queues[id]?.wakeUp() { wakeUps.append { reader.resume(returning: batch) } }
+        }
+        return wakeUps
+    }
+}

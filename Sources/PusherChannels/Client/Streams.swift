@@ -1,0 +1,58 @@
+/// The streams of a client.
+struct Streams: Sendable {
+    var events = StreamTable<PusherEvent> { $0.envelope.size }
+    // Those are small: their number bounds them.
+    var states = StreamTable<ConnectionStateChange> { _ in 0 }
+    var members = StreamTable<PresenceChange> { _ in 0 }
+    private var isFinished = false
+
+    var isEmpty: Bool { events.isEmpty && states.isEmpty && members.isEmpty }
+
+    /// How many streams the server has to wait for.
+    var over: Int { events.over + states.over + members.over }
+
+    /// Makes a stream; it is at its end where the client is.
+    mutating func add<Element>(
+        _ id: Int, to table: WritableKeyPath<Streams, StreamTable<Element>>, for topic: StreamTable<Element>.Topic,
+        _ buffering: StreamBuffering
+    ) {
+        self[keyPath: table].add(id, for: topic, buffering)
+        if isFinished { self[keyPath: table].finish(id) }
+    }
+
+    /// Gives each stream what it is for.
+    mutating func append(_ delivery: Delivery, _ decoder: EventDecoder?) {
+        switch delivery {
+        case .event(let envelope), .userEvent(let envelope):
+            guard !events.isEmpty else { return }
+            events.append(PusherEvent(envelope: envelope, decoder: decoder), of: envelope.channel, envelope.event)
+        case .stateChanged(let old, let new, let reason):
+            states.append(ConnectionStateChange(old: old, new: new, reason: reason), of: nil)
+        case .memberAdded(let channel, let member):
+            members.append(.joined(PusherPresenceChannelMember(member)), of: channel)
+        case .memberRemoved(let channel, let member):
+            members.append(.left(PusherPresenceChannelMember(member)), of: channel)
+        default:
+            break
+        }
+    }
+
+    mutating func pauseLimitReached() {
+        events.pauseLimitReached()
+        states.pauseLimitReached()
+        members.pauseLimitReached()
+    }
+
+    /// No more will come.
+    mutating func finish() {
+        isFinished = true
+        events.finish()
+        states.finish()
+        members.finish()
+    }
+
+    /// What resumes the readers that waited and have something to read now.
+    mutating func wakeUps() -> [() -> Void] {
+        events.wakeUps() + states.wakeUps() + members.wakeUps()
+    }
+}

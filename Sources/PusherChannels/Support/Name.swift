@@ -1,0 +1,74 @@
+/// A text of the protocol that is looked up: a channel, an event, a member, the key of a JSON object.
+///
+/// Names are compared and hashed by their UTF-8 bytes, as every server and every other client does it. Swift compares `String`s by
+/// their Unicode normal form: two names that a server tells apart would be one, and a run of combining marks takes the square of its
+/// length. So nothing that a server sends is a key, or compared, as a `String`.
+package struct Name: Hashable, Comparable, Sendable {
+    /// The name as a text.
+    package let text: String
+    /// The hash of its bytes, which is computed once; it is seeded anew in each process, so that nobody can aim for collisions.
+    let digest: Int
+
+    /// Makes a name of a text.
+    package init(_ text: String) {
+        var text = text
+        digest = text.withUTF8 { Self.digest(of: UnsafeRawBufferPointer($0)) }
+        self.text = text
+    }
+
+    /// Makes a name of UTF-8 bytes whose digest is known.
+    init(utf8 bytes: UnsafeRawBufferPointer, digest: Int) {
+        text = String(decoding: bytes, as: UTF8.self)
+        self.digest = digest
+    }
+
+    /// The hash that a name of these bytes has.
+    static func digest(of bytes: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: bytes)
+        return hasher.finalize()
+    }
+
+    /// Whether these are the bytes of the name.
+    func isMade(of bytes: UnsafeRawBufferPointer, digest: Int) -> Bool {
+        self.digest == digest && text.hasBytes(bytes)
+    }
+
+    /// Whether the bytes of both are the same.
+    package static func == (left: Name, right: Name) -> Bool {
+        left.digest == right.digest && left.text.hasBytes(of: right.text)
+    }
+
+    /// The order of the bytes.
+    package static func < (left: Name, right: Name) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(digest)
+    }
+
+    /// Whether the name begins with these bytes.
+    package func begins(with prefix: StaticString) -> Bool {
+        text.begins(with: prefix)
+    }
+
+    /// Whether the name is this text.
+    package func equals(_ text: StaticString) -> Bool {
+        self.text.utf8.count == text.utf8CodeUnitCount && self.text.begins(with: text)
+    }
+}
+
+extension Name: ExpressibleByStringInterpolation, CustomStringConvertible {
+    package init(stringLiteral value: String) { self.init(value) }
+
+    package var description: String { text }
+}
+
+extension Dictionary where Key == Name {
+    /// The value under a text.
+    package subscript(text: String) -> Value? {
+        get { self[Name(text)] }
+        set { self[Name(text)] = newValue }
+    }
+}

@@ -1,0 +1,54 @@
+/// Where a value of an event object stands among the bytes of what was read, and how its text is made of them.
+struct TextPiece: Equatable, Sendable {
+    enum Form: UInt8, Sendable {
+        /// There is no such value, or it is null.
+        case absent
+        /// The content of a string, as it stands there.
+        case plain
+        /// The content of a string, with escapes to be resolved.
+        case escaped
+        /// The JSON of anything else.
+        case raw
+    }
+
+    static let absent = TextPiece(start: 0, count: 0, form: .absent)
+
+    // As few bytes as do: each event has three of these. No message is as large as 4 GiB.
+    private let start: UInt32
+    private let length: UInt32
+    let form: Form
+
+    init(start: Int, count: Int, form: Form) {
+        self.start = UInt32(truncatingIfNeeded: start)
+        length = UInt32(truncatingIfNeeded: count)
+        self.form = form
+    }
+
+    var count: Int { Int(length) }
+
+    /// Calls `body` with the text's UTF-8 bytes; nil when there is no text.
+    func withUTF8<Result>(in block: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
+        guard form != .absent else { return nil }
+        return try block.withUnsafeBytes { bytes in
+            let raw = UnsafeRawBufferPointer(rebasing: bytes[Int(start)..<Int(start) + count])
+            guard form == .escaped else { return try body(raw) }
+            let resolved = [UInt8](unsafeUninitializedCapacity: raw.count) { target, written in
+                written = resolveEscapes(of: raw, into: target)
+            }
+            return try resolved.withUnsafeBytes(body)
+        }
+    }
+
+    /// The text; nil when there is none.
+    func text(in block: [UInt8]) -> String? {
+        switch form {
+        case .absent: nil
+        case .escaped:
+            block.withUnsafeBytes { bytes in
+                let raw = UnsafeRawBufferPointer(rebasing: bytes[Int(start)..<Int(start) + count])
+                return String(unsafeUninitializedCapacity: raw.count) { resolveEscapes(of: raw, into: $0) }
+            }
+        case .plain, .raw: withUTF8(in: block) { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import PusherChannels
+
+/// The streams of a client: each gets what it is for, and nothing is kept of those that nobody has any more.
+@Suite struct StreamTableTests {
+    private func event(_ channel: Name?, _ name: Name) -> PusherEvent {
+        PusherEvent(envelope: Envelope(event: name, channel: channel), decoder: nil)
+    }
+
+    private func waiting(_ table: inout StreamTable<PusherEvent>, _ id: Int) -> [String] {
+        table.change(id) { queue in
+            var batch = queue.take()
+            var names: [String] = []
+            while let event = batch?.elements.popFirst() { names.append(event.eventName) }
+            return names
+        } ?? []
+    }
+
+    private func table() -> StreamTable<PusherEvent> { StreamTable { _ in 1 } }
+
+    @Test func nothingIsKeptOfStreamsThatAreGone() {
+        var table = table()
+        for number in 0..<100 {
+            table.add(3 * number, for: .init(channel: "room-\(number)"), StreamBuffering())
+            table.add(3 * number + 1, for: .init(channel: "room-\(number)", event: "a"), StreamBuffering())
+            table.add(3 * number + 2, for: .init(), StreamBuffering())
+        }
+        #expect(!table.isEmpty)
+        for id in 0..<300 { #expect(table.remove(id) != nil) }
+        #expect(table.isEmpty)
+        #expect(table.topicsKept == 0)
+    }
+
+    @Test func eachGetsWhatItIsFor() {
+        var table = table()
+        table.add(1, for: .init(), StreamBuffering())
+        table.add(2, for: .init(channel: "room"), StreamBuffering())
+        table.add(3, for: .init(channel: "room", event: "a"), StreamBuffering())
+        for (channel, name) in [("room", "a"), ("room", "b"), ("other", "a"), (nil, "c")] as [(Name?, Name)] {
+            table.append(event(channel, name), of: channel, name)
+        }
+        #expect(waiting(&table, 1) == ["a", "b", "a", "c"])
+        #expect(waiting(&table, 2) == ["a", "b"])
+        #expect(waiting(&table, 3) == ["a"])
+    }
+
+    @Test func theServerWaitsForAsManyAsAreOver() {
+        var table = table()
+        table.add(1, for: .init(), StreamBuffering(limit: 2))
+        table.add(2, for: .init(), StreamBuffering(limit: 1))
+        table.append(event(nil, "a"), of: nil, "a")
+        #expect(table.over == 1)
+        table.append(event(nil, "b"), of: nil, "b")
+        #expect(table.over == 2)
+        _ = table.remove(2)
+        #expect(table.over == 1)
+        table.finish()
+        #expect(table.over == 0)
+    }
+}
