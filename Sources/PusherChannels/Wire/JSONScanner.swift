@@ -84,7 +84,7 @@ struct JSONScanner {
     }
 
     /// Moves to the next quote, backslash or control character, eight bytes at a time.
-    private mutating func skipPlainBytes() {
+    mutating func skipPlainBytes() {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         while position + 8 <= bytes.count {

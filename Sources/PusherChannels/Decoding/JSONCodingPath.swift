@@ -1,0 +1,52 @@
+/// How a value was reached, as a list that values have in common up to where their ways part.
+final class JSONCodingPath {
+    private let parent: JSONCodingPath?
+    private let key: any CodingKey
+
+    init(_ parent: JSONCodingPath?, _ key: any CodingKey) {
+        self.parent = parent
+        self.key = key
+    }
+
+    var keys: [any CodingKey] {
+        var keys: [any CodingKey] = []
+        var last: JSONCodingPath? = self
+        while let path = last {
+            keys.append(path.key)
+            last = path.parent
+        }
+        return keys.reversed()
+    }
+}
+
+extension JSONCodingPath? {
+    var keys: [any CodingKey] { self?.keys ?? [] }
+}
+
+/// A key of a path that no user's type names.
+enum JSONCodingKey: CodingKey {
+    case element(Int)
+    case `super`
+
+    init?(stringValue: String) {
+        nil
+    }
+
+    init?(intValue: Int) {
+        self = .element(intValue)
+    }
+
+    var stringValue: String {
+        switch self {
+        case .element(let index): "Index \(index)"
+        case .super: "super"
+        }
+    }
+
+    var intValue: Int? {
+        switch self {
+        case .element(let index): index
+        case .super: nil
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// A value, or a member's name, in the flat list that a text is read into: in the order of the text, each before what is in it.
+struct JSONToken {
+    enum Kind: UInt8 {
+        case null, `false`, `true`, number, string, array, object
+    }
+
+    let kind: Kind
+    /// A string has escapes, or the name of one of an object's members does.
+    var hasEscapes = false
+    /// A string is none, its escapes or control characters being wrong, or the name of one of an object's members is none.
+    ///
+    /// This is found out while reading and matters only to those who ask for the string, as it is with Foundation.
+    var isBroken = false
+    /// Where the text of a string or number begins; how many members or elements a container has.
+    var lower: UInt32 = 0
+    /// Where that text ends; which token follows a container and all that is in it.
+    var upper: UInt32 = 0
+
+    init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    init(_ kind: Kind, from start: Int, to end: Int) {
+        self.kind = kind
+        lower = UInt32(truncatingIfNeeded: start)
+        upper = UInt32(truncatingIfNeeded: end)
+    }
+
+    /// Offsets have 32 bits: two of them and the rest make twelve bytes, which is what reading many small values costs in memory.
+    static let longestText = Int(UInt32.max)
+
+    var count: Int { Int(lower) }
+
+    var text: Range<Int> { Int(lower)..<Int(upper) }
+}

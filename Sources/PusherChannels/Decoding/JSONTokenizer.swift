@@ -1,0 +1,119 @@
+/// Reads a text into tokens, once and without recursion.
+///
+/// It refuses what Foundation's decoder refuses of a text whatever it is decoded as: numbers, escapes and control characters are
+/// looked at when somebody asks for them, and a comma before a closing bracket is passed over.
+struct JSONTokenizer {
+    /// As deep as Foundation goes.
+    static let maximumDepth = 512
+
+    private var scanner: JSONScanner
+    private(set) var tokens: JSONTokenList
+    /// The innermost container that is not closed yet, and whether it is an object; 0 is none, the token there being no container.
+    private var open = 0
+    private var isInObject = false
+    private var depth = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        scanner = JSONScanner(bytes)
+        tokens = JSONTokenList(for: bytes.count)
+        // For decoders of members that aren't there.
+        tokens.append(JSONToken(.null))
+    }
+
+    private mutating func next() -> UInt8 {
+        scanner.skipWhitespace()
+        return scanner.current
+    }
+
+    /// Reads one value and what is in it, up to the text's end.
+    mutating func read() throws(JSONError) {
+        scanner.skipByteOrderMark()
+        repeat {
+            let isOpened = try readValue()
+            if !isOpened { try closeContainers() }
+        } while open != 0
+        try scanner.expectEnd()
+    }
+
+    /// Reads a value; of a container that has something in it only its beginning, which is told.
+    private mutating func readValue() throws(JSONError) -> Bool {
+        switch next() {
+        case UInt8(ascii: "\""):
+            tokens.append(try scanner.scanStringToken())
+        case UInt8(ascii: "{"):
+            return try openContainer(.object, closedBy: UInt8(ascii: "}"))
+        case UInt8(ascii: "["):
+            return try openContainer(.array, closedBy: UInt8(ascii: "]"))
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            tokens.append(scanner.scanNumberToken())
+        case UInt8(ascii: "t"):
+            try scanner.skipWord("true")
+            tokens.append(JSONToken(.true))
+        case UInt8(ascii: "f"):
+            try scanner.skipWord("false")
+            tokens.append(JSONToken(.false))
+        case UInt8(ascii: "n"):
+            try scanner.skipWord("null")
+            tokens.append(JSONToken(.null))
+        default:
+            throw scanner.fail("expected a value")
+        }
+        return false
+    }
+
+    /// Until it is closed, the token of a container says in `upper` which container it is in.
+    private mutating func openContainer(_ kind: JSONToken.Kind, closedBy close: UInt8) throws(JSONError) -> Bool {
+        guard depth < Self.maximumDepth else { throw scanner.fail("nested too deeply") }
+        scanner.advance()
+        let container = tokens.count
+        tokens.append(JSONToken(kind, from: 0, to: open))
+        if next() == close {
+            scanner.advance()
+            tokens[container].upper = UInt32(truncatingIfNeeded: tokens.count)
+            return false
+        }
+        depth += 1
+        open = container
+        isInObject = kind == .object
+        if isInObject { try readKey() }
+        return true
+    }
+
+    /// After a value: closes the containers that end there, up to the next value of one that doesn't.
+    private mutating func closeContainers() throws(JSONError) {
+        while open != 0 {
+            tokens[open].lower &+= 1
+            let close = isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+            let byte = next()
+            if byte == UInt8(ascii: ",") {
+                scanner.advance()
+                if next() != close {
+                    if isInObject { try readKey() }
+                    return
+                }
+            } else if byte != close {
+                throw scanner.fail("expected a comma")
+            }
+            scanner.advance()
+            closeContainer()
+        }
+    }
+
+    private mutating func closeContainer() {
+        let outer = Int(tokens[open].upper)
+        tokens[open].upper = UInt32(truncatingIfNeeded: tokens.count)
+        depth -= 1
+        open = outer
+        isInObject = tokens[outer].kind == .object
+    }
+
+    private mutating func readKey() throws(JSONError) {
+        let key = try scanner.scanStringToken()
+        if key.hasEscapes || key.isBroken {
+            tokens[open].hasEscapes = true
+            tokens[open].isBroken = tokens[open].isBroken || key.isBroken
+        }
+        tokens.append(key)
+        try scanner.skipColon()
+    }
+}

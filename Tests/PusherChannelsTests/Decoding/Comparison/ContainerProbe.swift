@@ -1,0 +1,81 @@
+import Foundation
+
+/// What a value's containers answer to questions, among them those that no type would ask.
+struct ContainerProbe: Decodable, Equatable {
+    private(set) var answers: [String] = []
+
+    private enum Keys: String, CodingKey {
+        case a, b, c
+    }
+
+    init(from decoder: any Decoder) throws {
+        note("path", DecoderComparison.path(decoder.codingPath))
+        note("userInfo", decoder.userInfo.count)
+        ask("keyed") { try decoder.container(keyedBy: Keys.self).allKeys.map(\.rawValue).sorted() }
+        ask("unkeyed") { try decoder.unkeyedContainer().currentIndex }
+        if let container = try? decoder.container(keyedBy: Keys.self) { probe(container) }
+        if var container = try? decoder.unkeyedContainer() { probe(&container) }
+        let single = try decoder.singleValueContainer()
+        note("null", single.decodeNil())
+        ask("single") { try single.decode(Int16.self) }
+        ask("single path") { DecoderComparison.path(single.codingPath) }
+    }
+
+    private mutating func note(_ question: String, _ answer: Any) {
+        answers.append("\(question): \(answer)")
+    }
+
+    private mutating func ask(_ question: String, _ answer: () throws -> Any) {
+        do {
+            note(question, try answer())
+        } catch {
+            note(question, DecoderComparison.description(of: error))
+        }
+    }
+
+    // MARK: Keyed
+
+    private mutating func probe(_ container: KeyedDecodingContainer<Keys>) {
+        note("contains", container.contains(.a))
+        ask("path") { DecoderComparison.path(container.codingPath) }
+        ask("null") { try container.decodeNil(forKey: .a) }
+        for key in [Keys.a, .b, .c] {
+            ask("integer") { try container.decode(Int.self, forKey: key) }
+            ask("text") { try container.decodeIfPresent(String.self, forKey: key) as Any }
+            ask("float") { try container.decodeIfPresent(Float.self, forKey: key) as Any }
+            ask("bool") { try container.decodeIfPresent(Bool.self, forKey: key) as Any }
+            ask("array") { try container.decodeIfPresent([Int?].self, forKey: key) as Any }
+            ask("nested unkeyed") { try container.nestedUnkeyedContainer(forKey: key).count as Any }
+            ask("nested keyed") {
+                let nested = try container.nestedContainer(keyedBy: Keys.self, forKey: key)
+                return (DecoderComparison.path(nested.codingPath), nested.contains(.b))
+            }
+            ask("super of a key") { try container.superDecoder(forKey: key).singleValueContainer().decode(Double.self) }
+        }
+        ask("super") { try container.superDecoder().container(keyedBy: Keys.self).decode(UInt.self, forKey: .a) }
+    }
+
+    // MARK: Unkeyed
+
+    private mutating func probe(_ container: inout any UnkeyedDecodingContainer) {
+        note("count", container.count as Any)
+        ask("path") { DecoderComparison.path(container.codingPath) }
+        // Each moves on by one where it succeeds; behind the end, some do, too.
+        for _ in 0..<3 {
+            ask("null") { try container.decodeNil() }
+            ask("integer") { try container.decode(Int32.self) }
+            ask("text") { try container.decode(String.self) }
+            ask("generic") { try container.decode([Int].self) }
+            ask("nested unkeyed") { try container.nestedUnkeyedContainer().count as Any }
+            ask("nested keyed") { try container.nestedContainer(keyedBy: Keys.self).contains(.a) }
+            ask("text or none") { try container.decodeIfPresent(String.self) as Any }
+            ask("float or none") { try container.decodeIfPresent(Double.self) as Any }
+            ask("generic or none") { try container.decodeIfPresent(URL.self) as Any }
+            note("place", (container.currentIndex, container.isAtEnd))
+        }
+        ask("super") {
+            let decoder = try container.superDecoder()
+            return (DecoderComparison.path(decoder.codingPath), try decoder.singleValueContainer().decode(Bool.self))
+        }
+    }
+}

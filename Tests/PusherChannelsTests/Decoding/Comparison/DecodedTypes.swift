@@ -1,0 +1,103 @@
+import Foundation
+
+/// What texts are decoded as when decoders are compared.
+enum DecodedTypes {
+    static let all: [any (Decodable & Equatable & SendableMetatype).Type] =
+        [
+            Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, UInt8.self, UInt64.self, Int128.self,
+            UInt128.self,
+            Date.self, Data.self, URL.self, Decimal.self, Int?.self, String??.self,
+            [Int?].self, [[Float]].self, [Int128].self, [Decimal].self, [String].self, [Date?].self, [Bool].self,
+            Numbers.self, Foundations.self, Whole.self, Shape.self, [Shape].self, Derived.self, Skipping.self,
+            DecodedTree.self, ContainerProbe.self,
+        ] + unordered
+
+    /// Those with dictionaries in them.
+    private static let unordered: [any (Decodable & Equatable & SendableMetatype).Type] = [
+        [String: Int].self, [String: [String: String?]].self, [Int: Double].self, [Kind: UInt8].self,
+    ]
+
+    static func isUnordered(_ type: any Any.Type) -> Bool {
+        unordered.contains { $0 == type }
+    }
+
+    enum Kind: String, Decodable, CodingKeyRepresentable {
+        case a, b
+    }
+
+    /// Each of these has a method of its own in a container.
+    struct Numbers: Decodable, Equatable {
+        var a: Int?
+        var b: Int8?
+        var c: Int16?
+        var d: Int32?
+        var e: Int64?
+        var f: UInt?
+        var g: UInt8?
+        var h: UInt16?
+        var i: UInt32?
+        var j: UInt64?
+        var k: Double?
+        var l: Float?
+        var m: Bool?
+        var n: String?
+        var o: Int128?
+        var p: UInt128?
+    }
+
+    struct Foundations: Decodable, Equatable {
+        var a: Date?
+        var b: Data?
+        var c: URL?
+        var d: Decimal?
+        var e: [Date]?
+        var f: Kind?
+    }
+
+    /// All members must be there.
+    struct Whole: Decodable, Equatable {
+        var a: Int
+        var b: [Inner]
+        var c: String
+
+        struct Inner: Decodable, Equatable {
+            var a: Double
+            var b: Bool?
+        }
+    }
+
+    enum Shape: Decodable, Equatable {
+        case a(Int)
+        case b(c: String, d: Double?)
+        case e
+    }
+
+    class Base: Decodable {
+        let a: Int?
+    }
+
+    final class Derived: Base, Equatable {
+        private let b: String
+
+        private enum CodingKeys: CodingKey {
+            case b
+        }
+
+        required init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            b = try container.decode(String.self, forKey: .b)
+            try super.init(from: try container.superDecoder())
+        }
+
+        static func == (left: Derived, right: Derived) -> Bool {
+            left.a == right.a && left.b == right.b
+        }
+    }
+
+    /// Looks at nothing, so that only what no text may have is refused.
+    struct Skipping: Decodable, Equatable {
+        init(from decoder: any Decoder) throws {
+            _ = try decoder.singleValueContainer()
+        }
+    }
+}

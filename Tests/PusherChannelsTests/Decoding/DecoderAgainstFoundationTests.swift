@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import PusherChannels
+
+/// The same texts through this package's decoder and Foundation's, as values of many types.
+@Suite struct DecoderAgainstFoundationTests {
+    @Test(arguments: JSONDocuments.valid + JSONDocuments.invalid + JSONDocuments.hereOnly + JSONDocuments.foundationOnly)
+    func documentIsDecodedTheSame(document: String) {
+        expectSame(document)
+    }
+
+    @Test(arguments: DecodedDocuments.all)
+    func documentForTheTypesIsDecodedTheSame(document: String) {
+        #expect(!DecoderComparison.isKnownToDiffer(Array(document.utf8)))
+        expectSame(document)
+    }
+
+    /// Members from so many on are found another way.
+    @Test(arguments: [1, 2, 15, 16, 17, 18, 33, 200])
+    func objectOfAnySizeIsDecodedTheSame(size: Int) {
+        let members = (0..<size).map { #""\#(["a", "b", "c", "d", "\\u0065"][$0 % 5])\#($0 < 5 ? "" : String($0))":\#($0)"# }
+        expectSame("{\(members.joined(separator: ","))}")
+        expectSame("{\(members.reversed().joined(separator: ","))}")
+        expectSame("{\((members + members.map { $0 + "0" }).joined(separator: ","))}")
+    }
+
+    @Test(arguments: 21...28)
+    func mutationIsDecodedTheSame(seed: UInt64) {
+        var mutation = Mutation(seed: seed)
+        for _ in 1...100 {
+            let bytes = mutation.next(of: JSONDocuments.valid + DecodedDocuments.all)
+            guard String(validating: bytes, as: UTF8.self) != nil else { continue }
+            if let disagreement = DecoderComparison.disagreement(about: bytes) { Issue.record("seed \(seed): \(disagreement)") }
+        }
+    }
+
+    private func expectSame(_ document: String) {
+        if let disagreement = DecoderComparison.disagreement(about: Array(document.utf8)) { Issue.record("\(disagreement)") }
+    }
+
+    // MARK: Known differences
+
+    @Test func equivalentNamesAreTwoNames() throws {
+        let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+        let keys = try decode(Names.self, text).keys
+        #expect(keys.map { Array($0.utf8) } == [Array("\u{E9}".utf8), Array("e\u{301}".utf8)])
+        let theirs = try JSONDecoder().decode(Names.self, from: Data(text.utf8)).keys
+        #expect(theirs.count == 1, "Foundation has changed: the difference can go")
+    }
+
+    @Test(arguments: ["0e3", "0.00e5"])
+    func zeroWithAnExponentIsAZero(number: String) throws {
+        #expect(try decode(Double.self, number) == 0)
+        #expect(throws: DecodingError.self, "Foundation has changed: the difference can go") {
+            try JSONDecoder().decode(Double.self, from: Data(number.utf8))
+        }
+    }
+
+    /// Foundation ends the program.
+    @Test(arguments: ["1" + String(repeating: "0", count: 300) + "e-284", "0." + String(repeating: "0", count: 129) + "1e146"])
+    func numberBeyondDecimalIsNoInteger(number: String) throws {
+        #expect(try decode(Double.self, number) == 1e16)
+        #expect(throws: DecodingError.self) { try decode(Int.self, number) }
+    }
+
+    private struct Names: Decodable {
+        let keys: [String]
+
+        init(from decoder: any Decoder) throws {
+            keys = try decoder.container(keyedBy: DecodedTree.AnyKey.self).allKeys.map(\.stringValue)
+        }
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        try Array(text.utf8).withUnsafeBytes { try JSONTextDecoder.decode(type, from: $0) }
+    }
+}

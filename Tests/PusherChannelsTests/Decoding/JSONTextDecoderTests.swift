@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct JSONTextDecoderTests {
+    private struct Trade: Decodable, Equatable {
+        let symbol: String
+        let price: Double
+        let size: Int?
+    }
+
+    @Test func structIsDecoded() throws {
+        let trade = try decode(Trade.self, #"{"symbol":"ACME","price":12.5,"size":100,"more":[{}]}"#)
+        #expect(trade == Trade(symbol: "ACME", price: 12.5, size: 100))
+    }
+
+    @Test func pathConsistsOfTheKeysOfTheTypes() throws {
+        do {
+            _ = try decode([String: [Trade]].self, #"{"a":[{"symbol":"ACME","price":"12.5"}]}"#)
+            Issue.record("a string is no price")
+        } catch DecodingError.typeMismatch(let expected, let context) {
+            #expect("\(expected)" == "Double")
+            #expect(context.codingPath.map(\.stringValue) == ["a", "Index 0", "price"])
+            #expect(context.codingPath.map(\.intValue) == [nil, 0, nil])
+            #expect("\(type(of: try #require(context.codingPath.last)))" == "CodingKeys")
+            #expect(context.debugDescription == "Expected to decode Double but found a string instead.")
+        }
+    }
+
+    @Test func corruptionSaysWhatIsWrongAndWhere() throws {
+        do {
+            _ = try decode([Int].self, "[1 2]")
+            Issue.record("two elements have a comma between them")
+        } catch DecodingError.dataCorrupted(let context) {
+            #expect(context.debugDescription == "The given data was not valid JSON: expected a comma at byte 3.")
+        }
+    }
+
+    // MARK: Names
+
+    @Test(arguments: [3, 40])
+    func firstOfSeveralMembersWithOneNameCounts(size: Int) throws {
+        let others = (0..<size).map { "\"x\($0)\":0" }.joined(separator: ",")
+        let text = #"{"price":1,"symbol":"A",\#(others),"price":2,"\u0070rice":3,"symbol":"B","size":4}"#
+        #expect(try decode(Trade.self, text) == Trade(symbol: "A", price: 1, size: 4))
+    }
+
+    @Test(arguments: [3, 40])
+    func namesAreToldOnceInTheOrderOfTheText(size: Int) throws {
+        let names = (0..<size).map { "n\(size - $0)" }
+        let members = (names + names.reversed()).map { "\"\($0)\":0" }.joined(separator: ",")
+        #expect(try decode(Kept.self, "{\(members)}").keyed?.allKeys.map(\.stringValue) == names)
+    }
+
+    // MARK: What is kept
+
+    private struct Kept: Decodable {
+        let decoder: any Decoder
+        let keyed: KeyedDecodingContainer<DecodedTree.AnyKey>?
+        let unkeyed: (any UnkeyedDecodingContainer)?
+
+        init(from decoder: any Decoder) throws {
+            self.decoder = decoder
+            keyed = try? decoder.container(keyedBy: DecodedTree.AnyKey.self)
+            unkeyed = try? decoder.unkeyedContainer()
+        }
+    }
+
+    /// As deep in the text as it was, though the text is gone.
+    @Test func decoderAndContainersAreUsableAfterDecoding() throws {
+        let kept = try decode([Kept].self, #"[{"a":"first"},["second"],"third"]"#)
+        #expect(try kept[0].keyed?.decode(String.self, forKey: .init(stringValue: "a")) == "first")
+        var unkeyed = try #require(kept[1].unkeyed)
+        #expect(try unkeyed.decode(String.self) == "second")
+        #expect(try kept[2].decoder.singleValueContainer().decode(String.self) == "third")
+        #expect(kept[2].decoder.codingPath.map(\.stringValue) == ["Index 2"])
+    }
+
+    private final class Keeper: Decodable {
+        nonisolated(unsafe) static var decoder: (any Decoder)?
+
+        init(from decoder: any Decoder) throws {
+            Self.decoder = decoder
+            throw CancellationError()
+        }
+    }
+
+    @Test func decoderIsUsableAfterAnErrorThatIsPassedOn() throws {
+        defer { Keeper.decoder = nil }
+        #expect(throws: CancellationError.self) { try decode([Keeper].self, #"["text"]"#) }
+        #expect(try Keeper.decoder?.singleValueContainer().decode(String.self) == "text")
+    }
+
+    /// The text's memory is overwritten before it goes, so that nobody can read it there later.
+    private func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+        defer {
+            memory.initializeMemory(as: UInt8.self, repeating: 0)
+            memory.deallocate()
+        }
+        memory.copyBytes(from: text.utf8)
+        return try JSONTextDecoder.decode(type, from: UnsafeRawBufferPointer(memory))
+    }
+}
