@@ -20,7 +20,8 @@ extension JSONScanner {
 
     /// Passes over a string whose content may be wrong, as long as it is clear where it ends.
     mutating func scanStringToken() throws(JSONError) -> JSONToken {
-        try expect(UInt8(ascii: "\""), "expected a string")
+        guard current == UInt8(ascii: "\"") else { throw fail("expected a string") }
+        advance()
         let start = position
         var (hasEscapes, isBroken) = (false, false)
         while true {

@@ -20,7 +20,11 @@ struct JSONTokenizer {
         tokens.append(JSONToken(.null))
     }
 
+    /// The next byte that is no white space, which mostly is the very next.
+    @inline(__always)
     private mutating func next() -> UInt8 {
+        let byte = scanner.current
+        guard byte <= UInt8(ascii: " ") else { return byte }
         scanner.skipWhitespace()
         return scanner.current
     }
@@ -114,6 +118,7 @@ struct JSONTokenizer {
             tokens[open].isBroken = tokens[open].isBroken || key.isBroken
         }
         tokens.append(key)
-        try scanner.skipColon()
+        guard next() == UInt8(ascii: ":") else { throw scanner.fail("expected a colon") }
+        scanner.advance()
     }
 }

@@ -77,19 +77,20 @@ import Testing
         #expect(kept[2].decoder.codingPath.map(\.stringValue) == ["Index 2"])
     }
 
-    private final class Keeper: Decodable {
-        nonisolated(unsafe) static var decoder: (any Decoder)?
+    private struct Keeper: Decodable {
+        static let place = "JSONTextDecoderTests.Keeper"
 
         init(from decoder: any Decoder) throws {
-            Self.decoder = decoder
+            Thread.current.threadDictionary[Self.place] = decoder
             throw CancellationError()
         }
     }
 
     @Test func decoderIsUsableAfterAnErrorThatIsPassedOn() throws {
-        defer { Keeper.decoder = nil }
+        defer { Thread.current.threadDictionary[Keeper.place] = nil }
         #expect(throws: CancellationError.self) { try decode([Keeper].self, #"["text"]"#) }
-        #expect(try Keeper.decoder?.singleValueContainer().decode(String.self) == "text")
+        let decoder = try #require(Thread.current.threadDictionary[Keeper.place] as? any Decoder)
+        #expect(try decoder.singleValueContainer().decode(String.self) == "text")
     }
 
     /// The text's memory is overwritten before it goes, so that nobody can read it there later.

@@ -4,13 +4,26 @@ import Foundation
 enum DecodedTypes {
     static let all: [any (Decodable & Equatable & SendableMetatype).Type] =
         [
-            Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, UInt8.self, UInt64.self, Int128.self,
-            UInt128.self,
+            Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, UInt8.self, UInt64.self,
             Date.self, Data.self, URL.self, Decimal.self, Int?.self, String??.self,
-            [Int?].self, [[Float]].self, [Int128].self, [Decimal].self, [String].self, [Date?].self, [Bool].self,
+            [Int?].self, [[Float]].self, [Decimal].self, [String].self, [Date?].self, [Bool].self,
             Numbers.self, Foundations.self, Whole.self, Shape.self, [Shape].self, Derived.self, Skipping.self,
             DecodedTree.self, ContainerProbe.self,
-        ] + unordered
+        ] + wide + unordered
+
+    // Only the newest of Apple's systems have these integers.
+    #if canImport(Darwin)
+    private static let wide: [any (Decodable & Equatable & SendableMetatype).Type] = []
+    #else
+    private static let wide: [any (Decodable & Equatable & SendableMetatype).Type] = [
+        Int128.self, UInt128.self, [Int128].self, Wide.self,
+    ]
+
+    struct Wide: Decodable, Equatable {
+        var a: Int128?
+        var b: UInt128
+    }
+    #endif
 
     /// Those with dictionaries in them.
     private static let unordered: [any (Decodable & Equatable & SendableMetatype).Type] = [
@@ -41,8 +54,6 @@ enum DecodedTypes {
         var l: Float?
         var m: Bool?
         var n: String?
-        var o: Int128?
-        var p: UInt128?
     }
 
     struct Foundations: Decodable, Equatable {
