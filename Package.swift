@@ -107,6 +107,16 @@ let package = Package(
             exclude: ["World/world.c"],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                "PusherChannels",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Benchmarks/client",
+            swiftSettings: settings
+        ),
         // For programs that are run by tests, and those that run them.
         .target(name: "Processes", dependencies: ["PusherChannels"], path: "Tests/Processes", swiftSettings: settings),
     ],

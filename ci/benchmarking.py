@@ -22,12 +22,13 @@ def end_with_children():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
-def build_client():
-    """Gives the path of `pusher-channels`, built for release."""
-    subprocess.run(["swift", "build", "-c", "release", "--product", "pusher-channels"], cwd=ROOT, check=True)
+def build_client(product="pusher-channels"):
+    """Gives the path of `pusher-channels`, or of another program of the package, built for release."""
+    # What it says is no result.
+    subprocess.run(["swift", "build", "-c", "release", "--product", product], cwd=ROOT, check=True, stdout=sys.stderr)
     binaries = subprocess.run(
         ["swift", "build", "-c", "release", "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
-    return pathlib.Path(binaries.stdout.strip()) / "pusher-channels"
+    return pathlib.Path(binaries.stdout.strip()) / product
 
 
 def compile_c(name, sources, libraries):

@@ -1,9 +1,9 @@
 /*
- * What libwebsockets alone costs: a client on its plain WebSocket role that subscribes as a Channels client does, counts
- * messages until one contains "done" and looks at nothing else in them. The floor to measure `pusher-channels bench` against:
- * the same buffers, the same feed, the same line of results.
+ * What libwebsockets alone costs: a client on its WebSocket role that subscribes as a Channels client does, waits for `begin`,
+ * counts so many messages and looks at nothing in them. A mark to measure the client against: the same buffers, the same feed,
+ * the same line of results.
  *
- * Usage: bare-libwebsockets PORT
+ * Usage: bare-libwebsockets PORT CERTIFICATE|- EVENTS
  */
 #define _GNU_SOURCE
 #include <libwebsockets.h>
@@ -22,8 +22,8 @@ struct usage {
 
 static struct {
 	struct usage began;
-	long events;
-	bool is_subscribed, wants_to_subscribe, is_done, has_failed;
+	long events, wanted;
+	bool has_begun, wants_to_subscribe, is_done, has_failed;
 } client;
 
 static struct usage usage_now(void)
@@ -53,7 +53,7 @@ static long peak_resident_kib(void)
 static void report(void)
 {
 	struct usage now = usage_now();
-	printf("{\"events\":%ld,\"seconds\":%.3f,\"cpu_seconds\":%.3f,\"peak_rss_kib\":%ld}\n", client.events,
+	printf("{\"events\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"peak_rss_kib\":%ld}\n", client.events,
 		now.seconds - client.began.seconds, now.cpu_seconds - client.began.cpu_seconds, peak_resident_kib());
 }
 
@@ -65,19 +65,16 @@ static bool contains(const void *message, size_t length, const char *text)
 /* A whole message came. */
 static void received(struct lws *wsi, const void *message, size_t length)
 {
-	if (client.is_subscribed) {
-		if (contains(message, length, "\"done\"")) {
-			client.is_done = true;
-			report();
-			lws_close_reason(wsi, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
-		} else {
-			client.events++;
-		}
+	if (client.has_begun) {
+		if (++client.events < client.wanted) return;
+		client.is_done = true;
+		report();
+		lws_close_reason(wsi, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
 	} else if (contains(message, length, "connection_established")) {
 		client.wants_to_subscribe = true;
 		lws_callback_on_writable(wsi);
-	} else if (contains(message, length, "subscription_succeeded")) {
-		client.is_subscribed = true;
+	} else if (contains(message, length, "\"begin\"")) {
+		client.has_begun = true;
 		client.began = usage_now();
 	}
 }
@@ -95,8 +92,8 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	(void)user;
 	switch (reason) {
 	case LWS_CALLBACK_CLIENT_RECEIVE:
-		/* The feed's messages fit the buffer, so each comes in one piece. */
-		if (lws_is_final_fragment(wsi)) received(wsi, in, length);
+		/* What doesn't fit the buffer comes in pieces: the last of them stands for the message. */
+		if (lws_is_final_fragment(wsi) && lws_remaining_packet_payload(wsi) == 0) received(wsi, in, length);
 		return client.is_done ? -1 : 0;
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		if (!client.wants_to_subscribe) return 0;
@@ -117,10 +114,12 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
 
 int main(int count, char **arguments)
 {
-	if (count != 2) {
-		fprintf(stderr, "usage: bare-libwebsockets PORT\n");
+	if (count != 4) {
+		fprintf(stderr, "usage: bare-libwebsockets PORT CERTIFICATE|- EVENTS\n");
 		return EXIT_USAGE;
 	}
+	bool uses_tls = strcmp(arguments[2], "-") != 0;
+	client.wanted = atol(arguments[3]);
 	const struct lws_protocols protocols[] = {
 		{ .name = "bench", .callback = callback, .rx_buffer_size = READ_SIZE },
 		{ .name = NULL },
@@ -131,16 +130,19 @@ int main(int count, char **arguments)
 		.protocols = protocols,
 		.pt_serv_buf_size = READ_SIZE,
 		.fd_limit_per_thread = 64,
+		.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT,
+		.client_ssl_ca_filepath = uses_tls ? arguments[2] : NULL,
 	};
 	struct lws_context *context = lws_create_context(&info);
 	if (!context) return EXIT_FEED_ENDED;
 	struct lws_client_connect_info connection = {
 		.context = context,
 		.address = "127.0.0.1",
-		.host = "127.0.0.1",
+		.host = "localhost",
 		.port = atoi(arguments[1]),
 		.path = "/app/local-key?protocol=7&client=bare-libwebsockets&version=0",
 		.local_protocol_name = "bench",
+		.ssl_connection = uses_tls ? LCCSCF_USE_SSL : 0,
 	};
 	if (!lws_client_connect_via_info(&connection)) client.has_failed = true;
 	/* Ends with the close of the connection, so that the feed gets its closing handshake. */

@@ -164,13 +164,10 @@ int peer_open(struct peer *peer)
 
 size_t put_frame(unsigned char *there, int opcode, const void *payload, size_t size)
 {
-	size_t head = size < 126 ? 2 : 4;
+	size_t head = size < 126 ? 2 : size < 65536 ? 4 : 10;
 	there[0] = 0x80 | (unsigned char)opcode;
-	there[1] = size < 126 ? (unsigned char)size : 126;
-	if (head == 4) {
-		there[2] = (unsigned char)(size >> 8);
-		there[3] = (unsigned char)size;
-	}
+	there[1] = head == 2 ? (unsigned char)size : head == 4 ? 126 : 127;
+	for (size_t index = 2; index < head; index++) there[index] = (unsigned char)(size >> 8 * (head - 1 - index));
 	memcpy(there + head, payload, size);
 	return head + size;
 }

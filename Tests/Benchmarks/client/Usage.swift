@@ -1,0 +1,37 @@
+import Foundation
+
+/// What this process has used so far.
+struct Usage: Sendable {
+    let seconds: Double
+    let cpuSeconds: Double
+
+    init() {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        var usage = rusage()
+        #if canImport(Darwin)
+        getrusage(RUSAGE_SELF, &usage)
+        #else
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #endif
+        let parts = [usage.ru_utime, usage.ru_stime]
+        cpuSeconds = parts.reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+    }
+
+    private init(seconds: Double, cpuSeconds: Double) {
+        self.seconds = seconds
+        self.cpuSeconds = cpuSeconds
+    }
+
+    static func - (later: Usage, earlier: Usage) -> Usage {
+        Usage(seconds: later.seconds - earlier.seconds, cpuSeconds: later.cpuSeconds - earlier.cpuSeconds)
+    }
+
+    /// What the process held at most, as Linux tells. (`ru_maxrss` begins with what the process that started this one had.)
+    static var peakResidentKiB: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return peak.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+}
