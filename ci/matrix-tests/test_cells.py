@@ -170,7 +170,7 @@ class ProjectsCellsCase(ProjectCase):
 
     def test_without_what_ci_setup_installs_what_builds_on_linux_is_skipped(self):
         self.packages("true", "curl", "python3")
-        expected = "needs what ci/setup installs (libwebsockets-dev, libsodium-dev, libssl-dev, pkg-config, openssl, procps); --install gets it"
+        expected = "needs what ci/setup installs (libwebsockets-dev, libsodium-dev, libssl-dev, pkg-config, openssl, procps, valgrind); --install gets it"
         for cell, reason in self.reasons("Linux"):
             if cell.axes["platform"] == "linux":
                 self.assertEqual(reason, expected, cell.id)

@@ -9,7 +9,8 @@ import PusherChannels
 @main
 struct Benchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "benchmarks", abstract: "The client's part of ci/bench.", subcommands: [Receive.self])
+        commandName: "benchmarks", abstract: "The client's part of ci/bench.",
+        subcommands: [Receive.self, Trigger.self, Pair.self, Again.self, Idle.self, Instructions.self])
 }
 
 /// Which feed a client goes to: one on this machine.
@@ -31,8 +32,8 @@ struct FeedOptions: ParsableArguments {
             autoReconnect: autoReconnect, host: .host("127.0.0.1"), port: port, useTLS: certificate != nil,
             tls: TLSConfiguration(roots: certificate.map { .only(.file($0)) } ?? .system), proxy: .none, limits: .unchecked)
         if let delivery { options.delivery = delivery }
-        // Clients that are let go of while they are connected say so.
-        options.logger.logLevel = .warning
+        // Connections that are cut on purpose, and clients that are let go of while they are connected, are warned of.
+        options.logger.logLevel = .error
         return Pusher(key: "local-key", options: options)
     }
 }

@@ -6,9 +6,7 @@ struct Usage: Sendable {
     let cpuSeconds: Double
 
     init() {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        seconds = Self.clock
         var usage = rusage()
         #if canImport(Darwin)
         getrusage(RUSAGE_SELF, &usage)
@@ -26,6 +24,13 @@ struct Usage: Sendable {
 
     static func - (later: Usage, earlier: Usage) -> Usage {
         Usage(seconds: later.seconds - earlier.seconds, cpuSeconds: later.cpuSeconds - earlier.cpuSeconds)
+    }
+
+    /// Seconds of a clock that nobody sets.
+    static var clock: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     /// What the process held at most, as Linux tells. (`ru_maxrss` begins with what the process that started this one had.)

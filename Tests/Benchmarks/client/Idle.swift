@@ -1,0 +1,37 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import PusherChannels
+
+/// Many clients with a channel each, on which nothing happens but the pings of a connection that is silent.
+struct Idle: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Hold clients for a while, and print what that cost.")
+
+    @OptionGroup var feed: FeedOptions
+
+    @Option(help: "How many clients.")
+    var events: Int
+
+    @Option(help: "How many seconds.")
+    var seconds = 10
+
+    func run() throws {
+        let course = Course()
+        let referee = Referee(course)
+        let subscribed = DispatchSemaphore(value: 0)
+        let clients = (0..<events).map { _ in
+            // As a program with so many has it: a queue for each client, but not a thread.
+            let pusher = feed.client(delivery: .queue(DispatchQueue(label: "client", target: .global())))
+            pusher.delegate = referee
+            pusher.subscribe("bench").bind(eventName: "pusher:subscription_succeeded") { _ in subscribed.signal() }
+            pusher.connect()
+            return pusher
+        }
+        for _ in clients { subscribed.wait() }
+        course.begin()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { course.arrive() }
+        let (_, running) = try course.end()
+        report(events, running)
+        withExtendedLifetime((referee, clients)) {}
+    }
+}

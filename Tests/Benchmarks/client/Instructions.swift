@@ -1,0 +1,171 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PusherChannels
+
+/// Passes events from a socket that is none to who listens, on one thread and with a clock that stands still: the same instructions
+/// whenever it is run. `ci/checks/instructions` has valgrind count them.
+struct Instructions: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Pass events from memory to who listens.")
+
+    enum Way: String, ExpressibleByArgument {
+        /// A closure that is called at once.
+        case closure
+        /// A loop over a stream that finds what one read brought.
+        case stream
+        /// The same, and it decodes what the events carry.
+        case typed
+        /// A loop over a stream that is woken for each event.
+        case woken
+    }
+
+    @Argument(help: "Who listens: closure, stream, typed or woken.")
+    var way: Way
+
+    @Option(help: "How many events.")
+    var events: Int
+
+    func run() throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            throw Failure("tasks can't be given an executor here")
+        }
+        let socket = MemorySocket()
+        let environment = PusherEnvironment(
+            scheduler: FrozenScheduler(), makeWebSocket: { socket }, wallClock: { Date(timeIntervalSince1970: 0) },
+            randomSeed: { 1 })
+        var options = PusherClientOptions(authMethod: .noMethod, useTLS: false, delivery: .immediate)
+        options.logger.logLevel = .critical
+        let pusher = Pusher(key: "local-key", options: options, environment: environment)
+        let channel = pusher.subscribe("bench")
+        pusher.connect()
+        socket.hasOpened()
+        let established = #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"1.1\",\"activity_timeout\":120}"}"#
+        socket.deliver(Read([established]))
+        socket.deliver(Read([#"{"event":"pusher_internal:subscription_succeeded","channel":"bench","data":"{}"}"#]))
+        guard channel.subscribed else { throw Failure("not subscribed") }
+
+        let executor = HandExecutor()
+        let counted = Locked(0)
+        let course = Course()
+        listen(to: channel, on: executor, counted, course)
+        executor.run()
+        // As many as one read of 64 KiB brings, at most half of what a stream takes without a pause.
+        let size = way == .woken ? 1 : 500
+        let read = Read((1...size).map(message))
+        for _ in 0..<events / size {
+            socket.deliver(read)
+            executor.run()
+        }
+        let count = counted.withLock { $0 }
+        guard count == events / size * size else { throw Failure("\(count) of \(events) events came") }
+        output("\(count)")
+    }
+
+    /// An event of 95 bytes.
+    private func message(_ number: Int) -> String {
+        let tick = String(format: #"{\"n\":%03d,\"price\":%.2f,\"s\":\"ACMEINTLXACM\"}"#, 100 + number, 100 + Double(number) / 8)
+        return #"{"event":"tick","channel":"bench","data":"\#(tick)"}"#
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private func listen(to channel: PusherChannel, on executor: HandExecutor, _ counted: Locked<Int>, _ course: Course) {
+        if way == .closure {
+            channel.bind(eventName: "tick") { _ in counted.withLock { $0 += 1 } }
+            return
+        }
+        let (decodes, stream) = (way == .typed, channel.events(named: "tick"))
+        Task(executorPreference: executor) {
+            for await event in stream {
+                if decodes { use(event, course) }
+                counted.withLock { $0 += 1 }
+            }
+        }
+    }
+}
+
+/// Delivers what it is told to.
+private final class MemorySocket: WebSocket, Sendable {
+    private struct State {
+        weak var delegate: (any WebSocketDelegate)?
+        var attempt = ConnectionAttempt(1)
+    }
+
+    private let state = Locked(State())
+
+    var delegate: (any WebSocketDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        state.withLock { $0.attempt = attempt }
+    }
+
+    func hasOpened() {
+        let state = state.withLock { $0 }
+        state.delegate?.webSocketDidOpen(attempt: state.attempt)
+    }
+
+    func deliver(_ read: Read) {
+        let state = state.withLock { $0 }
+        state.delegate?.webSocketDidReceive(MessageBatch(read.messages), attempt: state.attempt)
+    }
+
+    func send(_ text: String) {}
+    func close(code: UInt16, reason: String) {}
+    func setReading(_ reading: Bool) {}
+}
+
+/// What one read brought: texts whose bytes lie one after the other. It is never let go of.
+private struct Read {
+    let messages: UnsafeBufferPointer<(MessageBatch.Kind, UnsafeRawBufferPointer)>
+
+    init(_ texts: [String]) {
+        let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: texts.reduce(0) { $0 + $1.utf8.count })
+        let messages = UnsafeMutableBufferPointer<(MessageBatch.Kind, UnsafeRawBufferPointer)>.allocate(capacity: texts.count)
+        var end = 0
+        for (index, text) in texts.enumerated() {
+            let start = end
+            end = bytes[start...].update(fromContentsOf: text.utf8)
+            let text = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start..<end])
+            messages.initializeElement(at: index, to: (.text, text))
+        }
+        self.messages = UnsafeBufferPointer(messages)
+    }
+}
+
+/// A clock that stands still.
+private struct FrozenScheduler: Scheduler {
+    private struct Nothing: ScheduledAction {
+        func cancel() {}
+    }
+
+    let now: MonotonicTime = .zero
+
+    func schedule(at deadline: MonotonicTime, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
+        Nothing()
+    }
+}
+
+/// Runs tasks on the thread that says when.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class HandExecutor: TaskExecutor {
+    private let jobs = Locked<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    /// Runs what waits, until nothing does.
+    func run() {
+        while true {
+            let waiting = jobs.withLock { jobs in
+                defer { jobs.removeAll(keepingCapacity: true) }
+                return jobs
+            }
+            if waiting.isEmpty { return }
+            for job in waiting { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import PusherChannels
+
+/// Two clients in one process: an event goes from one to the other and back, then the next.
+struct Pair: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Send an event to another client and back, again and again.")
+
+    @OptionGroup var feed: FeedOptions
+
+    @Option(help: "How often it goes there and back.")
+    var events: Int
+
+    @Flag(help: "Read streams; without, closures are called at once.")
+    var stream = false
+
+    func run() throws {
+        let course = Course()
+        let referee = Referee(course)
+        let subscribed = DispatchSemaphore(value: 0)
+        let players = (0..<2).map { _ in
+            let pusher = feed.client(delivery: .immediate)
+            pusher.delegate = referee
+            return (pusher: pusher, channel: pusher.subscribe("private-bench"))
+        }
+        for (pusher, channel) in players {
+            channel.bind(eventName: "pusher:subscription_succeeded") { _ in subscribed.signal() }
+            pusher.connect()
+            subscribed.wait()
+        }
+        let (here, there) = (players[0].channel, players[1].channel)
+        let stopwatch = Stopwatch(events, course)
+        on(there) { throwBall(on: there) }
+        on(here) { if stopwatch.lap() { throwBall(on: here) } }
+        course.begin()
+        stopwatch.start()
+        throwBall(on: here)
+        let (_, running) = try course.end()
+        withExtendedLifetime((referee, players)) {}
+        let times = stopwatch.sorted
+        let values = [0.5, 0.99, 0.999].map { String(format: "%.1f", times[Int(Double(times.count) * $0)] * 1e6) }
+        let cost = String(format: #""events":%d,"seconds":%.6f,"cpu_seconds":%.6f"#, events, running.seconds, running.cpuSeconds)
+        output(#"{\#(cost),"p50_us":\#(values[0]),"p99_us":\#(values[1]),"p999_us":\#(values[2])}"#)
+        for (pusher, _) in players { pusher.disconnect() }
+    }
+
+    private func on(_ channel: PusherChannel, _ body: @escaping @Sendable () -> Void) {
+        guard stream else {
+            channel.bind(eventName: "client-ball") { _ in body() }
+            return
+        }
+        let balls = channel.events(named: "client-ball")
+        Task.detached { for await _ in balls { body() } }
+    }
+}
+
+private func throwBall(on channel: PusherChannel) {
+    channel.trigger(eventName: "client-ball", data: ["n": 1])
+}
+
+/// Takes the time of each of many laps, of which one follows the other.
+///
+/// `@unchecked` as the laps are what keeps those who touch it apart.
+private final class Stopwatch: @unchecked Sendable {
+    private var times: [Double] = []
+    private var began = 0.0
+    private let wanted: Int
+    private let course: Course
+
+    init(_ wanted: Int, _ course: Course) {
+        self.wanted = wanted
+        self.course = course
+        times.reserveCapacity(wanted)
+    }
+
+    var sorted: [Double] { times.sorted() }
+
+    func start() {
+        began = Usage.clock
+    }
+
+    /// Ends a lap and begins the next, unless it was the last.
+    func lap() -> Bool {
+        let now = Usage.clock
+        times.append(now - began)
+        began = now
+        if times.count == wanted { course.arrive() }
+        return times.count < wanted
+    }
+}

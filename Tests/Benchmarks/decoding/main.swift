@@ -1,0 +1,20 @@
+/// Reads events of 95 bytes as they come over the wire, so many times, for valgrind to count instructions: the layer alone, compiled
+/// with its sources.
+let texts = (1...500).map { number in
+    let price = "\(100 + number / 4).\(["25", "50", "75", "01"][number % 4])"
+    return #"{"event":"tick","channel":"bench","data":"{\"n\":\#(100 + number),\"price\":\#(price),\"s\":\"ACMEINTLXACM\"}"}"#
+}
+let frames = texts.map { Array($0.utf8) }
+let wanted = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 0
+let decoder = EnvelopeDecoder()
+var read = 0
+for index in 0..<wanted {
+    frames[index % frames.count].withUnsafeBytes { bytes in
+        do throws(MalformedFrame) {
+            if case .event = try decoder.decode(bytes) { read += 1 }
+        } catch {
+            print(error)
+        }
+    }
+}
+print(read)
