@@ -1,116 +1,147 @@
-"""What ci/bench measures: rows, each a client of its own beside a feed of its own, in parts that are measured round by round."""
+"""What ci/bench measures: parts of rows, each row a client of its own beside a feed of its own."""
 
-import contextlib
 import dataclasses
-import json
-import pathlib
-import subprocess
-import tempfile
 
-from benchmarking import LIMIT, build_client, compile_c, next_line, port_of, running, stop
-
-FLOOR, BARE, OURS = "bare recv", "bare libwebsockets", "pusher-channels"
-SIZE = 95
+FLOOR, BARE, OURS, SCRIPT = "bare recv", "bare libwebsockets", "pusher-channels", "pusher-js in Node"
+# In order; what it is measured for, and of which sizes its payloads are.
+SIZES = {"95 B": 95, "1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000}
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A client and its feed; `factor` says how many of the asked events it gets, for what costs more than the others."""
+    """A client and its feed; it is compared with the first row of its group. `{events}` stands for how many events it gets.
+
+    That is a share of what is asked for, in steps, or always as many.
+    """
     name: str
     client: tuple
     who: str = OURS
-    bytes: int = SIZE
-    feed: tuple = ()
+    group: str = ""
+    bytes: int = 95
+    feed: tuple = ("--events", "{events}")
     tls: bool = False
-    factor: float = 1
+    share: float = 1
+    step: int = 1
+    always: int = 0
+
+    @property
+    def key(self):
+        return self.group, self.name
 
     def events(self, asked):
-        # A multiple of the most channels that they are spread over.
-        return max(10_000, int(asked * self.factor) // 10_000 * 10_000) if self.factor > 0.02 else int(asked * self.factor)
+        return self.always or max(self.step, int(asked * self.share) // self.step * self.step)
 
 
-def marks(tls=False, size=SIZE, factor=1):
-    """The rows that the others are measured against."""
-    return [Row(FLOOR, ("receive",), FLOOR, size, (), tls, factor), Row(BARE, (), BARE, size, (), tls, factor)]
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Rows that are measured in turn. `unit` is what the cost is for; `each` says how often that is in a result."""
+    what: str
+    rows: list
+    unit: str = "event"
+    rounds: int = 100
+    each: callable = lambda result: result["events"]
+
+
+def floor(**options):
+    return Row(FLOOR, ("receive", "{events}"), FLOOR, **options)
+
+
+def bare(**options):
+    return Row(BARE, ("{events}",), BARE, **options)
 
 
 def receiving(name, *client, **options):
-    return Row(name, ("receive", *client), **options)
+    return Row(name, ("receive", *client, "--events", "{events}"), **options)
 
 
 def beside(count):
     """A loop over one stream, and so many channels beside it that have one each."""
     return receiving(
-        f"for await beside {count:,} other streams", "--by", "stream", "--others", str(count), feed=("--channels", str(count + 1)), factor=0.1)
+        f"beside {count:,} other streams", "--by", "stream", "--others", str(count), share=0.25,
+        feed=("--events", "{events}", "--channels", str(count + 1)))
+
+
+def of_size(name, size, tls):
+    """Payloads of one size: less events of what is large."""
+    options = {
+        "group": f"{name}, TLS" if tls else name, "bytes": size, "tls": tls,
+        "share": {95: 0.5, 1_000: 0.25, 10_000: 0.05}.get(size, 0.01)}
+    return [
+        floor(**options), bare(**options), receiving(CLOSURE, "--by", "closure", **options),
+        receiving(STREAM, "--by", "stream", **options)]
+
+
+def spread(count, way):
+    """Events in turn on so many channels that are all listened to."""
+    name = "1 channel" if count == 1 else f"{count:,} channels"
+    return receiving(
+        name, "--by", way, "--channels", str(count), group=f"by {way}", share=0.25, step=count,
+        feed=("--events", "{events}", "--channels", str(count), "--spread", str(count)))
+
+
+def presence(members):
+    return receiving(
+        f"{members:,} members", "--by", "members", "--channel", "presence-bench", share=0.05, step=2,
+        feed=("--events", "{events}", "--members", str(members)))
+
+
+def idle(name, activity):
+    return Row(name, ("idle", "--events", "{events}"), always=1_000, feed=("--activity", str(activity)))
 
 
 CLOSURE, STREAM, DECODED = "closure, .immediate", "for await", "for await + decode"
-ONE_STREAM = "for await, nothing beside it"
+QUEUE, CLOSURE_DECODED = "closure, default queue", "closure + decode"
+ALONE = "nothing beside it"
+SENDING, BALL = ("--count", "{events}"), {"feed": (), "always": 10_000}
 
 PARTS = {
-    "table": [
-        *marks(),
+    "table": Part("the ways to receive an event of 95 bytes", [
+        floor(), bare(),
         receiving(CLOSURE, "--by", "closure"),
-        receiving("closure, default queue", "--by", "queue"),
-        receiving("closure + decode", "--by", "closure", "--decode"),
+        receiving(QUEUE, "--by", "queue"),
+        receiving(CLOSURE_DECODED, "--by", "closure", "--decode"),
         receiving(STREAM, "--by", "stream"),
-        receiving(DECODED, "--by", "stream", "--decode"),
-    ],
-    "beside": [
-        receiving(ONE_STREAM, "--by", "stream", factor=0.1),
-        *(beside(count) for count in (100, 1_000, 10_000)),
-    ],
+        receiving(DECODED, "--by", "stream", "--decode")]),
+    "beside": Part("for await beside other channels with a stream each", [
+        receiving(ALONE, "--by", "stream", share=0.25), *(beside(count) for count in (100, 1_000, 10_000))]),
+    "payloads": Part("payloads by size, without TLS and with it", [
+        row for tls in (False, True) for name, size in SIZES.items() for row in of_size(name, size, tls)]),
+    "channels": Part("events in turn on channels that are all listened to", [
+        spread(count, way) for way in ("closure", "stream") for count in (1, 100, 10_000)]),
+    "bindings": Part("closures bound on one channel", [
+        receiving("one closure", "--by", "closure", share=0.25),
+        receiving("beside 1,000 for other events", "--by", "closure", "--other-bindings", "1000", share=0.25),
+        receiving("1,000 for each event", "--by", "closure", "--bindings", "1000", share=0.01)]),
+    "presence": Part("members who come and go, by how many are there", [presence(count) for count in (10, 10_000)]),
+    "encrypted": Part("encrypted events of 200 bytes beside plain ones", [
+        receiving("plain", "--by", "closure", bytes=200, share=0.25),
+        receiving("encrypted", "--by", "closure", "--channel", "private-encrypted-bench", bytes=200, share=0.25)]),
+    "client-events": Part("client events of 95 bytes sent", [
+        Row("bare send", ("send", "{events}", "95"), FLOOR, feed=SENDING, share=0.25),
+        Row("trigger", ("trigger", "--events", "{events}"), feed=SENDING, share=0.25)]),
+    "pair": Part("a client event there and back between two clients of a process", [
+        Row("two bare sockets", ("pair", "{events}"), FLOOR, **BALL),
+        Row(CLOSURE, ("pair", "--events", "{events}"), **BALL),
+        Row(STREAM, ("pair", "--events", "{events}", "--stream"), **BALL)], "there and back"),
+    "again": Part("channels subscribed again on the next connection", [
+        Row("10,000 channels", ("again", "--events", "{events}"), always=10_000, feed=("--drop", "--channels", "{events}"))], "channel"),
+    "idle": Part("clients on which nothing happens, for ten seconds", [
+        idle("1,000 clients, silent", 120), idle("1,000 clients, a ping each 2 s", 2)], "client and second", 1,
+        lambda result: result["events"] * result["seconds"]),
 }
 
-
-@dataclasses.dataclass(frozen=True)
-class Programs:
-    """What is run; the certificate and its key are for the feed, the certificate is what clients trust."""
-    client: pathlib.Path
-    bare: pathlib.Path
-    feed: pathlib.Path
-    floor: pathlib.Path
-    certificate: pathlib.Path
-    key: pathlib.Path
-
-    def feed_command(self, row, events):
-        tls = ("--certificate", self.certificate, "--key", self.key) if row.tls else ()
-        return [self.feed, "--events", str(events), "--bytes", str(row.bytes), *tls, *row.feed]
-
-    def client_command(self, row, port, events):
-        trusted = self.certificate if row.tls else "-"
-        if row.who == FLOOR:
-            return [self.floor, port, trusted, *row.client, str(events)]
-        if row.who == BARE:
-            return [self.bare, port, trusted, str(events)]
-        tls = ("--certificate", self.certificate) if row.tls else ()
-        return [self.client, *row.client, "--port", port, "--events", str(events), *tls]
-
-    def measure(self, row, asked):
-        """Runs a client against a fresh feed; returns what it cost the client, and the feed."""
-        events = row.events(asked)
-        with running(self.feed_command(row, events)) as feed:
-            with running(self.client_command(row, port_of(feed, "the feed"), events)) as client:
-                result = json.loads(next_line(client, row.name))
-                status = client.wait(LIMIT)
-            if status != 0:
-                stop(f"{row.name} ended with status {status}")
-            if result["events"] != events:
-                stop(f"{row.name} counted {result['events']} of {events} events: {events - result['events']} lost")
-            return result
+# What a row costs at most: part, group, row, in costs of another (group, row) of that part.
+LIMITS = [
+    ("table", ("", CLOSURE), ("", FLOOR), 26),
+    ("table", ("", STREAM), ("", FLOOR), 32),
+    ("table", ("", DECODED), ("", FLOOR), 60),
+    ("table", ("", CLOSURE), ("", BARE), 3),
+    ("beside", ("", beside(10_000).name), ("", ALONE), 1.3),
+    ("payloads", ("1 KB", CLOSURE), ("95 B", CLOSURE), 1.5),
+]
 
 
-@contextlib.contextmanager
-def built():
-    """Builds the programs, and makes a certificate for a while."""
-    client = build_client("benchmarks")
-    bare = compile_c("bare-libwebsockets", ["bare-libwebsockets/client.c"], ["libwebsockets"])
-    feed = compile_c("channels-feed", ["channels/feed.c", "channels/events.c", "sockets/peer.c"], ["openssl", "libsodium"])
-    floor = compile_c("floor", ["channels/floor.c"], ["openssl"])
-    with tempfile.TemporaryDirectory() as folder:
-        certificate, key = pathlib.Path(folder) / "certificate.pem", pathlib.Path(folder) / "key.pem"
-        names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-             "-subj", "/CN=localhost", "-addext", names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
-        yield Programs(client, bare, feed, floor, certificate, key)
+def with_script(path):
+    """The table with a row for the pusher-js that is there."""
+    table = PARTS["table"]
+    return dataclasses.replace(table, rows=[*table.rows, Row(SCRIPT, (path, "{events}"), SCRIPT, share=0.25)])

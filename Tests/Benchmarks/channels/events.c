@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <sodium.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,17 @@ struct ring make_ring(char **channels, size_t spread, size_t bytes, size_t event
 	}
 	free(text);
 	return ring;
+}
+
+char *make_notice(const char *event, const char *channel)
+{
+	char sealed[256], data[512] = "{}", *text = malloc(2048);
+	if (begins(channel, "private-encrypted-")) {
+		seal(sealed, "{}", SIZE_MAX);
+		escape(data, sealed);
+	}
+	snprintf(text, 2048, "{\"event\":\"%s\",\"channel\":\"%s\",\"data\":\"%s\"}", event, channel, data);
+	return text;
 }
 
 void free_ring(struct ring *ring)

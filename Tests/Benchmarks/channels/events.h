@@ -25,6 +25,9 @@ void free_ring(struct ring *ring);
 struct peer;
 void send_ring(struct peer *peer, const struct ring *ring, size_t events);
 
+/* An event that carries nothing, for the caller to free. */
+char *make_notice(const char *event, const char *channel);
+
 /* The confirmation of a subscription, for the caller to free; with so many members on a presence channel. */
 char *succeeded(const char *channel, size_t members);
 

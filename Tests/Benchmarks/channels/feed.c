@@ -64,9 +64,9 @@ static void answer_text(struct session *session, const char *text)
 
 static void answer_event(struct session *session, const char *name)
 {
-	char text[512];
-	snprintf(text, sizeof text, "{\"event\":\"%s\",\"channel\":\"%s\",\"data\":\"{}\"}", name, session->channels[0]);
+	char *text = make_notice(name, session->channels[0]);
 	answer_text(session, text);
+	free(text);
 }
 
 static void flush_answers(struct session *session)

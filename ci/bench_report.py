@@ -1,0 +1,88 @@
+"""What ci/bench makes of the results: medians, tables, JSON, limits."""
+
+import platform
+import statistics
+
+from bench_rows import LIMITS, PARTS
+from metrics import metric
+
+PERCENTILES = {"p50_us": "p50 µs", "p99_us": "p99 µs", "p999_us": "p99.9 µs"}
+
+
+def summary(part, rows, results):
+    """What is known of the rows of a part, for JSON and for all that is shown."""
+    entries, first = [], {}
+    for row in rows:
+        found = results[row.key]
+        costs = sorted(result["cpu_seconds"] / part.each(result) * 1e6 for result in found)
+        cost = statistics.median(costs)
+        mark = first.setdefault(row.group, cost)
+        entry = {
+            "group": row.group, "name": row.name, "cpu_us": round(cost, 4), "least": round(costs[0], 4), "most": round(costs[-1], 4),
+            "times": round(cost / mark, 3) if mark else None}
+        if "seconds" in found[0]:
+            entry["per_second"] = round(statistics.median(part.each(result) / result["seconds"] for result in found))
+        if "subscribing_cpu_seconds" in found[0]:
+            subscribing = statistics.median(result["subscribing_cpu_seconds"] for result in found)
+            entry["subscribing_ms"] = round(subscribing * 1e3, 2)
+        if "peak_rss_kib" in found[0]:
+            entry["peak_rss_kib"] = max(result["peak_rss_kib"] for result in found)
+        for name in PERCENTILES.keys() & found[0].keys():
+            entry[name] = round(statistics.median(result[name] for result in found), 1)
+        entries.append(entry)
+    return {"what": part.what, "unit": part.unit, "rows": entries}
+
+
+def show(part):
+    """Prints what summary() gave."""
+    rows = part["rows"]
+    columns = {"cpu_us": "CPU µs", "times": "times first", "per_second": "a second", "subscribing_ms": "subscribing ms",
+               "peak_rss_kib": "peak RSS KiB", **PERCENTILES}
+    columns = {name: title for name, title in columns.items() if any(name in row for row in rows)}
+    print(f"\n{part['what']}: for each {part['unit']}")
+    print(f"{'':34}" + "".join(f"{title:>16}" for title in columns.values()))
+    for row in rows:
+        values = "".join(f"{shown(row.get(name)):>16}" for name in columns)
+        name = f"{row['group']}: {row['name']}" if row["group"] else row["name"]
+        print(f"{name:34}{values}", flush=True)
+
+
+def shown(value):
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}" if value < 100 else f"{value:,.0f}"
+
+
+def report(options, parts):
+    """All of it as one object."""
+    return {
+        "machine": {"system": platform.system(), "architecture": platform.machine(), "processor": processor()},
+        "events": options.events, "rounds": options.rounds, "parts": parts, "limits": list(limits(parts))}
+
+
+def processor():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    except OSError:
+        return ""
+
+
+def limits(parts):
+    """Those of the parts that were measured, and whether they were kept."""
+    for name, row, mark, limit in LIMITS:
+        if name not in parts:
+            continue
+        costs = {(entry["group"], entry["name"]): entry["cpu_us"] for entry in parts[name]["rows"]}
+        ratio = costs[row] / costs[mark]
+        what = f"{title(row)}: times {title(mark)}"
+        metric(what, f"{ratio:.1f}")
+        yield {"what": what, "times": round(ratio, 3), "at_most": limit, "kept": ratio <= limit}
+
+
+def title(key):
+    return ", ".join(filter(None, key))
+
+
+def known_parts():
+    return "\n".join(f"  {name:14} {part.what}" for name, part in PARTS.items())
