@@ -118,7 +118,8 @@ let package = Package(
             swiftSettings: settings
         ),
         // For programs that are run by tests, and those that run them.
-        .target(name: "Processes", dependencies: ["PusherChannels"], path: "Tests/Processes", swiftSettings: settings),
+        .target(
+            name: "Processes", dependencies: ["PusherChannels", "TestSupport"], path: "Tests/Processes", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,7 @@ public final class Journal<Entry: Sendable>: Sendable {
         let continuation: CheckedContinuation<Entry, any Error>
         /// How many of all entries it was offered, or had no chance to get.
         var offered = 0
-        var watchdog: (any ScheduledAction)?
+        var watchdog: Watchdog?
     }
 
     private struct State {
@@ -77,7 +77,7 @@ public final class Journal<Entry: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - passesOver: Whether nobody gets the entries before it any more.
-    ///   - patience: How long to wait, in real time.
+    ///   - patience: How long to wait at least, in real time.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     func next(
         _ description: String, within patience: Duration, passingOver passesOver: Bool = false,
@@ -143,14 +143,13 @@ public final class Journal<Entry: Sendable>: Sendable {
             return (waiter, state.entries[match.entry])
         }
         guard let (waiter, entry) = claimed else { return }
-        waiter.watchdog?.cancel()
+        waiter.watchdog?.callOff()
         waiter.continuation.resume(returning: entry)
     }
 
     private func watch(_ id: Int, _ description: String, _ patience: Duration) {
         guard state.withLock({ $0.waiters[id] != nil }) else { return }
-        let clock = LiveScheduler()
-        let watchdog = clock.schedule(at: clock.now + patience, label: "watchdog of a test") { [weak self] in
+        let watchdog = Watchdog(patience: patience) { [weak self] in
             guard let self else { return }
             fail(id, NothingCame(wanted: description, patience: patience, instead: all.map { "\($0)" }))
         }
@@ -158,12 +157,12 @@ public final class Journal<Entry: Sendable>: Sendable {
             state.waiters[id]?.watchdog = watchdog
             return state.waiters[id] != nil
         }
-        if !isWaiting { watchdog.cancel() }
+        if !isWaiting { watchdog.callOff() }
     }
 
     private func fail(_ id: Int, _ error: any Error) {
         let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-        waiter?.watchdog?.cancel()
+        waiter?.watchdog?.callOff()
         waiter?.continuation.resume(throwing: error)
     }
 }

@@ -84,7 +84,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// The next happening that is wanted, now or when it comes; those before it are passed over, and not looked at again.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait, in real time: a watchdog, not a measure.
+    ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.
     ///   - isWanted: Says of a happening whether it is meant; by default the first is.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult

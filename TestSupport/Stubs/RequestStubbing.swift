@@ -78,7 +78,7 @@ extension RequestStubbing {
     ///
     /// - Parameters:
     ///   - matcher: Which requests are meant.
-    ///   - patience: How long to wait, in real time: a watchdog, not a measure.
+    ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
     public func nextRequest(

@@ -50,7 +50,7 @@ import TestSupport
     }
 
     @Test func theDemoGoesThroughWhatStandsInFrontOfItsServer() async throws {
-        try await withWatchdog(seconds: 90) {
+        try await withWatchdog {
             let port = try RawServer.refusingPort()
             let front = try NetworkFaultProxy.start(to: "127.0.0.1", port: port.port, tls: .throwaway)
             let file = try #require(front.certificateAuthority).file().path

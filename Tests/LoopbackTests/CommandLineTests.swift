@@ -80,7 +80,7 @@ import TestSupport
     }
 
     @Test func theDemoSucceeds() async throws {
-        try await withWatchdog(seconds: 90) {
+        try await withWatchdog {
             let demo = try Command("demo")
             #expect(await demo.end() == .exit(0))
             let output = await demo.output.toEnd()

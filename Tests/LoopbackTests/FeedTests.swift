@@ -34,7 +34,7 @@ import Testing
     @Test(.disabled(if: Self.sanitizer == "address", "the address sanitizer keeps what is freed"))
     func aSlowConsumerTakesNoMemoryAndLosesNothing() async throws {
         let events = 200_000
-        try await withWatchdog(seconds: 120) {
+        try await withWatchdog {
             let server = try await Command.server()
             let idle = try Command("listen", "news", "--port", String(server.port))
             try await idle.errors.next(containing: "subscribed to news")
@@ -51,7 +51,7 @@ import Testing
 
     @Test func everyEventOfAFastFeedIsCounted() async throws {
         let events = 400_000
-        try await withWatchdog(seconds: 120) {
+        try await withWatchdog {
             let (feed, port) = try await feed(events: events)
             let bench = try Command("bench", "--json", "--port", port)
             #expect(await bench.end() == .exit(0))

@@ -117,7 +117,7 @@ struct LocalServerTests {
     /// become another program.
     private func startAndStop(port: Int) async throws {
         try await withWatchdog("port free") {
-            while (try? await LocalServer.start(port: port).stop()) == nil { await Task.yield() }
+            while (try? await LocalServer.start(port: port).stop()) == nil, !Task.isCancelled { await Task.yield() }
         }
     }
 }
@@ -171,7 +171,10 @@ struct LocalServerAnsweringTests {
             async let late = fetch("/late", from: server)
             try await server.nextRequest("/late")
             try await withWatchdog("the answer is delayed") {
-                while !harness.scheduler.pendingTimers.contains(where: { $0.label == "delayed answer" }) { await Task.yield() }
+                let scheduler = harness.scheduler
+                while !scheduler.pendingTimers.contains(where: { $0.label == "delayed answer" }), !Task.isCancelled {
+                    await Task.yield()
+                }
             }
             harness.scheduler.advance(by: .seconds(60))
             #expect(try await late == "200 late")

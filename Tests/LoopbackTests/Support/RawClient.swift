@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import PusherChannels
+import TestSupport
 
 /// A client that sees what a network does to it, byte for byte. Its calls block: see ``onThread(_:)``.
 final class RawClient: Sendable {
@@ -66,7 +67,7 @@ final class RawClient: Sendable {
     }
 
     /// Reads so many bytes, or to the end, or until nothing came for a while.
-    func read(_ limit: Int = .max, patience: Duration = .seconds(10)) -> (bytes: [UInt8], end: End) {
+    func read(_ limit: Int = .max, patience: Duration = .seconds(Patience.seconds)) -> (bytes: [UInt8], end: End) {
         let (seconds, attoseconds) = patience.components
         var wait = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))

@@ -60,7 +60,7 @@ final class RawServer: Sendable {
     }
 }
 
-/// The server's end of one connection. A read that brings nothing for a minute fails.
+/// The server's end of one connection. A read that brings nothing for very long fails.
 final class RawConnection: Sendable {
     private let descriptor: Int32
     /// What was read beyond what was asked for.
@@ -71,7 +71,7 @@ final class RawConnection: Sendable {
     init(descriptor: Int32, requests: Record<String>) {
         self.descriptor = descriptor
         self.requests = requests
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: Patience.seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }

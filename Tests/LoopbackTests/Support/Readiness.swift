@@ -1,5 +1,6 @@
 #if os(Linux)
 import Glibc
+import TestSupport
 
 /// What can be done with a descriptor, as the system says.
 enum Readiness {
@@ -8,8 +9,8 @@ enum Readiness {
     /// Whether it can be done at once.
     func holds(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 0) }
 
-    /// Returns when it can be done; `false` after ten seconds.
-    func wait(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 10_000) }
+    /// Returns when it can be done; `false` if it takes too long.
+    func wait(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 1000 * Int32(Patience.seconds)) }
 
     private func look(at descriptor: Int32, milliseconds: Int32) -> Bool {
         let events =

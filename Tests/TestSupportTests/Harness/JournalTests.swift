@@ -13,7 +13,7 @@ import Testing
             return number == 999
         }
         journal.append(0)
-        while asked.withLock({ $0 }) == 0 { await Task.yield() }
+        while asked.withLock({ $0 }) == 0, !Task.isCancelled { await Task.yield() }
         for number in 1..<1_000 { journal.append(number) }
         #expect(try await wanted == 999)
         // Two threads at a time may ask twice; with each entry about all before it would be half a million.

@@ -47,7 +47,7 @@ struct TestClockTests {
         let scheduler = TestScheduler()
         async let woken: Void = TestClock(scheduler).sleep(for: .seconds(1))
         try await withWatchdog("the sleeper's timer") {
-            while scheduler.pendingTimers.isEmpty { await Task.yield() }
+            while scheduler.pendingTimers.isEmpty, !Task.isCancelled { await Task.yield() }
         }
         scheduler.advance(by: .seconds(1))
         try await woken

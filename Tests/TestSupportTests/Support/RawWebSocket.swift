@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import PusherChannels
+import TestSupport
 
 #if canImport(Glibc)
 import Glibc
@@ -56,7 +57,7 @@ final class RawWebSocket: Sendable {
 
     private static func connect(port: Int) throws -> Int32 {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        var timeout = timeval(tv_sec: Patience.seconds, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
