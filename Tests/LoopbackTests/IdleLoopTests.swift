@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: Idleness.allCases, [false, true])
     func aLoopWithNothingToDoSleeps(idleness: Idleness, secure: Bool) async throws {
-        let loop = LibwebsocketsLoop()
+        let loop = LibwebsocketsLoop(timeouts: .long)
         let (reached, goOn, isOver) = (Note<Void>(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
             if idleness == .unanswered {
@@ -70,7 +70,7 @@ import Testing
     @Test func aLoopWithDeadlinesSleepsUntilTheyAreDue() async throws {
         let full = try FullListener()
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let rigs = (0..<10).map { _ in SocketRig(socket: LibwebsocketsSocket(loop: loop)) }
             for rig in rigs { rig.open(port: full.port) }
             let isAsleep = try await sleeps(loop)
@@ -88,7 +88,7 @@ import Testing
             try connection.upgrade()
             while true { try connection.send(.text(connection.readFrame().text)) }
         }
-        let other = LibwebsocketsLoop()
+        let other = LibwebsocketsLoop(timeouts: .long)
         let rig = SocketRig(socket: LibwebsocketsSocket(loop: other))
         rig.open(port: server.port)
         guard await rig.events.next() == .opened(first) else { return false }

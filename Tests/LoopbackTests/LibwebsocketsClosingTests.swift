@@ -265,7 +265,7 @@ import Testing
             let events = SocketEvents()
             weak var box: DelegateBox?
             do {
-                let socket = LibwebsocketsSocket()
+                let socket = LibwebsocketsSocket(loop: .patient)
                 box = socket.delegateBox
                 socket.delegate = events
                 socket.open(WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)

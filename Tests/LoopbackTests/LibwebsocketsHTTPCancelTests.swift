@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    private let session = LibwebsocketsHTTPSession(proxy: .none)
+    private let session = LibwebsocketsHTTPSession(proxy: .none, loop: .patient)
 
     @Test func beforeItBegins() async throws {
         let log = HTTPLog()
@@ -64,7 +64,7 @@ import Testing
         let log = HTTPLog()
         let server = try RawServer(log: log) { _, _ in okay() }
         let session = LibwebsocketsHTTPSession(
-            proxy: .none,
+            proxy: .none, loop: .patient,
             resolve: { _, completion in
                 answer.withLock { $0 = completion }
                 asked.send(())

@@ -24,7 +24,7 @@ import Testing
             for number in 1...count {
                 if number > limit, try await group.next() == true { good += 1 }
                 group.addTask {
-                    let request = try HTTPRig.request("\(address)/\(number)", method: "POST", body: "\(number)", timeout: 60)
+                    let request = try HTTPRig.request("\(address)/\(number)", method: "POST", body: "\(number)")
                     return try await rig.answer(request) == "200 ok"
                 }
             }
@@ -58,7 +58,7 @@ import Testing
         let authority = try #require(proxy.certificateAuthority)
         let tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
         try await withWatchdog {
-            let rig = HTTPRig(LibwebsocketsHTTPSession(tls: tls, proxy: .none))
+            let rig = HTTPRig(LibwebsocketsHTTPSession(tls: tls, proxy: .none, loop: .patient))
             let count = try await many(200, atATime: 16, "https://127.0.0.1:\(proxy.port)", with: rig)
             #expect(count == 200)
             #expect(proxy.connectionCount <= HTTPLane.limit)
@@ -237,7 +237,7 @@ import Testing
         }
         try await withWatchdog {
             let body = String(repeating: "x", count: size)
-            let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body, timeout: 50))
+            let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body))
             #expect(answer == "413 1")
             heard.withLock { $0 }.signal()
             #expect(await isCut.next() == true)
@@ -256,7 +256,8 @@ import Testing
         }
         try await withWatchdog {
             // Its task is all that is left of it.
-            let answer = try await HTTPRig(LibwebsocketsHTTPSession(proxy: .none)).answer(HTTPRig.request(port: server.port))
+            let answer = try await HTTPRig(LibwebsocketsHTTPSession(proxy: .none, loop: .patient)).answer(
+                HTTPRig.request(port: server.port))
             #expect(answer == "200 ok")
             #expect(await closed.next() == true)
         }
@@ -266,7 +267,7 @@ import Testing
         let server = try RawServer(log: log) { _, _ in okay() }
         let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
         let authority = try #require(proxy.certificateAuthority)
-        let root = LibwebsocketsHTTPSession(proxy: .none)
+        let root = LibwebsocketsHTTPSession(proxy: .none, loop: .patient)
         try await withWatchdog {
             var tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
             let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
@@ -280,7 +281,7 @@ import Testing
             // What one may do, another may not.
             #expect(try await HTTPRig(root).failure(request).code == .serverCertificateHasUnknownRoot)
             // Another session has connections of its own.
-            _ = try await HTTPRig(LibwebsocketsHTTPSession(tls: tls, proxy: .none)).answer(request)
+            _ = try await HTTPRig(LibwebsocketsHTTPSession(tls: tls, proxy: .none, loop: .patient)).answer(request)
             #expect(proxy.connectionCount == 4)
         }
         proxy.stop()
@@ -295,7 +296,7 @@ import Testing
             if number > 6 { try connection.send(okay("again")) }
             try connection.readToEnd()
         }
-        let loop = LibwebsocketsLoop()
+        let loop = LibwebsocketsLoop(timeouts: .long)
         try await withWatchdog {
             let session = LibwebsocketsHTTPSession(proxy: .none, loop: loop)
             let ends = Note<URLError.Code?>()

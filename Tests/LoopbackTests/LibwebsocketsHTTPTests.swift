@@ -70,7 +70,7 @@ import Testing
         }
         try await withWatchdog {
             let body = String(repeating: "abcdefgh", count: size / 8)
-            let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body, timeout: 60))
+            let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body))
             #expect(answer == "200 \(body)")
         }
     }
@@ -203,7 +203,7 @@ import Testing
 
     @Test func aNameThatTakesTooLong() async throws {
         try await withWatchdog {
-            let rig = HTTPRig(LibwebsocketsHTTPSession(proxy: .none, resolve: { _, _ in }))
+            let rig = HTTPRig(LibwebsocketsHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in }))
             let failure = try await rig.failure(HTTPRig.request("http://slow.example/", timeout: 0.1))
             #expect(failure.code == .timedOut)
             #expect(failure.failure.message == "slow.example:80 was not reached within 0.1 s")
@@ -218,7 +218,7 @@ import Testing
         let authority = try CertificateAuthority()
         let server = try await LocalServer.start(tls: .certificate(authority.issue(flaw: flaw)))
         server.stub("/", StubResponse(text: "secret")).optional()
-        let rig = HTTPRig(LibwebsocketsHTTPSession(tls: TLSConfiguration(roots: roots(authority)), proxy: .none))
+        let rig = HTTPRig(LibwebsocketsHTTPSession(tls: TLSConfiguration(roots: roots(authority)), proxy: .none, loop: .patient))
         let request = try HTTPRig.request("https://localhost:\(server.port)/")
         let result: Result<String, HTTPFailure>
         do {
@@ -285,7 +285,7 @@ import Testing
                 var request = try HTTPRig.request("\(scheme)://bob:secret2@example.com/?token=secret3", body: "secret4")
                 request.setValue("secret5", forHTTPHeaderField: "Authorization")
                 do {
-                    _ = try await LibwebsocketsHTTPSession(proxy: .http(proxy)).response(to: request)
+                    _ = try await LibwebsocketsHTTPSession(proxy: .http(proxy), loop: .patient).response(to: request)
                     throw Unexpected("it succeeded")
                 } catch let error as URLError {
                     #expect(error.localizedDescription.contains("Proxy 127.0.0.1:\(port)"))

@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: Stage.allCases)
     func shutdownEndsAConnectionWhereverItStands(stage: Stage) async throws {
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let (rig, holding) = try await bring(to: stage, on: loop)
             await loop.shutdown()
             guard case .closed(let closure, first) = await rig.events.next() else {
@@ -86,7 +86,7 @@ import Testing
     @Test func aLoopThatWasShutDownStartsAgain() async throws {
         let server = try echo()
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let rig = rig(loop)
             for attempt in 1...3 {
                 rig.open(port: server.port, attempt: attempt)
@@ -103,13 +103,13 @@ import Testing
     }
 
     @Test func shutdownOfALoopThatNeverRanReturns() async {
-        await LibwebsocketsLoop().shutdown()
+        await LibwebsocketsLoop(timeouts: .long).shutdown()
     }
 
     @Test func severalMayWaitForTheSameShutdown() async throws {
         let server = try echo()
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let rig = rig(loop)
             rig.open(port: server.port)
             #expect(await rig.events.next() == .opened(first))
@@ -123,7 +123,7 @@ import Testing
         let server = try echo()
         try await withWatchdog {
             for _ in 0..<50 {
-                let loop = LibwebsocketsLoop()
+                let loop = LibwebsocketsLoop(timeouts: .long)
                 let rig = rig(loop)
                 rig.open(port: server.port)
                 await loop.shutdown()
@@ -139,7 +139,7 @@ import Testing
         try await withWatchdog {
             var rigs: [(LibwebsocketsLoop, SocketRig)] = []
             for _ in 0..<10 {
-                let loop = LibwebsocketsLoop()
+                let loop = LibwebsocketsLoop(timeouts: .long)
                 let rig = rig(loop)
                 rig.open(port: server.port)
                 #expect(await rig.events.next() == .opened(first))
@@ -162,7 +162,7 @@ import Testing
             weak var service: LibwebsocketsService?
         }
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let (rig, holding) = try await bring(to: stage, on: loop)
             // More than have their turn at once, to an endpoint that is busy with them.
             let full = try FullListener()
@@ -182,7 +182,7 @@ import Testing
         let server = try echo()
         let answer = Locked<(@Sendable (AddressResolver.Answer) -> Void)?>(nil)
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             var rig: SocketRig? = self.rig(loop)
             rig?.open(port: server.port)
             let slow = SocketRig(
@@ -206,7 +206,7 @@ import Testing
         }
         let server = try echo()
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let token = Locked(Weak())
             let holder = Locked<SocketRig?>(nil)
             // Reported while the loop still runs, and nothing of it is done any more.
@@ -233,7 +233,7 @@ import Testing
         let answers = Locked<[String: @Sendable (AddressResolver.Answer) -> Void]>([:])
         let asked = Note<Void>()
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let rig = SocketRig(
                 socket: LibwebsocketsSocket(loop: loop) { host, completion in
                     answers.withLock { $0[host] = completion }
@@ -258,7 +258,7 @@ import Testing
         let server = try echo()
         let (started, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             let rig = rig(loop)
             loop.start { _ in
                 started.send(())
@@ -285,7 +285,7 @@ import Testing
     /// Among them those that are due when libwebsockets has looked for such the last time before it sleeps.
     @Test func noDeadlineIsSleptThrough() async throws {
         try await withWatchdog {
-            let loop = LibwebsocketsLoop()
+            let loop = LibwebsocketsLoop(timeouts: .long)
             for microseconds in 0..<300 {
                 let fired = Note<Void>()
                 loop.start { service in
@@ -326,7 +326,7 @@ import Testing
         let server = try echo()
         try await withWatchdog {
             let full = try FullListener(address: "127.0.0.2", port: server.port)
-            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(stage: .seconds(20), address: .milliseconds(50)))
+            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(stage: .seconds(86_400), address: .milliseconds(50)))
             let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop) { $1(.success(["127.0.0.2", "127.0.0.1"])) })
             rig.open(port: server.port, host: "two.example")
             #expect(await rig.events.next() == .opened(first))
@@ -340,7 +340,8 @@ import Testing
         try await withWatchdog {
             let silent = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
             let full = try silent.map { try FullListener(address: $0, port: server.port) }
-            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(address: .seconds(100), addresses: .milliseconds(90)))
+            let loop = LibwebsocketsLoop(
+                timeouts: OpeningTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90)))
             let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop) { $1(.success(silent + ["127.0.0.1"])) })
             rig.open(port: server.port, host: "four.example")
             #expect(await rig.events.next() == .opened(first))

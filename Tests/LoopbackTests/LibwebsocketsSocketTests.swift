@@ -274,7 +274,7 @@ import Testing
 
 /// A delegate that pauses the socket at every batch.
 private final class BatchCounter: WebSocketDelegate {
-    let socket = LibwebsocketsSocket()
+    let socket = LibwebsocketsSocket(loop: .patient)
     private let counts = Note<Int>()
     private let state = Locked((count: 0, isInOrder: true, batches: 0))
 

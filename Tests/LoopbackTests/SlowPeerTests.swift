@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: Inbound.allCases, [false, true])
     func allIsSentToAServerThatReadsSlowly(inbound: Inbound, secure: Bool) async throws {
-        let loop = LibwebsocketsLoop()
+        let loop = LibwebsocketsLoop(timeouts: .long)
         let goOn = DispatchSemaphore(value: 0)
         let heardAll = Note<Int?>()
         let server = try RawServer(tls: secure ? .throwaway : nil) { connection in

@@ -14,12 +14,12 @@ struct Unexpected: Error {
 struct HTTPRig: Sendable {
     let session: any HTTPSession
 
-    init(_ session: any HTTPSession = LibwebsocketsHTTPSession(proxy: .none)) {
+    init(_ session: any HTTPSession = LibwebsocketsHTTPSession(proxy: .none, loop: .patient)) {
         self.session = session
     }
 
     static func request(
-        _ address: String, method: String = "GET", body: String? = nil, timeout: TimeInterval = 20
+        _ address: String, method: String = "GET", body: String? = nil, timeout: TimeInterval = 86_400
     ) throws -> URLRequest {
         guard let url = URL(string: address) else { throw URLError(.badURL) }
         var request = URLRequest(url: url, timeoutInterval: timeout)
@@ -28,7 +28,9 @@ struct HTTPRig: Sendable {
         return request
     }
 
-    static func request(port: Int, _ path: String = "/", method: String = "GET", body: String? = nil, timeout: TimeInterval = 20)
+    static func request(
+        port: Int, _ path: String = "/", method: String = "GET", body: String? = nil, timeout: TimeInterval = 86_400
+    )
         throws -> URLRequest
     {
         try request("http://127.0.0.1:\(port)\(path)", method: method, body: body, timeout: timeout)

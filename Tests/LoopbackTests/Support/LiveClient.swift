@@ -3,8 +3,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A client in the real world: libwebsockets, the clock. Only its reconnects come sooner than a service's would.
+/// A client in the real world: libwebsockets, the clock. Only its reconnects come sooner than a service's would, and it waits for
+/// each answer as long as a busy machine may take.
 struct LiveClient: Sendable {
+    private static let long = Duration.seconds(86_400)
     let pusher: Pusher
     let recorder: RecordingDelegate
 
@@ -17,7 +19,11 @@ struct LiveClient: Sendable {
             options: PusherClientOptions(
                 authMethod: auth, userAuthMethod: userAuth, autoReconnect: autoReconnect, host: .host(host), port: port,
                 useTLS: false,
-                reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))))
+                timeouts: ConnectionTimeouts(
+                    open: Self.long, establish: Self.long, pong: Self.long, authorisation: Self.long, subscription: Self.long),
+                reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))),
+            environment: PusherEnvironment(
+                httpSession: LibwebsocketsHTTPSession(loop: .patient), makeWebSocket: { LibwebsocketsSocket(loop: .patient) }))
         recorder = RecordingDelegate(of: pusher)
     }
 

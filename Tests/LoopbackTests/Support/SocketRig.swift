@@ -1,6 +1,7 @@
 #if os(Linux)
 import Dispatch
 @testable import PusherChannels
+import TestSupport
 
 /// A socket with the delegate that hears it.
 struct SocketRig: Sendable {
@@ -8,7 +9,8 @@ struct SocketRig: Sendable {
     let events: SocketEvents
 
     init(
-        socket: LibwebsocketsSocket = LibwebsocketsSocket(), reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in }
+        socket: LibwebsocketsSocket = LibwebsocketsSocket(loop: .patient),
+        reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in }
     ) {
         self.socket = socket
         events = SocketEvents(reaction: reaction)
@@ -26,8 +28,18 @@ struct SocketRig: Sendable {
     }
 }
 
+extension OpeningTimeouts {
+    /// For tests that aren't about them: none is over before the test is, however long a busy machine takes.
+    static let long = OpeningTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .seconds(86_400))
+}
+
+extension LibwebsocketsLoop {
+    /// The loop of tests that need none of their own.
+    static let patient = LibwebsocketsLoop(timeouts: .long)
+}
+
 /// Returns after a loop's thread has gone through a turn.
-func serviceTurn(of loop: LibwebsocketsLoop = .shared) async {
+func serviceTurn(of loop: LibwebsocketsLoop = .patient) async {
     await withCheckedContinuation { continuation in
         loop.post { _ in continuation.resume() }
     }
@@ -38,7 +50,7 @@ func waitForServiceTurn(of loop: LibwebsocketsLoop) {
     let turn = DispatchSemaphore(value: 0)
     loop.post { _ in turn.signal() }
     // Nothing comes of a loop that was shut down.
-    _ = turn.wait(timeout: .now() + 10)
+    _ = turn.wait(timeout: .now() + .seconds(Patience.seconds))
 }
 
 extension WebSocketRequest {
