@@ -36,7 +36,10 @@ import TestSupport
     func aResetComesAfterExactlySoManyBytes(count: Int) async throws {
         try await withWatchdog {
             let rig = try Rig([.reset(after: .bytes(count))])
-            let read = try await RawClient(port: rig.proxy.port).reads()
+            let client = try RawClient(port: rig.proxy.port)
+            // For one that is silent, a reset waits a while.
+            client.send([1])
+            let read = try await client.reads()
             #expect(read.bytes == Array(Self.all.prefix(count)))
             #expect(read.end == .reset)
             #expect(rig.proxy.bytesToClients == count)

@@ -14,7 +14,7 @@ struct ProxyConnection {
     private static let resetPatience = Duration.seconds(2)
     /// How long a reset waits for a client to say something. One that comes with the connection itself looks like a refusal to
     /// clients that take a while to notice that they are connected, and like what it is to others.
-    private static let silencePatience = Duration.milliseconds(500)
+    private static let silencePatience = Duration.seconds(5)
     /// How many rounds of reading one connection may do before it is another's turn.
     private static let roundsPerTurn = 8
 
