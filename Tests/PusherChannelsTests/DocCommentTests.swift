@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The snippets of doc comments, word for word; `ci/checks/snippets` compares them.
-@Suite(.timeLimit(.minutes(1))) struct DocCommentTests {
+@Suite(.timeLimit(.lost)) struct DocCommentTests {
     private struct Tokens {
         func token(fresh: Bool) async throws -> String { fresh ? "fresh" : "stale" }
     }

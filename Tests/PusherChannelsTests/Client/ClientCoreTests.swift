@@ -6,7 +6,7 @@ import Testing
 @testable import PusherChannels
 
 /// What the core adds to the machine: one order, calls that may come from anywhere, a timer, delivery.
-@Suite(.timeLimit(.minutes(1))) struct ClientCoreTests {
+@Suite(.timeLimit(.lost)) struct ClientCoreTests {
     // MARK: Sockets
 
     @Test func aSocketThatIsAssignedServesFromThenOn() {
