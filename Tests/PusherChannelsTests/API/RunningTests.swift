@@ -23,18 +23,25 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
+    #if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+
+    /// On one thread: another one that still did what connecting led to would do what the losses lead to, too, whenever it could.
     @Test func runSurvivesLostConnections() async throws {
-        let rig = rig()
-        let running = Task { try await rig.pusher.run() }
-        try await waitUntilConnected(rig)
-        for _ in 0..<150 {
-            rig.socket.drop()
-            rig.scheduler.advance(by: .seconds(130))
-            #expect(rig.pusher.connection.connectionState == .connected)
+        try await Lane().run { lane in
+            let rig = rig()
+            let running = Task(executorPreference: lane.executor) { try await rig.pusher.run() }
+            await lane.settle()
+            for _ in 0..<150 {
+                rig.socket.drop()
+                rig.scheduler.advance(by: .seconds(130))
+                #expect(rig.pusher.connection.connectionState == .connected)
+            }
+            rig.pusher.disconnect()
+            try await running.value
         }
-        rig.pusher.disconnect()
-        try await running.value
     }
+
+    #endif
 
     @Test func theEndOfAnEarlierConnectionIsNotItsOwn() async throws {
         let rig = rig()
