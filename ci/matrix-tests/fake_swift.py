@@ -39,6 +39,9 @@ def run(stream, name, behaviour):
     test = f"Made.Up/{name}()/Up.swift:{len(name)}:2"
     stream.write("test", kind="function", id=test, name=f"{name}()")
     stream.event("testStarted", test)
+    if behaviour == "waiting":
+        return True
+    stream.event("testCaseStarted", test)
     if behaviour == "crash":
         print("Up.swift:7: Fatal error: made up")
         print("error: Exited with unexpected signal code 5")
@@ -61,7 +64,7 @@ if arguments[0] == "build":
 
 stream = Stream(option("--experimental-event-stream-output"))
 chosen = {name: what for name, what in behaviours.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
-results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang", "exit")]
+results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang", "exit", "waiting")]
 for what in behaviours.values():
     if what == "outside":
         stream.write("event", kind="issueRecorded", issue={"isKnown": False}, messages=[{"text": "Issue recorded"}, {"text": "made up"}])

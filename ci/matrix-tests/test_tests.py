@@ -106,6 +106,14 @@ class TestsCase(ProjectCase):
                'Thread 2:\n\n0 three() in x\n')
         self.assertEqual([test.name for test in in_backtrace(log, running)], ["Made.Up/two()"])
 
+    def test_a_hang_is_not_told_with_those_that_waited_for_their_turn(self):
+        self.assertEqual(self.ran("zero=waiting one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("not finished within 3 s; running: Made.Up/two()", self.said)
+
+    def test_whoever_waited_when_all_ended_was_not_run(self):
+        self.assertEqual(self.ran("one=pass two=waiting"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: ended in the middle of Made.Up/two()", self.said)
+
     def test_a_hang_is_told_with_the_test_that_ran(self):
         self.assertEqual(self.ran("one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("not finished within 3 s; running: Made.Up/two()", self.said)

@@ -26,14 +26,21 @@ def swift_testing(stream):
             apply(payload, tests.setdefault(name, Test(short(name), "running")), began, name)
         elif kind == "event" and failure(payload):
             outside.append(text(payload))
-    return list(tests.values()), outside
+    return under_way(tests, began), outside
+
+
+def under_way(tests, began):
+    """Without those that had not ended because their turn had not come, where others ran: all start at once, and wait for it."""
+    waiting = [name for name, test in tests.items() if test.status == "running" and name not in began]
+    ran = [test for name, test in tests.items() if name not in waiting]
+    return ran if any(test.status == "running" for test in ran) else list(tests.values())
 
 
 def apply(event, test, began, name):
     now = event.get("instant", {}).get("absolute", 0)
     what = event["kind"]
-    if what == "testStarted":
-        began[name] = now
+    if what == "testCaseStarted":
+        began.setdefault(name, now)
     elif what == "testSkipped":
         test.status = "skipped"
     elif failure(event):
