@@ -29,6 +29,8 @@ import Testing
         let isQuiet = stage == .securing || stage == .upgrading
         let server = try RawServer { connection in
             if isQuiet {
+                // Also where the client has given up before.
+                defer { reached.send(()) }
                 if stage == .upgrading { _ = try connection.readRequest() }
                 reached.send(())
                 try connection.readToEnd()
@@ -303,22 +305,28 @@ import Testing
 
     @Test(arguments: [Stage.resolving, .connecting, .securing, .upgrading])
     func eachStageHasADeadline(stage: Stage) async throws {
+        let text =
+            switch stage {
+            case .resolving: "No address was found for slow.example"
+            case .connecting: "didn't accept the connection (address 127.0.0.1)"
+            case .securing: "didn't finish the TLS handshake"
+            default: "didn't answer the WebSocket upgrade"
+            }
         try await withWatchdog {
-            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(stage: .milliseconds(100), address: .milliseconds(10)))
-            let (rig, holding) = try await bring(to: stage, on: loop)
-            let failure = try #require(await rig.events.untilClosed().last?.failure)
-            #expect(failure.kind == .timedOut)
-            let text =
-                switch stage {
-                case .resolving: "No address was found for slow.example"
-                case .connecting: "didn't accept the connection (address 127.0.0.1)"
-                case .securing: "didn't finish the TLS handshake"
-                default: "didn't answer the WebSocket upgrade"
-                }
-            #expect(failure.message.contains(text), "\(failure.message)")
-            #expect(failure.message.hasSuffix("within 0.1 s"))
-            withExtendedLifetime(holding) {}
-            await loop.shutdown()
+            // A busy machine may take longer to get as far as that.
+            var message = ""
+            for (limit, words) in [(Duration.milliseconds(100), "0.1 s"), (.seconds(1), "1 s"), (.seconds(12), "12 s")]
+            where !message.contains(text) {
+                let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(stage: limit, address: .milliseconds(10)))
+                let (rig, holding) = try await bring(to: stage, on: loop)
+                let failure = try #require(await rig.events.untilClosed().last?.failure)
+                #expect(failure.kind == .timedOut)
+                message = failure.message
+                #expect(message.hasSuffix("within \(words)"))
+                withExtendedLifetime(holding) {}
+                await loop.shutdown()
+            }
+            #expect(message.contains(text), "\(message)")
         }
     }
 

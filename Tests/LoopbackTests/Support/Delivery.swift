@@ -4,12 +4,12 @@ import Glibc
 
 /// How far what was sent has got at the other end of a connection, which is on this machine.
 enum Delivery {
-    /// Returns when the program at the other end has taken all that was sent; after a few seconds in any case.
+    /// Returns when the program at the other end has taken all that was sent; after very long in any case.
     static func waitUntilRead(from descriptor: Int32) {
         wait(at: descriptor) { Sockets.unacknowledged(descriptor) > 0 || unread(byPeerOf: descriptor) > 0 }
     }
 
-    /// Returns when the system at the other end has all that was sent; after a few seconds in any case.
+    /// Returns when the system at the other end has all that was sent; after very long in any case.
     static func waitUntilArrived(from descriptor: Int32) {
         wait(at: descriptor) { Sockets.unacknowledged(descriptor) > 0 }
     }
@@ -17,7 +17,7 @@ enum Delivery {
     private static func wait(at descriptor: Int32, while isTooEarly: () -> Bool) {
         var polled = pollfd(fd: descriptor, events: 0, revents: 0)
         var turns = 0
-        while turns < 2000, isTooEarly(), poll(&polled, 1, 1) == 0 { turns += 1 }
+        while turns < 1000 * Patience.seconds, isTooEarly(), poll(&polled, 1, 1) == 0 { turns += 1 }
     }
 
     // MARK: Asking the system
