@@ -25,7 +25,8 @@ import Testing
 
     #if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
 
-    /// On one thread: another one that still did what connecting led to would do what the losses lead to, too, whenever it could.
+    // On one thread: another one that still did what connecting led to would do what follows, too, whenever it could.
+
     @Test func runSurvivesLostConnections() async throws {
         try await Lane().run { lane in
             let rig = rig()
@@ -38,6 +39,25 @@ import Testing
             }
             rig.pusher.disconnect()
             try await running.value
+        }
+    }
+
+    @Test func shutdownGivesUpChannelsAndCloses() async throws {
+        try await Lane().run { lane in
+            let rig = rig()
+            rig.pusher.subscribe("news")
+            let running = Task(executorPreference: lane.executor) { try await rig.pusher.run() }
+            await lane.settle()
+            let events = rig.pusher.events
+            rig.socket.publish(channel: "news", event: "last", data: "1")
+            await rig.pusher.shutdown()
+            try await running.value
+            #expect(rig.socket.frames.last?.event == "pusher:unsubscribe")
+            #expect(!rig.socket.isOpen)
+            var names: [String] = []
+            for await event in events { names.append(event.eventName) }
+            #expect(names == ["last"], "what came before can still be read, then the stream ends")
+            #expect(rig.scheduler.pendingTimers.isEmpty)
         }
     }
 
@@ -93,23 +113,6 @@ import Testing
         rig.socket.serverCloses(code: 4001, reason: "no such app")
         let error = await #expect(throws: PusherError.self) { try await running.value }
         #expect(error?.code == 4001)
-    }
-
-    @Test func shutdownGivesUpChannelsAndCloses() async throws {
-        let rig = rig()
-        rig.pusher.subscribe("news")
-        let running = Task { try await rig.pusher.run() }
-        try await waitUntilConnected(rig)
-        let events = rig.pusher.events
-        rig.socket.publish(channel: "news", event: "last", data: "1")
-        await rig.pusher.shutdown()
-        try await running.value
-        #expect(rig.socket.frames.last?.event == "pusher:unsubscribe")
-        #expect(!rig.socket.isOpen)
-        var names: [String] = []
-        for await event in events { names.append(event.eventName) }
-        #expect(names == ["last"], "what came before can still be read, then the stream ends")
-        #expect(rig.scheduler.pendingTimers.isEmpty)
     }
 
     @Test func shutdownWaitsForWhatIsStillToBeDelivered() async {
