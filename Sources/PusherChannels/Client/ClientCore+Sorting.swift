@@ -32,10 +32,8 @@ extension ClientCore {
 
     private func sort(_ delivery: Delivery, _ state: inout State, _ deliveries: inout [Delivery]) {
         if let line = delivery.logLine { log(line, &state) }
-        let hasStreams = !state.streams.isEmpty
-        if hasStreams { state.streams.append(delivery, eventDecoder) }
-        // Nobody else will ask for an event that a stream reads, where nothing is bound at all.
-        if hasStreams, state.listeners.hasNoBindings, case .event = delivery { return }
+        // Closures hear what comes when they are bound: what a stream has is kept for no other.
+        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder), !state.listeners.hear(delivery) { return }
         if state.backlog.admits(delivery) { deliveries.append(delivery) }
     }
 

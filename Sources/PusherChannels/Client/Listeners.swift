@@ -139,8 +139,14 @@ struct Listeners {
         return user.bindings
     }
 
-    /// Whether no closure hears of channels' events.
-    var hasNoBindings: Bool { boundToChannels == 0 && global.isEmpty }
+    /// Whether somebody else than a stream is to be told: a closure that is bound to an event, or whoever hears other news.
+    mutating func hear(_ delivery: Delivery) -> Bool {
+        switch delivery {
+        case .event(let envelope): !bindings(for: envelope, ofUser: false, upTo: .max).isEmpty
+        case .userEvent(let envelope): !bindings(for: envelope, ofUser: true, upTo: .max).isEmpty
+        default: true
+        }
+    }
 
     /// Whom an event is for, in the order of their calls.
     mutating func bindings(for envelope: Envelope, ofUser: Bool, upTo number: Int) -> [Binding] {

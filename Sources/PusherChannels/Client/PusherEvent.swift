@@ -22,13 +22,13 @@ public struct PusherEvent: Sendable {
     /// On presence channels, the user id of the client that sent the event, as the server vouches for it.
     public var userId: String? { envelope.userID }
 
-    /// Decodes ``data`` from JSON with the environment's decoder.
+    /// Decodes ``data`` from JSON with the environment's decoder; the default does what a `JSONDecoder()` does, in less time.
     ///
     /// Throws what the decoder throws; where there is no data, `DecodingError.valueNotFound`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         let value = try envelope.withData { bytes in
             if let decoder { return try decoder.make().decode(type, from: Data(bytes)) }
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try JSONTextDecoder.decode(type, from: bytes)
         }
         if let value { return value }
         let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")

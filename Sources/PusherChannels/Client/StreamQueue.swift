@@ -3,7 +3,7 @@
 struct StreamQueue<Element: Sendable>: Sendable {
     /// What a reader takes: all that waits, so that it comes back only when it has read that.
     struct Batch: Sendable {
-        var elements = Deque<Element>()
+        var elements: ArraySlice<Element> = []
         var bytes = 0
         /// Whether the server waits for this reader: it says when it has read half.
         var isAwaited = false
@@ -13,7 +13,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     private let buffering: StreamBuffering
     private let size: @Sendable (Element) -> Int
-    private var elements = Deque<Element>()
+    private var elements: ArraySlice<Element> = []
     /// Of these; the watermark counts what a reader took and hasn't read, too.
     private var bytes = 0
     private var watermark: Watermark
@@ -109,8 +109,8 @@ struct StreamQueue<Element: Sendable>: Sendable {
     }
 
     /// A reader gives back what it took and didn't read.
-    mutating func putBack(_ rest: Deque<Element>, bytes: Int) {
-        elements.prepend(rest)
+    mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int) {
+        elements = rest + elements
         self.bytes += bytes
     }
 
@@ -132,5 +132,5 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     var hasReaders: Bool { !readers.isEmpty }
 
-    func bytes(of elements: Deque<Element>) -> Int { elements.reduce(0) { $0 + size($1) } }
+    func bytes(of elements: ArraySlice<Element>) -> Int { elements.reduce(0) { $0 + size($1) } }
 }

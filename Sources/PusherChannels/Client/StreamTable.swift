@@ -69,12 +69,17 @@ struct StreamTable<Element: Sendable>: Sendable {
 
     // MARK: Feeding them
 
-    /// Adds an element to the streams that are for it.
-    mutating func append(_ element: Element, of channel: Name?, _ event: Name? = nil) {
-        for id in ofEveryChannel { change(id) { $0.append(element) } }
-        guard !byChannel.isEmpty, let channel, let streams = byChannel[channel] else { return }
-        for id in streams.ofEveryEvent { change(id) { $0.append(element) } }
-        guard !streams.byEvent.isEmpty, let event, let ids = streams.byEvent[event] else { return }
+    /// Adds an element to the streams that are for it; tells whether there are any.
+    mutating func append(_ element: Element, of channel: Name?, _ event: Name? = nil) -> Bool {
+        append(element, to: ofEveryChannel)
+        guard !byChannel.isEmpty, let channel, let streams = byChannel[channel] else { return !ofEveryChannel.isEmpty }
+        append(element, to: streams.ofEveryEvent)
+        let named = event.flatMap { streams.byEvent[$0] } ?? []
+        append(element, to: named)
+        return !ofEveryChannel.isEmpty || !streams.ofEveryEvent.isEmpty || !named.isEmpty
+    }
+
+    private mutating func append(_ element: Element, to ids: [Int]) {
         for id in ids { change(id) { $0.append(element) } }
     }
 

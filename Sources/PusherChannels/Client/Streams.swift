@@ -20,20 +20,20 @@ struct Streams: Sendable {
         if isFinished { self[keyPath: table].finish(id) }
     }
 
-    /// Gives each stream what it is for.
-    mutating func append(_ delivery: Delivery, _ decoder: EventDecoder?) {
+    /// Gives each stream what it is for; tells whether one has it.
+    mutating func append(_ delivery: Delivery, _ decoder: EventDecoder?) -> Bool {
         switch delivery {
         case .event(let envelope), .userEvent(let envelope):
-            guard !events.isEmpty else { return }
-            events.append(PusherEvent(envelope: envelope, decoder: decoder), of: envelope.channel, envelope.event)
+            guard !events.isEmpty else { return false }
+            return events.append(PusherEvent(envelope: envelope, decoder: decoder), of: envelope.channel, envelope.event)
         case .stateChanged(let old, let new, let reason):
-            states.append(ConnectionStateChange(old: old, new: new, reason: reason), of: nil)
+            return states.append(ConnectionStateChange(old: old, new: new, reason: reason), of: nil)
         case .memberAdded(let channel, let member):
-            members.append(.joined(PusherPresenceChannelMember(member)), of: channel)
+            return members.append(.joined(PusherPresenceChannelMember(member)), of: channel)
         case .memberRemoved(let channel, let member):
-            members.append(.left(PusherPresenceChannelMember(member)), of: channel)
+            return members.append(.left(PusherPresenceChannelMember(member)), of: channel)
         default:
-            break
+            return false
         }
     }
 

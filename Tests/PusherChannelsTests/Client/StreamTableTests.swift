@@ -38,7 +38,7 @@ import Testing
         table.add(2, for: .init(channel: "room"), StreamBuffering())
         table.add(3, for: .init(channel: "room", event: "a"), StreamBuffering())
         for (channel, name) in [("room", "a"), ("room", "b"), ("other", "a"), (nil, "c")] as [(Name?, Name)] {
-            table.append(event(channel, name), of: channel, name)
+            _ = table.append(event(channel, name), of: channel, name)
         }
         #expect(waiting(&table, 1) == ["a", "b", "a", "c"])
         #expect(waiting(&table, 2) == ["a", "b"])
@@ -49,9 +49,9 @@ import Testing
         var table = table()
         table.add(1, for: .init(), StreamBuffering(limit: 2))
         table.add(2, for: .init(), StreamBuffering(limit: 1))
-        table.append(event(nil, "a"), of: nil, "a")
+        _ = table.append(event(nil, "a"), of: nil, "a")
         #expect(table.over == 1)
-        table.append(event(nil, "b"), of: nil, "b")
+        _ = table.append(event(nil, "b"), of: nil, "b")
         #expect(table.over == 2)
         _ = table.remove(2)
         #expect(table.over == 1)

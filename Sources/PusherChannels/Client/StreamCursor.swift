@@ -1,0 +1,65 @@
+/// The place of one reader in a stream: hands out what was taken from it.
+@usableFromInline
+final class StreamCursor<Element: Sendable> {
+    private let source: StreamSource<Element>
+    /// What was taken and the source doesn't know to be read.
+    @usableFromInline var elements: ArraySlice<Element> = []
+    private var bytes = 0
+    /// The place of the next of them.
+    @usableFromInline var position = 0
+    /// Where the source is to know what has been read: at the end, or at half where the server waits for that.
+    @usableFromInline var checkpoint = 0
+
+    init(_ source: StreamSource<Element>) {
+        self.source = source
+        source.change { $0.iterators += 1 }
+    }
+
+    deinit {
+        let (rest, taken) = (elements[position...], (count: elements.count, bytes: bytes))
+        source.change { queue in
+            let bytes = queue.bytes(of: rest)
+            queue.wasRead(taken.count - rest.count, bytes: taken.bytes - bytes)
+            queue.putBack(rest, bytes: bytes)
+            queue.iterators -= 1
+        }
+    }
+
+    /// The next of what was taken.
+    @inlinable
+    func next() -> Element? {
+        guard position < elements.endIndex else { return nil }
+        let element = elements[position]
+        position += 1
+        if position >= checkpoint { report() }
+        return element
+    }
+
+    /// Waits until there is something to take.
+    @usableFromInline
+    func awaitNext(isolation actor: isolated (any Actor)?) async -> Element? {
+        hold(await source.wait())
+        return next()
+    }
+
+    /// Tells the source what was read. When that is all, takes what waits by now.
+    @usableFromInline
+    func report() {
+        let rest = elements[position...]
+        let taken = (count: elements.count, bytes: bytes)
+        let next = source.change { queue in
+            let bytes = queue.bytes(of: rest)
+            queue.wasRead(taken.count - rest.count, bytes: taken.bytes - bytes)
+            return rest.isEmpty ? queue.takeAhead() : StreamQueue<Element>.Batch(elements: rest, bytes: bytes)
+        }
+        hold(next ?? StreamQueue<Element>.Batch())
+    }
+
+    private func hold(_ batch: StreamQueue<Element>.Batch) {
+        elements = batch.elements
+        bytes = batch.bytes
+        position = elements.startIndex
+        // The server need not wait until all that was taken is read.
+        checkpoint = batch.isAwaited ? elements.startIndex + (elements.count + 1) / 2 : elements.endIndex
+    }
+}
