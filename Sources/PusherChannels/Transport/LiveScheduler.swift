@@ -1,9 +1,10 @@
 import Dispatch
 
-/// Real time: a clock that runs on while the machine sleeps, and timers on one background queue.
+/// Real time: a clock that runs on while the machine sleeps, and timers on a background queue, each by itself.
 public struct LiveScheduler: Scheduler {
     private static let origin = ContinuousClock().now
-    private static let queue = DispatchQueue(label: "pusher-channels.timers")
+    // Concurrent: an action that waits for its client's lock must not keep those of other clients.
+    private static let queue = DispatchQueue(label: "pusher-channels.timers", attributes: .concurrent)
 
     /// Creates a scheduler; all share one clock and one queue.
     public init() {}

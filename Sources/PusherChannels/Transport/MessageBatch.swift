@@ -30,6 +30,20 @@ public struct MessageBatch: ~Copyable {
     /// How many bytes the messages have together.
     var size: Int { messages.reduce(0) { $0 + $1.1.count } }
 
+    /// The messages, to be kept.
+    var copies: [(Kind, [UInt8])] { messages.map { ($0.0, [UInt8]($0.1)) } }
+
+    /// Calls `body` with a batch of messages that were kept.
+    static func with(_ messages: [(Kind, [UInt8])], _ body: (borrowing MessageBatch) -> Void) {
+        let pointers = messages.map { kind, bytes in
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+            copy.copyBytes(from: bytes)
+            return (kind, UnsafeRawBufferPointer(copy))
+        }
+        defer { for (_, bytes) in pointers { bytes.deallocate() } }
+        pointers.withUnsafeBufferPointer { body(MessageBatch($0)) }
+    }
+
     /// More than this is copied to a block only for one message that is larger.
     private static var blockSize: Int { 4096 }
 

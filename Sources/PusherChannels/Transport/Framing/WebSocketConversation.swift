@@ -33,12 +33,16 @@ struct WebSocketConversation: ~Copyable {
     /// While more output than this waits, only the last ping is remembered (5.5.3): a peer that sends pings and doesn't read
     /// must not fill the memory.
     private static let answerLimit = 1 << 16
+    /// While more output than this waits, nothing is added: the peer doesn't read, and what waits must not fill the memory.
+    private static let outputLimit = 16 << 20
 
     private var reader: MessageReader
     private let writer: FrameWriter
     private var phase = Phase.open
     private var output = OutputBuffer()
     private var unanswered: [UInt8]?
+    /// The last message that gave way to other output.
+    private var unsent: String?
     /// How much of the output there is up to the end of our close frame.
     private var unwrittenToClose = 0
     private var messages: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = []
@@ -69,7 +73,17 @@ struct WebSocketConversation: ~Copyable {
     /// A message is to be sent; dropped once the end has begun (5.5.1).
     mutating func send(_ text: String) {
         guard case .open = phase else { return }
+        guard output.count <= Self.outputLimit else {
+            let problem = "The server doesn't read: more than \(Self.outputLimit >> 20) MiB wait to be sent"
+            return cut(WebSocketFailure(.connectionLost, problem))
+        }
         writer.append(text: text, to: &output.bytes)
+    }
+
+    /// The same for a message of which only the last matters: while much waits, as with pings, it takes the place of the one before.
+    mutating func sendUnlessBusy(_ text: String) {
+        guard case .open = phase else { return }
+        if output.count > Self.answerLimit { unsent = text } else { send(text) }
     }
 
     /// The owner closes (7.1.2): after what it sent before, nothing after.
@@ -124,10 +138,11 @@ struct WebSocketConversation: ~Copyable {
         output.write(body)
         let taken = before - output.count
         guard taken > 0 else { return }
-        if unanswered != nil, output.count <= Self.answerLimit {
+        if unanswered != nil || unsent != nil, output.count <= Self.answerLimit {
             // Where all was taken nobody waits for room, and nobody would call this for the answer.
             let isAllWritten = !hasOutput
             answerLastPing()
+            sendUnsent()
             if isAllWritten { output.write(body) }
         }
         // The peer reads, slowly perhaps: it gets the full time again. Not for pongs: it could ask for them without end.
@@ -206,6 +221,12 @@ struct WebSocketConversation: ~Copyable {
         } else {
             writer.append(pong: ping, to: &output.bytes)
         }
+    }
+
+    private mutating func sendUnsent() {
+        guard let text = unsent else { return }
+        unsent = nil
+        send(text)
     }
 
     private mutating func answerLastPing() {

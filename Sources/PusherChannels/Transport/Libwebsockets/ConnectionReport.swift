@@ -14,29 +14,51 @@ final class DelegateBox: Sendable {
     }
 }
 
-/// Whom a connection reports to, and as which attempt.
-struct ConnectionReport: Sendable {
-    let box: DelegateBox
-    let attempt: ConnectionAttempt
+/// Whom a connection reports to, and as which attempt. Lives on the loop's thread, where it costs no lock to look the delegate up.
+final class ConnectionReport {
+    private let box: DelegateBox
+    private weak var delegate: (any WebSocketDelegate)?
+    private let attempt: ConnectionAttempt
+
+    init(box: DelegateBox, attempt: ConnectionAttempt) {
+        self.box = box
+        self.attempt = attempt
+        delegate = box.delegate
+    }
+
+    /// The socket has another delegate.
+    func delegateChanged() {
+        delegate = box.delegate
+    }
 
     func opened() {
-        box.delegate?.webSocketDidOpen(attempt: attempt)
+        delegate?.webSocketDidOpen(attempt: attempt)
     }
 
     func mayHaveWaited(_ time: Duration) {
-        box.delegate?.webSocketMayHaveWaited(time, attempt: attempt)
+        delegate?.webSocketMayHaveWaited(time, attempt: attempt)
     }
 
     func received(_ messages: borrowing MessageBatch) {
-        box.delegate?.webSocketDidReceive(messages, attempt: attempt)
+        delegate?.webSocketDidReceive(messages, attempt: attempt)
+    }
+
+    /// The same, for another thread.
+    var receive: @Sendable (borrowing MessageBatch) -> Void {
+        { [weak delegate, attempt] messages in delegate?.webSocketDidReceive(messages, attempt: attempt) }
     }
 
     func receivedControlFrame() {
-        box.delegate?.webSocketDidReceiveControlFrame(attempt: attempt)
+        delegate?.webSocketDidReceiveControlFrame(attempt: attempt)
     }
 
     func closed(_ closure: WebSocketClosure) {
-        box.delegate?.webSocketDidClose(closure, attempt: attempt)
+        delegate?.webSocketDidClose(closure, attempt: attempt)
+    }
+
+    /// The same, for another thread.
+    var close: @Sendable (WebSocketClosure) -> Void {
+        { [weak delegate, attempt] closure in delegate?.webSocketDidClose(closure, attempt: attempt) }
     }
 }
 #endif

@@ -52,8 +52,13 @@ final class LibwebsocketsConnection {
         case .open(let stream, let early):
             let connection = OpenConnection(
                 stream: stream, maximumSize: request.maximumMessageSize, report: report,
-                timer: service.timers.makeTimer()
-            ) { [weak self] in self?.ended() }
+                timer: service.timers.makeTimer(), ended: { [weak self] in self?.ended() },
+                handOver: { [loop = service.loop, key] work in
+                    LargeMessages.perform {
+                        work()
+                        loop.post { $0.connection(key)?.handedOver() }
+                    }
+                })
             phase = .open(connection)
             report.opened()
             if !isReading { connection.setReading(false) }
@@ -78,6 +83,21 @@ final class LibwebsocketsConnection {
         guard case .open(let connection) = phase else { return }
         connection.send(text)
         service.flushLater(self)
+    }
+
+    func sendUnlessBusy(_ text: String) {
+        guard case .open(let connection) = phase else { return }
+        connection.sendUnlessBusy(text)
+        service.flushLater(self)
+    }
+
+    func delegateChanged() {
+        report.delegateChanged()
+    }
+
+    /// Large messages were read elsewhere.
+    func handedOver() {
+        if case .open(let connection) = phase { connection.handedOver() }
     }
 
     /// Has what was sent since go out together.

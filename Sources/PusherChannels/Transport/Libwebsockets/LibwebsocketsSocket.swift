@@ -32,26 +32,34 @@ public final class LibwebsocketsSocket: WebSocket {
     /// Who hears of this socket; held weakly.
     public var delegate: (any WebSocketDelegate)? {
         get { delegateBox.delegate }
-        set { delegateBox.delegate = newValue }
+        set {
+            delegateBox.delegate = newValue
+            command { $0.delegateChanged() }
+        }
     }
 
     /// Starts connecting; tries the addresses of the host in turn. An earlier attempt that is still open is closed with 1000.
     public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
-        let report = ConnectionReport(box: delegateBox, attempt: attempt)
         current.withLock { current in
             let key = loop.makeKey()
             let previous = current
             current = key
-            loop.start { [resolve] service in
+            loop.start { [resolve, delegateBox] service in
                 if let previous { service.connection(previous)?.abandon() }
+                let report = ConnectionReport(box: delegateBox, attempt: attempt)
                 service.open(request, key: key, report: report, resolve: resolve)
             }
         }
     }
 
-    /// Sends one text message; dropped when the socket is not open.
+    /// Sends one text message; dropped when the socket is not open. The connection is lost when more than 16 MiB wait to be sent.
     public func send(_ text: String) {
         command { $0.send(text) }
+    }
+
+    /// Sends one text message of which only the last matters; while 64 KiB wait to be sent, it takes the place of the one before.
+    public func sendUnlessBusy(_ text: String) {
+        command { $0.sendUnlessBusy(text) }
     }
 
     /// Closes with a code and a reason, after all that was sent before; waits for the peer's close frame for two seconds.
