@@ -32,6 +32,12 @@ public final class RecordingWebSocket: WebSocket {
         base.send(text)
     }
 
+    /// Sends a message of which only the last matters, and writes it down.
+    public func sendUnlessBusy(_ text: String) {
+        relay.willSend(text)
+        base.sendUnlessBusy(text)
+    }
+
     /// Closes.
     public func close(code: UInt16, reason: String) {
         relay.willClose()

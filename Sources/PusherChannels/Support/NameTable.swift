@@ -6,7 +6,7 @@ struct NameTable: Sendable {
     /// Longer names aren't remembered: those of servers have at most 200 bytes.
     private static let longestName = 256
     /// The table grows while names displace each other, to this at most.
-    private static let mostPlaces = 1 << 15
+    private static let mostPlaces = 1 << 14
 
     private var places: [Name?] = Array(repeating: nil, count: 16)
     private var displaced = 0
@@ -25,6 +25,10 @@ struct NameTable: Sendable {
         places[digest & (places.count - 1)] = name
         return name
     }
+
+    var capacity: Int { places.count }
+
+    func remembers(_ name: Name) -> Bool { places[name.digest & (places.count - 1)] == name }
 
     private mutating func grow() {
         let known = places

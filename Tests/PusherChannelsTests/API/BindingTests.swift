@@ -32,6 +32,25 @@ import Testing
         #expect(calls == ["1: news", "2: news", "client: news"])
     }
 
+    // Proves P6.5.
+    @Test func aHandleIsIdleForGoodWhenItsChannelWasUnsubscribed() {
+        let old = rig.pusher.subscribe("private-room")
+        rig.pusher.unsubscribe("private-room")
+        let new = rig.pusher.subscribe("private-room")
+        old.bind(eventName: "news", eventCallback: hear("old"))
+        new.bind(eventName: "news", eventCallback: hear("new"))
+        rig.socket.publish(channel: "private-room", event: "news", data: "")
+        #expect(calls == ["new: news"])
+        #expect(new.subscribed)
+        #expect(!old.subscribed)
+        guard case .refused(let error) = old.trigger(eventName: "client-e", data: [String: String]()) else {
+            Issue.record("sent by a handle that is idle")
+            return
+        }
+        #expect(error.message == "private-room was unsubscribed; subscribing to it again gives a channel to trigger events on")
+        #expect(new.trigger(eventName: "client-e", data: [String: String]()) == .sent)
+    }
+
     @Test func allHandlesOfAChannelShareItsBindings() {
         rig.pusher.subscribe("room").bind(eventName: "news", eventCallback: hear("first handle"))
         let second = rig.pusher.subscribe("room")

@@ -168,6 +168,53 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
+    @Test func whatAReaderTookAndLeftIsForTheNext() async {
+        let rig = rig()
+        let stream = rig.pusher.events
+        publish(rig, 0..<10)
+        do {
+            var iterator = stream.makeAsyncIterator()
+            #expect(await iterator.next()?.data == "0")
+            publish(rig, 10..<12)
+            #expect(await iterator.next()?.data == "1")
+        }
+        #expect(await read(stream, 10) == (2..<12).map { "\($0)" })
+    }
+
+    /// As tasks do that share the work: one must not sit on what the others could do.
+    @Test func ofSeveralReadersEachGetsAPart() async {
+        let rig = rig()
+        let stream = rig.pusher.events
+        var first = stream.makeAsyncIterator()
+        var second = stream.makeAsyncIterator()
+        publish(rig, 0..<4)
+        var data: [String?] = []
+        for _ in 0..<2 {
+            data.append(await first.next()?.data)
+            data.append(await second.next()?.data)
+        }
+        #expect(data == ["0", "1", "2", "3"])
+    }
+
+    @MainActor @Test func aLoopOnAnActorReadsThere() async {
+        let rig = rig()
+        let stream = rig.pusher.events
+        publish(rig, 0..<3)
+        var data: [String?] = []
+        for await event in stream {
+            MainActor.assertIsolated()
+            data.append(event.data)
+            if data.count == 3 { break }
+        }
+        #expect(data == ["0", "1", "2"])
+    }
+
+    @Test func aStreamMadeAfterTheEndIsAtItsEnd() async {
+        let rig = rig()
+        await rig.pusher.shutdown()
+        for await _ in rig.pusher.events { Issue.record("an event of nobody") }
+    }
+
     @Test func aReaderThatIsTooSlowLosesItsStream() async {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))

@@ -38,6 +38,11 @@ struct ConversationRig: ~Copyable {
         return outputs()
     }
 
+    mutating func sendUnlessBusy(_ text: String) -> [Did] {
+        conversation.sendUnlessBusy(text)
+        return outputs()
+    }
+
     mutating func close(_ code: UInt16, _ reason: String = "") -> [Did] {
         conversation.close(code: code, reason: reason)
         return outputs()

@@ -119,6 +119,32 @@ import Testing
         #expect(rig.receive(ServerFrame.ping("x")) == [.wrote([ClientFrame(opcode: 10, text: "x")]), .heardControlFrame])
     }
 
+    @Test func ofAnswersToAFullStreamTheLastIsSent() {
+        var rig = ConversationRig()
+        rig.room = 0
+        let text = String(repeating: "a", count: 70_000)
+        #expect(rig.send(text) == [])
+        for number in 0..<100_000 { #expect(rig.sendUnlessBusy("\(number)") == []) }
+        let written = [ClientFrame(opcode: 1, text: text), ClientFrame(opcode: 1, text: "99999")]
+        #expect(rig.streamTakes(.max) == [.wrote(written)], "at once: a stream that took everything asks for no more")
+        #expect(rig.sendUnlessBusy("x") == [.wrote([ClientFrame(opcode: 1, text: "x")])])
+    }
+
+    @Test func whatWaitsToBeSentIsBounded() {
+        var rig = ConversationRig()
+        rig.room = 0
+        let text = String(repeating: "a", count: 1 << 20)
+        for _ in 0..<16 { #expect(rig.send(text) == []) }
+        let did = rig.send(text)
+        guard case .reported(.failed(let failure))? = did.first else {
+            Issue.record("no end: \(did.count)")
+            return
+        }
+        #expect(failure.kind == .connectionLost)
+        #expect(failure.message == "The server doesn't read: more than 16 MiB wait to be sent")
+        #expect(rig.send("more") == [])
+    }
+
     // Proves W5.29.
     @Test(
         arguments: [

@@ -1,0 +1,59 @@
+import Dispatch
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What waits is bounded in bytes, too.
+@Suite(.timeLimit(.lost)) struct ByteBoundTests {
+    private static let megabyte = String(repeating: "x", count: 1 << 20)
+
+    private func publish(_ rig: ClientRig, _ count: Int) {
+        for _ in 0..<count { rig.socket.publish(channel: "news", event: "n", data: Self.megabyte) }
+    }
+
+    @Test func aBlockedClosureMakesTheServerWait() async throws {
+        let queue = DispatchQueue(label: "slow consumer")
+        let gate = DispatchSemaphore(value: 0)
+        let rig = ClientRig.connected {
+            $0.delivery = .queue(queue)
+            $0.maximumMessageSize = 2 << 20
+            $0.pauseLimit = .seconds(5)
+        }
+        let heard = Locked(0)
+        rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
+        queue.sync {}
+        queue.async { gate.wait() }
+        publish(rig, 15)
+        #expect(rig.socket.isReading, "fifteen megabytes and what is around them are less than sixteen")
+        publish(rig, 20)
+        #expect(!rig.socket.isReading)
+        #expect(rig.pusher.connection.droppedEvents == 0)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.pusher.connection.droppedEvents == 19, "what was not read until then")
+        gate.signal()
+        queue.sync {}
+        #expect(heard.withLock { $0 } == 16)
+        try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
+    }
+
+    @Test func aStreamThatNobodyReadsMakesTheServerWait() async {
+        let rig = ClientRig.connected()
+        let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(byteLimit: 2 << 20))
+        publish(rig, 1)
+        #expect(rig.socket.isReading)
+        publish(rig, 2)
+        #expect(!rig.socket.isReading)
+        var iterator = stream.makeAsyncIterator()
+        for _ in 0..<3 { _ = await iterator.next() }
+        #expect(rig.socket.isReading)
+    }
+
+    @Test func theOldestBytesMakeRoom() async {
+        let rig = ClientRig.connected()
+        let buffering = StreamBuffering(limit: 1_000, byteLimit: 3 << 20, overflow: .dropOldest)
+        let stream = rig.pusher.subscribe("news").events(buffering: buffering)
+        publish(rig, 10)
+        #expect(rig.socket.isReading)
+        #expect(stream.dropped == 7)
+    }
+}

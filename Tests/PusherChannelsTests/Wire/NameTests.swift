@@ -1,0 +1,64 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Names, which are their bytes.
+@Suite struct NameTests {
+    private let composed = "caf\u{E9}"
+    private let decomposed = "cafe\u{301}"
+
+    @Test func normalFormsAreDifferentNames() {
+        #expect(composed == decomposed, "as Swift has it")
+        #expect(Name(composed) != Name(decomposed))
+        #expect(Set([Name(composed), Name(decomposed), Name(composed)]).count == 2)
+    }
+
+    @Test(arguments: ["", "a", "room", "a name that is too long to be stored within a string", "🙂", "a\0b"])
+    func aNameIsItsText(text: String) {
+        #expect(Name(text) == Name(text))
+        #expect(Name(text).text == text)
+        #expect("\(Name(text))" == text)
+        #expect(Name(text) != Name(text + "x"))
+    }
+
+    @Test func theOrderIsThatOfTheBytes() {
+        let names: [Name] = ["b", "a", "é", "e\u{301}", "B", ""]
+        #expect(names.sorted().map(\.text) == ["", "B", "a", "b", "e\u{301}", "é"])
+    }
+
+    @Test func prefixesAreBytes() {
+        #expect(Name("pusher:ping").begins(with: "pusher:"))
+        #expect(Name("pusher:\u{301}").begins(with: "pusher:"), "to Swift this colon is another character")
+        #expect(!Name("pushe").begins(with: "pusher"))
+        #expect(Name("online").equals("online"))
+        #expect(!Name("online\u{301}").equals("online"))
+    }
+
+    // MARK: The table
+
+    private func name(_ table: inout NameTable, _ text: String) -> Name {
+        Array(text.utf8).withUnsafeBytes { table.name($0) }
+    }
+
+    @Test func theTableGivesTheNameOfTheBytes() {
+        var table = NameTable()
+        for round in 0..<3 {
+            for number in 0..<5_000 {
+                let text = "channel-\(number)"
+                guard name(&table, text) == Name(text) else {
+                    Issue.record("round \(round): not \(text)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func theTableStaysSmallWhateverComes() {
+        var table = NameTable()
+        for number in 0..<200_000 { _ = name(&table, "\(number)") }
+        #expect(table.capacity <= 1 << 14)
+        let long = String(repeating: "x", count: 300)
+        #expect(name(&table, long).text == long)
+        #expect(!table.remembers(Name(long)), "who sends long names would fill the memory with them")
+    }
+}
