@@ -6,15 +6,14 @@ let texts = (1...500).map { number in
 }
 let frames = texts.map { Array($0.utf8) }
 let wanted = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 0
-let decoder = EnvelopeDecoder()
+var decoder = EnvelopeDecoder()
 var read = 0
 for index in 0..<wanted {
-    frames[index % frames.count].withUnsafeBytes { bytes in
-        do throws(MalformedFrame) {
-            if case .event = try decoder.decode(bytes) { read += 1 }
-        } catch {
-            print(error)
-        }
+    let frame = frames[index % frames.count]
+    do throws(MalformedFrame) {
+        if case .event = try decoder.decode(frame, 0..<frame.count) { read += 1 }
+    } catch {
+        print(error)
     }
 }
 print(read)

@@ -49,8 +49,10 @@ private func envelope(_ outcome: Result<ServerMessage, MalformedFrame>) -> Envel
 /// The members are the ones that Foundation read.
 private func check(_ envelope: Envelope, _ expected: JSONValue) {
     let members = expected.objectValue ?? [:]
-    require(isSame(envelope.event, members["event"]?.stringValue), "event \(envelope.event), not \(expected)")
-    require(isSame(envelope.channel, members["channel"]?.stringValue), "channel \(envelope.channel ?? "none"), not \(expected)")
+    require(isSame(envelope.event.text, members["event"]?.stringValue), "event \(envelope.event), not \(expected)")
+    require(
+        isSame(envelope.channel?.text, members["channel"]?.stringValue),
+        "channel \(envelope.channel?.text ?? "none"), not \(expected)")
     for (name, text) in [("data", envelope.data), ("user_id", envelope.userID)] {
         require(isPayload(text, members[name] ?? .null), "\(name) is \(text ?? "missing"), not \(expected)")
     }

@@ -13,8 +13,8 @@ func checkControl(_ outcome: Result<ServerMessage, MalformedFrame>) {
 }
 
 /// By its bytes: to a protocol, an accent is a character of its own.
-private func isReserved(_ event: String) -> Bool {
-    ["pusher:", "pusher_internal:"].contains { event.utf8.starts(with: $0.utf8) }
+private func isReserved(_ event: Name) -> Bool {
+    ["pusher:", "pusher_internal:"].contains { event.text.utf8.starts(with: $0.utf8) }
 }
 
 private func check(_ control: ServerControl, _ envelope: Envelope) {
@@ -22,7 +22,7 @@ private func check(_ control: ServerControl, _ envelope: Envelope) {
     case .connectionEstablished(let socketID, let timeout):
         require(!socketID.isEmpty && timeout ?? .seconds(1) > .zero, "\(control)")
     case .subscriptionSucceeded(let channel, let presence):
-        require(channel == envelope.channel && !channel.isEmpty, "\(control)")
+        require(channel == envelope.channel && !channel.text.isEmpty, "\(control)")
         let ids = (presence?.members ?? []).map(\.userID)
         require(Set(ids).count == ids.count, "a member is there once: \(ids)")
         let hash = envelope.payload?["presence"]?["hash"]?.objectValue ?? [:]
@@ -32,8 +32,8 @@ private func check(_ control: ServerControl, _ envelope: Envelope) {
     case .error(_, let message): require(!message.isEmpty, "\(control)")
     case .subscriptionCount(let channel, _), .memberAdded(let channel, _), .memberRemoved(let channel, _),
         .cacheMiss(let channel):
-        require(channel == envelope.channel && !channel.isEmpty, "\(control)")
-    case .signedIn(let userID): require(!userID.isEmpty, "\(control)")
+        require(channel == envelope.channel && !channel.text.isEmpty, "\(control)")
+    case .signedIn(let userID): require(!userID.text.isEmpty, "\(control)")
     case .ping, .pong, .watchlist, .unknown: break
     }
 }

@@ -20,7 +20,8 @@ struct RoundTrip {
     /// A character is the same whether it is escaped or not.
     private func checkEscapes() {
         let members = [
-            ("event", envelope.event), ("channel", envelope.channel), ("data", envelope.data), ("user_id", envelope.userID),
+            ("event", envelope.event.text), ("channel", envelope.channel?.text), ("data", envelope.data),
+            ("user_id", envelope.userID),
         ]
         let plain = frame(members) { $0.quotedJSON }
         let escaped = frame(members, Self.escaped)
@@ -44,20 +45,20 @@ struct RoundTrip {
 
     private static func withoutExtra(_ message: ServerMessage) -> ServerMessage {
         switch message {
-        case .event(var envelope):
-            envelope.extra = nil
-            return .event(envelope)
-        case .control(let control, var envelope):
-            envelope.extra = nil
-            return .control(control, envelope)
+        case .event(let envelope): .event(withoutExtra(envelope))
+        case .control(let control, let envelope): .control(control, withoutExtra(envelope))
         }
+    }
+
+    private static func withoutExtra(_ envelope: Envelope) -> Envelope {
+        Envelope(event: envelope.event, channel: envelope.channel, data: envelope.data, userID: envelope.userID)
     }
 
     // MARK: What clients say
 
     /// Messages with these texts in them, and what they say.
     private var clientMessages: [(ClientMessage, JSONValue)] {
-        let (event, channel) = (envelope.event, envelope.channel ?? "")
+        let (event, channel) = (envelope.event.text, envelope.channel?.text ?? "")
         let payload = envelope.data.flatMap(JSONValue.init(ifJSON:)) ?? .string(envelope.data ?? "")
         var subscription: [Name: JSONValue] = ["channel": .string(channel), "auth": .string(event)]
         subscription["channel_data"] = envelope.data.map { .string($0) }

@@ -25,9 +25,9 @@ extension World {
         #"{"event":"pusher:connection_established","data":{"activity_timeout":1}}"#,
     ]
 
-    mutating func serverSays(_ choice: Int, of channel: String, on attempt: ConnectionAttempt) {
+    mutating func serverSays(_ choice: Int, of channel: Name, on attempt: ConnectionAttempt) {
         let parts = Self.frames[choice % Self.frames.count].split(separator: #""%""#, maxSplits: 1)
-        receive(parts.joined(separator: channel.quotedJSON), on: attempt)
+        receive(parts.joined(separator: channel.text.quotedJSON), on: attempt)
     }
 
     mutating func establish(_ attempt: ConnectionAttempt) {

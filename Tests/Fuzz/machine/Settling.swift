@@ -10,7 +10,7 @@ extension World {
             run(until: now + .seconds(60))
         }
         require(machine.state == .connected, "not connected, but \(machine.state)")
-        let subscribed = Set(machine.subscriptions.values.filter(\.isSubscribed).map(\.name.text))
+        let subscribed = Set(machine.subscriptions.values.filter(\.isSubscribed).map(\.channel))
         require(subscribed.isSuperset(of: wanted), "subscribed are \(subscribed), wanted \(wanted)")
         require(subscribed.isSubset(of: wanted.union(["#server-to-user-me"])), "subscribed are \(subscribed), wanted \(wanted)")
         require(machine.user.id == (wantsUser ? "me" : nil), "the user is \(machine.user.state)")

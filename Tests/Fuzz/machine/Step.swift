@@ -37,7 +37,7 @@ extension World {
         }
     }
 
-    private func channel(_ input: inout FuzzInput) -> String {
+    private func channel(_ input: inout FuzzInput) -> Name {
         Self.channels[input.choice() % Self.channels.count]
     }
 

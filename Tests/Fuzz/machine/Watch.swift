@@ -28,9 +28,9 @@ struct Watch {
     private var state = ConnectionState.disconnected
     private var isReading = true
     /// Channels that the server was asked for on this socket.
-    private var askedFor: Set<String> = []
+    private var askedFor: Set<Name> = []
     private var eventTimes: [MonotonicTime] = []
-    private var lastEvents: [String: Int] = [:]
+    private var lastEvents: [Name: Int] = [:]
 
     mutating func takeMessage() -> ClientMessage? { sent.popFirst() }
     mutating func takeSealed() -> ConnectionMachine.SealedEvent? { sealed.isEmpty ? nil : sealed.removeFirst() }
@@ -110,11 +110,11 @@ struct Watch {
         case .subscribe(let channel, let auth, _):
             require((auth != nil) == ChannelName(channel).needsAuthorisation, "\(channel) is asked for with \(auth ?? "nothing")")
             require(isCurrent(auth), "\(channel) is asked for with \(auth ?? "nothing") of another connection")
-            askedFor.insert(channel)
+            askedFor.insert(Name(channel))
         case .unsubscribe(let channel):
-            require(askedFor.remove(channel) != nil, "\(channel) is left, which was not asked for")
+            require(askedFor.remove(Name(channel)) != nil, "\(channel) is left, which was not asked for")
         case .signIn(let auth, _): require(isCurrent(auth), "the user signs in with \(auth) of another connection")
-        case .clientEvent(_, let channel, let data): sendEvent(on: channel, data, machine, at: now)
+        case .clientEvent(_, let channel, let data): sendEvent(on: Name(channel), data, machine, at: now)
         }
         require(machine.socketID != nil, "\(message) is sent before the connection is established")
     }
@@ -124,7 +124,7 @@ struct Watch {
     }
 
     /// In order, as fast as is allowed, and on a subscribed channel.
-    private mutating func sendEvent(on channel: String, _ data: String, _ machine: ConnectionMachine, at now: MonotonicTime) {
+    private mutating func sendEvent(on channel: Name, _ data: String, _ machine: ConnectionMachine, at now: MonotonicTime) {
         require(machine.subscriptions[channel]?.isSubscribed == true, "an event is sent on \(channel), not subscribed to")
         let number = Int(data) ?? 0
         require(number > lastEvents[channel, default: 0], "\(number) is sent on \(channel) after \(lastEvents)")

@@ -1,6 +1,6 @@
 /// What is around a machine: time, sockets, and who answers for authorisations. A ``Watch`` looks at all that the machine does.
 struct World {
-    static let channels = [
+    static let channels: [Name] = [
         "room", "private-room", "presence-room", "private-encrypted-room", "cache-room", "private-cache-room",
         "#server-to-user-me", "",
     ]
@@ -9,9 +9,10 @@ struct World {
     private(set) var now: MonotonicTime = .zero
     var watch = Watch()
     /// What the user wants.
-    private(set) var wanted: Set<String> = []
+    private(set) var wanted: Set<Name> = []
     private(set) var wantsUser = false
     private var triggered = 0
+    private var decoder = EnvelopeDecoder()
 
     init(_ configuration: ConnectionMachine.Configuration) {
         machine = ConnectionMachine(configuration: configuration, seed: 1)
@@ -43,12 +44,12 @@ struct World {
 
     // MARK: The user
 
-    mutating func subscribe(_ channel: String, auth: PusherAuth? = nil) {
+    mutating func subscribe(_ channel: Name, auth: PusherAuth? = nil) {
         tell(.subscribe(channel: channel, auth: auth))
         if ChannelName(channel).problem(machine.configuration.limits) == nil { wanted.insert(channel) }
     }
 
-    mutating func unsubscribe(_ channel: String) {
+    mutating func unsubscribe(_ channel: Name) {
         tell(.unsubscribe(channel: channel))
         wanted.remove(channel)
     }
@@ -59,7 +60,7 @@ struct World {
     }
 
     /// Each event has the next number for its data.
-    mutating func trigger(on channel: String) {
+    mutating func trigger(on channel: Name) {
         triggered += 1
         tell(.trigger(ClientEvent(name: "client-number", channel: channel, data: "\(triggered)")))
     }
@@ -74,14 +75,12 @@ struct World {
     mutating func receive(_ frame: some Collection<UInt8>, on attempt: ConnectionAttempt) {
         // Nobody hears of a message before the socket is open or after it is closed.
         guard watch.sockets[attempt]?.isUp == true else { return }
-        let input = withMemory(of: frame) { bytes -> Input in
-            do throws(MalformedFrame) {
-                return .received(try EnvelopeDecoder().decode(bytes), attempt)
-            } catch {
-                return .receivedMalformed(error, attempt)
-            }
+        let block = Array(frame)
+        do throws(MalformedFrame) {
+            tell(.received(try decoder.decode(block, 0..<block.count), attempt))
+        } catch {
+            tell(.receivedMalformed(error, attempt))
         }
-        tell(input)
     }
 
     mutating func receive(_ frame: String, on attempt: ConnectionAttempt) {

@@ -8,12 +8,12 @@ struct Secret {
     static let places = 14
 
     private static let secrets = ["hunter2hunter2", "swordfishsword"]
-    private static let names = [
+    private static let names: [Name] = [
         "password", "access_token", "Shared-Secret", "auth", "set-cookie", "API_KEY", "newPassword", "auth_signature", "jwt",
     ]
 
     private let place: Int
-    private let name: String
+    private let name: Name
     private let text: String
 
     init(_ place: Int, name: Int, around text: String) {
