@@ -26,19 +26,7 @@ extension ClientCore {
 
     /// Looks up whom deliveries are for, among those who listened when they came.
     func resolve(_ deliveries: [Delivery], upTo number: Int, _ state: inout State) -> Deliveries {
-        var entries: [Deliveries.Entry] = []
-        entries.reserveCapacity(deliveries.count)
-        // Most events are like the one before.
-        var last: (delivery: Delivery, bindings: [Binding])?
-        for delivery in deliveries {
-            if let last, delivery.isForSameBindings(as: last.delivery) {
-                entries.append(Deliveries.Entry(delivery: delivery, bindings: last.bindings))
-            } else {
-                let bindings = Self.bindings(for: delivery, upTo: number, &state)
-                entries.append(Deliveries.Entry(delivery: delivery, bindings: bindings))
-                last = (delivery, bindings)
-            }
-        }
+        let entries = deliveries.map { Deliveries.Entry(delivery: $0, bindings: Self.bindings(for: $0, upTo: number, &state)) }
         return Deliveries(entries: entries, listenersMade: number, changes: listenerChanges.current)
     }
 
@@ -122,13 +110,5 @@ extension ClientCore {
         }
         delegate.failedToSubscribeToChannel(
             name: channel.text, response: response, data: failure.authorisation?.body, error: failure.error as NSError)
-    }
-}
-
-extension Delivery {
-    /// Whether both are events of one name on one channel.
-    fileprivate func isForSameBindings(as other: Delivery) -> Bool {
-        guard case .event(let envelope) = self, case .event(let otherEnvelope) = other else { return false }
-        return envelope.event == otherEnvelope.event && envelope.channel == otherEnvelope.channel
     }
 }

@@ -15,6 +15,8 @@ struct StreamTable<Element: Sendable>: Sendable {
     private var topics: [Int: Topic] = [:]
     private var ofEveryChannel: [Int] = []
     private var byChannel: [Name: ChannelStreams] = [:]
+    /// Whom the latest element was for: most are like the one before.
+    private var latest: (channel: Name?, event: Name?, ids: [Int])?
     /// Streams that may have something for a reader that waits.
     private var touched: [Int] = []
     /// How many streams the server has to wait for.
@@ -48,6 +50,7 @@ struct StreamTable<Element: Sendable>: Sendable {
 
     /// Nothing is kept of a channel whose streams are gone: an application may have one for each of its calls or orders.
     private mutating func changeIDs(of topic: Topic, _ body: (inout [Int]) -> Void) {
+        latest = nil
         guard let channel = topic.channel else { return body(&ofEveryChannel) }
         var streams = byChannel.removeValue(forKey: channel) ?? ChannelStreams()
         if let event = topic.event {
@@ -71,16 +74,20 @@ struct StreamTable<Element: Sendable>: Sendable {
 
     /// Adds an element to the streams that are for it; tells whether there are any.
     mutating func append(_ element: Element, of channel: Name?, _ event: Name? = nil) -> Bool {
-        append(element, to: ofEveryChannel)
-        guard !byChannel.isEmpty, let channel, let streams = byChannel[channel] else { return !ofEveryChannel.isEmpty }
-        append(element, to: streams.ofEveryEvent)
-        let named = event.flatMap { streams.byEvent[$0] } ?? []
-        append(element, to: named)
-        return !ofEveryChannel.isEmpty || !streams.ofEveryEvent.isEmpty || !named.isEmpty
+        let ids = ids(of: channel, event)
+        for id in ids { change(id) { $0.append(element) } }
+        return !ids.isEmpty
     }
 
-    private mutating func append(_ element: Element, to ids: [Int]) {
-        for id in ids { change(id) { $0.append(element) } }
+    private mutating func ids(of channel: Name?, _ event: Name?) -> [Int] {
+        if let latest, latest.event == event, latest.channel == channel { return latest.ids }
+        var ids = ofEveryChannel
+        if let channel, let streams = byChannel[channel] {
+            ids += streams.ofEveryEvent
+            if let event, let named = streams.byEvent[event] { ids += named }
+        }
+        latest = (channel, event, ids)
+        return ids
     }
 
     mutating func pauseLimitReached() {
