@@ -57,7 +57,7 @@ public final class TestEnvironment: Sendable {
     /// Creates an environment.
     ///
     /// - Parameters:
-    ///   - epoch: The date when the scheduler's clock shows zero.
+    ///   - epoch: The date at the origin of the scheduler's clock.
     ///   - seed: What ``randomSeed`` gives.
     ///   - scheduler: Virtual time; pass that of another double to keep it in step.
     ///   - session: Answers HTTP requests; by default one that does so within the call that makes them, delays in `scheduler`'s
@@ -81,7 +81,7 @@ public final class TestEnvironment: Sendable {
         self.locale = locale
         self.timeZone = timeZone
         self.calendar = calendar
-        now = MockValue("now", issues: issues) { epoch.addingTimeInterval(scheduler.now / .seconds(1)) }
+        now = MockValue("now", issues: issues) { epoch.addingTimeInterval(scheduler.now.sinceOrigin / .seconds(1)) }
         dateFormatter = MockValue("dateFormatter", issues: issues) {
             let formatter = DateFormatter()
             formatter.calendar = calendar.next

@@ -64,7 +64,7 @@ public final class TestHarness: Sendable {
     ) {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
-        let wallClock: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: scheduler.now / .seconds(1)) }
+        let wallClock: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: scheduler.now.sinceOrigin / .seconds(1)) }
         let server = InMemoryServer(
             ServerMachine(profile: profile, seed: seed), scheduler: scheduler, wallClock: wallClock, timeline: timeline)
         let session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)

@@ -5,7 +5,7 @@ public final class Timeline: Sendable, CustomStringConvertible {
     /// Something that happened.
     public struct Entry: Equatable, Sendable, CustomStringConvertible {
         /// When, by the test's clock.
-        public let time: MonotonicTime
+        public let time: Instant
         /// What sort of thing, such as `request`, `sent` or `opened`.
         public let kind: String
         /// What.
@@ -21,9 +21,9 @@ public final class Timeline: Sendable, CustomStringConvertible {
     private static let limit = 10_000
 
     private let story = Locked<(forgotten: Int, entries: [Entry])>((0, []))
-    private let now: @Sendable () -> MonotonicTime
+    private let now: @Sendable () -> Instant
 
-    init(now: @escaping @Sendable () -> MonotonicTime) {
+    init(now: @escaping @Sendable () -> Instant) {
         self.now = now
     }
 

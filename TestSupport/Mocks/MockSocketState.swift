@@ -18,12 +18,12 @@ struct MockSocketState: Sendable {
     /// A report, and when it may be given.
     private struct DueReport {
         let report: MockSocketReport
-        let time: MonotonicTime
+        let time: Instant
     }
 
     weak var delegate: (any WebSocketDelegate)?
     /// The time of the call under way.
-    var now = MonotonicTime.zero
+    var now = Instant.origin
     var isReading = true
     var isReporting = false
     private(set) var phase = Phase.idle
@@ -44,13 +44,13 @@ struct MockSocketState: Sendable {
     private var scripts = SocketScripts()
     private var faults = SocketFaults()
     /// What goes on with what is late, and when.
-    private var alarm: (time: MonotonicTime, timer: (any ScheduledAction)?)?
+    private var alarm: (time: Instant, timer: (any ScheduledAction)?)?
 
     /// What is to be done once the lock is let go.
     enum Step {
         case tell(InMemoryServer, ServerMachine.Input)
         case report(MockSocketReport, (any WebSocketDelegate)?)
-        case wake(at: MonotonicTime)
+        case wake(at: Instant)
         case compare(FrameMatcher, SentFrame)
     }
 
@@ -84,7 +84,7 @@ struct MockSocketState: Sendable {
     }
 
     /// When something that is late goes on by itself.
-    private var nextTime: MonotonicTime? {
+    private var nextTime: Instant? {
         let late = reports.first.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
         return [late, canPlay ? scripts.nextTime : nil].compactMap(\.self).min()
     }

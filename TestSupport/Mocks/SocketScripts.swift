@@ -6,7 +6,7 @@ struct SocketScripts: Sendable {
     private var scripts: [SocketScript] = []
     private var begun = 0
     private var present: Int?
-    private var pausedUntil: MonotonicTime?
+    private var pausedUntil: Instant?
     private var found: [Finding] = []
 
     mutating func add(_ steps: [SocketStep]) {
@@ -22,10 +22,10 @@ struct SocketScripts: Sendable {
     }
 
     /// When a script that waits goes on.
-    var nextTime: MonotonicTime? { pausedUntil }
+    var nextTime: Instant? { pausedUntil }
 
     /// The next step to take now.
-    mutating func next(at now: MonotonicTime) -> SocketStep? {
+    mutating func next(at now: Instant) -> SocketStep? {
         if let pausedUntil {
             guard pausedUntil <= now else { return nil }
             self.pausedUntil = nil

@@ -95,7 +95,7 @@ extension Lane {
         return true
     }
 
-    private func runTimer(dueBy limit: MonotonicTime?) -> Bool {
+    private func runTimer(dueBy limit: Instant?) -> Bool {
         guard scheduler.runNextTimer(dueBy: limit) else { return false }
         waiters.withLock { $0.timerRan() }
         return true

@@ -3,7 +3,7 @@ import PusherChannels
 /// A ``Lane``'s body waits, and nothing on the lane is left that could end the wait.
 public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     /// The virtual time.
-    public let now: MonotonicTime
+    public let now: Instant
     /// The timers that would come due if someone moved the clock, the next one first.
     public let pending: [TestScheduler.PendingTimer]
 
@@ -25,7 +25,7 @@ public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     /// How many jobs and timers ran.
     public let steps: Int
     /// The virtual time.
-    public let now: MonotonicTime
+    public let now: Instant
     /// The timers that wait, the next one first.
     public let pending: [TestScheduler.PendingTimer]
 
@@ -45,7 +45,7 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
     /// How much virtual time it was given.
     public let limit: Duration
     /// The virtual time.
-    public let now: MonotonicTime
+    public let now: Instant
     /// The timers that wait, all beyond the limit; the next one first.
     public let pending: [TestScheduler.PendingTimer]
 

@@ -4,17 +4,17 @@ import PusherChannels
 struct LaneWaiters: Sendable {
     enum Event: Sendable {
         /// All that is ready has run, and so have the timers up to this time.
-        case rest(at: MonotonicTime)
+        case rest(at: Instant)
         /// The lane is at rest and something has happened since; given up when nothing more happens by the limit.
-        case change(since: Int, limit: MonotonicTime)
+        case change(since: Int, limit: Instant)
     }
 
     /// Continues whoever waited; `false` gives the event up.
     typealias Resume = @Sendable (Bool) -> Void
 
     private var sequence = 0
-    private var rests: [(time: MonotonicTime, sequence: Int, resume: Resume)] = []
-    private var changes: [(since: Int, limit: MonotonicTime, resume: Resume)] = []
+    private var rests: [(time: Instant, sequence: Int, resume: Resume)] = []
+    private var changes: [(since: Int, limit: Instant, resume: Resume)] = []
 
     /// Whether a body runs, whose caller makes the steps.
     var isRunning = false
@@ -67,7 +67,7 @@ struct LaneWaiters: Sendable {
     }
 
     /// The time up to which someone moves the clock; `nil` when nobody does.
-    var horizon: (time: MonotonicTime, isRest: Bool)? {
+    var horizon: (time: Instant, isRest: Bool)? {
         if let time = rests.map(\.time).min() { return (time, true) }
         return outside > 0 ? nil : changes.map(\.limit).min().map { ($0, false) }
     }

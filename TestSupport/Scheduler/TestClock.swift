@@ -5,25 +5,8 @@ import PusherChannels
 /// A sleep is a timer of the scheduler, so it appears in ``TestScheduler/pendingTimers``. All members may be called from any
 /// thread.
 public struct TestClock: Clock {
-    /// A point in virtual time.
-    public struct Instant: InstantProtocol {
-        /// The scheduler's time at this point.
-        public let time: MonotonicTime
-
-        /// Creates the point at which the scheduler's clock shows `time`.
-        public init(_ time: MonotonicTime) {
-            self.time = time
-        }
-
-        /// The point so much later.
-        public func advanced(by duration: Duration) -> Instant { Instant(time + duration) }
-
-        /// How much later the other point is; negative when it is earlier.
-        public func duration(to other: Instant) -> Duration { other.time - time }
-
-        /// Whether the left point is the earlier one.
-        public static func < (left: Instant, right: Instant) -> Bool { left.time < right.time }
-    }
+    /// A point in virtual time, as the scheduler tells it.
+    public typealias Instant = PusherChannels.Instant
 
     private let scheduler: TestScheduler
     private let label: String
@@ -39,7 +22,7 @@ public struct TestClock: Clock {
     }
 
     /// The virtual time.
-    public var now: Instant { Instant(scheduler.now) }
+    public var now: Instant { scheduler.now }
 
     /// None: virtual time has no ticks.
     public var minimumResolution: Duration { .zero }
@@ -59,7 +42,7 @@ public struct TestClock: Clock {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 sleeper.start(continuation) {
-                    scheduler.schedule(at: deadline.time, label: label) { sleeper.finish(.success(())) }
+                    scheduler.schedule(at: deadline, label: label) { sleeper.finish(.success(())) }
                 }
             }
         } onCancel: {

@@ -12,10 +12,10 @@ public final class TestScheduler: Scheduler {
         /// What the timer is for, as its maker named it.
         public let label: String
         /// When it comes due.
-        public let deadline: MonotonicTime
+        public let deadline: Instant
 
         /// Creates a description of a timer, to compare with.
-        public init(label: String, deadline: MonotonicTime) {
+        public init(label: String, deadline: Instant) {
             self.label = label
             self.deadline = deadline
         }
@@ -43,13 +43,13 @@ public final class TestScheduler: Scheduler {
     }
 
     private struct State {
-        var now: MonotonicTime
+        var now: Instant
         var nextSequence = 0
         var heap = TimerHeap()
         /// The timers that wait; a key in the heap without its timer here was cancelled.
         var timers: [Int: (key: TimerKey, timer: Timer)] = [:]
 
-        mutating func popTimer(dueBy limit: MonotonicTime?) -> Timer? {
+        mutating func popTimer(dueBy limit: Instant?) -> Timer? {
             while let key = heap.first {
                 if let limit, key.deadline > limit { return nil }
                 heap.removeFirst()
@@ -90,18 +90,18 @@ public final class TestScheduler: Scheduler {
     private let state: Locked<State>
 
     /// Creates a scheduler whose clock stands at `start`.
-    public init(startingAt start: MonotonicTime = .zero) {
+    public init(startingAt start: Instant = .origin) {
         state = Locked(State(now: start))
     }
 
     /// The virtual time.
-    public var now: MonotonicTime {
+    public var now: Instant {
         state.withLock { $0.now }
     }
 
     /// Keeps `action` until the clock reaches `deadline`; one in the past runs with the next advance.
     public func schedule(
-        at deadline: MonotonicTime, label: String, _ action: @escaping @Sendable () -> Void
+        at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
         let sequence = state.withLock { state in
             let key = TimerKey(deadline: deadline, sequence: state.nextSequence)
@@ -124,7 +124,7 @@ public final class TestScheduler: Scheduler {
     }
 
     /// Moves the clock forward to a time, running what comes due on the way; a time in the past runs what is overdue.
-    public func advance(to time: MonotonicTime) {
+    public func advance(to time: Instant) {
         let target = max(time, now)
         while runNextTimer(dueBy: target) {}
         state.withLock { $0.now = max($0.now, target) }
@@ -135,7 +135,7 @@ public final class TestScheduler: Scheduler {
     /// - Parameter limit: The latest deadline that counts; `nil` for any.
     /// - Returns: `false` when no such timer waits; the clock stays where it is.
     @discardableResult
-    public func runNextTimer(dueBy limit: MonotonicTime? = nil) -> Bool {
+    public func runNextTimer(dueBy limit: Instant? = nil) -> Bool {
         guard let timer = state.withLock({ $0.popTimer(dueBy: limit) }) else { return false }
         timer.action()
         return true

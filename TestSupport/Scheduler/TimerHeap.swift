@@ -2,7 +2,7 @@ import PusherChannels
 
 /// The order in which timers come due: by deadline, then in the order they were made.
 struct TimerKey: Comparable {
-    let deadline: MonotonicTime
+    let deadline: Instant
     let sequence: Int
 
     static func < (left: TimerKey, right: TimerKey) -> Bool {

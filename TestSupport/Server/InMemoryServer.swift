@@ -131,7 +131,7 @@ public final class InMemoryServer: Sendable {
     /// Changes the machine; then what it wants is done, in order and without the lock, unless a call further out is at it.
     @discardableResult
     private func change<Result>(
-        _ body: (inout ServerMachine, MonotonicTime, inout [ServerMachine.Effect]) -> Result
+        _ body: (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result
     ) -> Result {
         let (result, isOutermost) = state.withLock { state in
             var effects: [ServerMachine.Effect] = []

@@ -5,7 +5,7 @@ import PusherChannels
 /// What the connections of a ``LocalServer`` share: the machine behind one lock, and who its effects go to.
 final class LocalServerCore: Sendable {
     typealias ID = ServerMachine.ConnectionID
-    typealias Change<Result> = (inout ServerMachine, MonotonicTime, inout [ServerMachine.Effect]) -> Result
+    typealias Change<Result> = (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result
 
     private struct Session {
         let output: AsyncStream<WSFrame>.Continuation

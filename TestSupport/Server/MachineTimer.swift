@@ -3,9 +3,9 @@ import PusherChannels
 /// The one timer that a server's machine needs: for its next deadline, set anew only when that comes earlier.
 struct MachineTimer {
     static let label = "deadline of a test server"
-    private var timer: (deadline: MonotonicTime, action: any ScheduledAction)?
+    private var timer: (deadline: Instant, action: any ScheduledAction)?
 
-    mutating func set(for deadline: MonotonicTime?, on scheduler: any Scheduler, _ action: @escaping @Sendable () -> Void) {
+    mutating func set(for deadline: Instant?, on scheduler: any Scheduler, _ action: @escaping @Sendable () -> Void) {
         guard let deadline else { return cancel() }
         if let timer, timer.deadline <= deadline { return }
         cancel()

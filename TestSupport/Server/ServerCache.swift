@@ -5,27 +5,27 @@ struct ServerCache {
     private struct Entry {
         let frame: String
         let data: String
-        let expiry: MonotonicTime
+        let expiry: Instant
     }
 
     private var entries: [ServerMachine.ChannelKey: Entry] = [:]
 
-    mutating func keep(_ frame: String, data: String, for key: ServerMachine.ChannelKey, until expiry: MonotonicTime) {
+    mutating func keep(_ frame: String, data: String, for key: ServerMachine.ChannelKey, until expiry: Instant) {
         entries[key] = Entry(frame: frame, data: data, expiry: expiry)
     }
 
-    func frame(for key: ServerMachine.ChannelKey, at now: MonotonicTime) -> String? {
+    func frame(for key: ServerMachine.ChannelKey, at now: Instant) -> String? {
         entry(key, at: now)?.frame
     }
 
     /// What the HTTP API says of a channel's cache: the data and the seconds it has left.
-    func description(of key: ServerMachine.ChannelKey, at now: MonotonicTime) -> JSONValue {
+    func description(of key: ServerMachine.ChannelKey, at now: Instant) -> JSONValue {
         guard let entry = entry(key, at: now) else { return .null }
         let left = Int((entry.expiry - now).components.seconds)
         return .object(["data": .string(entry.data), "ttl": .integer(left)])
     }
 
-    private func entry(_ key: ServerMachine.ChannelKey, at now: MonotonicTime) -> Entry? {
+    private func entry(_ key: ServerMachine.ChannelKey, at now: Instant) -> Entry? {
         entries[key].flatMap { $0.expiry > now ? $0 : nil }
     }
 }

@@ -2,11 +2,11 @@ import PusherChannels
 
 /// What time brings: connections that say nothing, or that nobody has signed in to.
 extension ServerMachine {
-    mutating func needsTime(by deadline: MonotonicTime?) {
+    mutating func needsTime(by deadline: Instant?) {
         nextDeadline = [nextDeadline, deadline].compactMap { $0 }.min()
     }
 
-    func deadline(of connection: Connection) -> MonotonicTime? {
+    func deadline(of connection: Connection) -> Instant? {
         let pong = connection.pingedAt.map { $0 + profile.pongTimeout }
         let idle = profile.idleTimeout.map { connection.lastActivity + $0 }
         let silence = profile.silenceLimit.map { connection.lastActivity + $0.duration }

@@ -56,17 +56,17 @@ public struct ServerMachine: Sendable {
     struct Connection {
         let app: ServerApp
         let socketID: String
-        let openedAt: MonotonicTime
+        let openedAt: Instant
         var user: ServerUser?
         /// The channels subscribed to, and as which user where the channel has members.
         var subscriptions: [String: String?] = [:]
-        var lastActivity: MonotonicTime
-        var pingedAt: MonotonicTime?
+        var lastActivity: Instant
+        var pingedAt: Instant?
         /// When the client events of the last second came.
-        var clientEventTimes: [MonotonicTime] = []
+        var clientEventTimes: [Instant] = []
 
         /// When it is closed unless somebody signs in or subscribes with a signature; nil when that has happened.
-        var authorizationDeadline: MonotonicTime? {
+        var authorizationDeadline: Instant? {
             let isAuthorized = user != nil || subscriptions.keys.contains { ChannelName($0).needsAuthorisation }
             return isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 }
         }
@@ -85,15 +85,15 @@ public struct ServerMachine: Sendable {
     var channels: [ChannelKey: ServerChannel] = [:]
     var cache = ServerCache()
     /// When the subscribers of large channels are told how many they are.
-    var countsDue: [ChannelKey: MonotonicTime] = [:]
+    var countsDue: [ChannelKey: Instant] = [:]
     /// The time of the latest input; what comes without a time is taken to happen then.
-    var now: MonotonicTime = .zero
+    var now: Instant = .origin
     private var usedSocketIDs: Set<String> = []
     private var firstSocketIDs: ArraySlice<String>
     var generator: SplitMix64
 
     /// When ``Input/timePassed`` is due; `nil` while nothing waits for it.
-    public internal(set) var nextDeadline: MonotonicTime?
+    public internal(set) var nextDeadline: Instant?
 
     /// Creates a server without connections.
     ///
@@ -120,7 +120,7 @@ public struct ServerMachine: Sendable {
     ///   - input: What happened.
     ///   - now: The time on the caller's monotonic clock; it never goes back.
     ///   - effects: Where what is to be done is appended.
-    public mutating func handle(_ input: Input, at now: MonotonicTime, into effects: inout [Effect]) {
+    public mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         self.now = max(self.now, now)
         switch input {
         case .opened(let id, let path, let isSecure):

@@ -1,11 +1,12 @@
 #if os(Linux)
+import TestSupport
 import Testing
 
 @testable import PusherChannels
 
 /// What is known of how long something lay unread.
 @Suite struct ReadingTurnsTests {
-    private var turns = ReadingTurns(at: .zero)
+    private var turns = ReadingTurns(at: .origin)
     private var stream: UnreadTime
 
     init() {

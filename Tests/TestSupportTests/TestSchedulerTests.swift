@@ -6,9 +6,9 @@ struct TestSchedulerTests {
     let scheduler = TestScheduler()
     let log = Locked<[String]>([])
 
-    private func schedule(_ label: String, at deadline: MonotonicTime) -> any ScheduledAction {
+    private func schedule(_ label: String, at deadline: Instant) -> any ScheduledAction {
         scheduler.schedule(at: deadline, label: label) { [log, weak scheduler] in
-            log.withLock { $0.append("\(label)@\(scheduler?.now.components.seconds ?? -1)") }
+            log.withLock { $0.append("\(label)@\(scheduler?.now.sinceOrigin.components.seconds ?? -1)") }
         }
     }
 
@@ -100,11 +100,11 @@ struct TestSchedulerTests {
 
     @Test func `A hundred thousand timers, half of them cancelled, run in order`() {
         var state: UInt64 = 42
-        var deadlines: [Duration] = []
-        let ran = Locked<[Duration]>([])
+        var deadlines: [Instant] = []
+        let ran = Locked<[Instant]>([])
         for index in 0..<100_000 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let deadline = Duration.milliseconds(Int(state >> 44))
+            let deadline = Instant.milliseconds(Int(state >> 44))
             let timer = scheduler.schedule(at: deadline, label: "t") { [scheduler] in
                 ran.withLock { $0.append(scheduler.now) }
             }

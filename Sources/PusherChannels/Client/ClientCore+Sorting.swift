@@ -3,7 +3,7 @@ import Dispatch
 /// Where everything that happens is sent on its way, under the lock and once: to streams, to the delivery queue, or to be done.
 extension ClientCore {
     /// Sorts what the machine wants done. What that changes may have the machine want more.
-    func sort(_ state: inout State, at now: MonotonicTime) {
+    func sort(_ state: inout State, at now: Instant) {
         repeat {
             var deliveries: [Delivery] = []
             if state.effects.count > 8 { deliveries.reserveCapacity(state.effects.count) }

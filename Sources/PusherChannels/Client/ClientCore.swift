@@ -99,7 +99,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     }
 
     /// The one way to change the state: does what follows from the change before it returns, unless another thread is at it.
-    func change<Result>(_ body: (inout State, MonotonicTime) -> Result) -> Result {
+    func change<Result>(_ body: (inout State, Instant) -> Result) -> Result {
         let now = environment.scheduler.now
         let (result, aftermath) = state.withLock { state in
             let result = body(&state, now)
@@ -123,7 +123,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         }
     }
 
-    private func settle(_ state: inout State, at now: MonotonicTime) -> Aftermath? {
+    private func settle(_ state: inout State, at now: Instant) -> Aftermath? {
         sort(&state, at: now)
         let work = state.isDraining ? nil : nextWork(&state)
         state.isDraining = state.isDraining || work != nil

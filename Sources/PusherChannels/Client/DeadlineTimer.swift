@@ -6,16 +6,16 @@ struct DeadlineTimer: Sendable {
     /// What the owner is to do: cancel the timer there was, and set one for the deadline if there is one.
     struct Change {
         let previous: (any ScheduledAction)?
-        let deadline: MonotonicTime?
+        let deadline: Instant?
         let number: Int
     }
 
-    private var deadline: MonotonicTime?
+    private var deadline: Instant?
     private var action: (any ScheduledAction)?
     private var number = 0
 
     /// What is to be done for a timer that rings at a deadline; nil if it is set well.
-    mutating func change(for next: MonotonicTime?) -> Change? {
+    mutating func change(for next: Instant?) -> Change? {
         switch (deadline, next) {
         case (nil, nil): return nil
         case (let set?, let next?) where set <= next: return nil

@@ -4,7 +4,7 @@ struct DeliveryBacklog: Sendable {
     private(set) var watermark: Watermark
     private(set) var dropped = 0
     /// Where what is dropped begins.
-    private var heardUpTo = MonotonicTime.zero
+    private var heardUpTo = Instant.origin
     /// The channels that lost events.
     private var losses: Set<Name> = []
 
@@ -15,7 +15,7 @@ struct DeliveryBacklog: Sendable {
     /// Whether the server has to wait.
     var isOver: Bool { watermark.state == .over }
 
-    mutating func pauseLimitReached(heardUpTo time: MonotonicTime) {
+    mutating func pauseLimitReached(heardUpTo time: Instant) {
         guard isOver else { return }
         watermark.pauseLimitReached()
         if losses.isEmpty { heardUpTo = time }
@@ -39,7 +39,7 @@ struct DeliveryBacklog: Sendable {
     }
 
     /// So many were delivered; gives back the channels that lost events, and since when, if that can be told now.
-    mutating func delivered(_ count: Int, bytes: Int) -> (losses: [Name], since: MonotonicTime) {
+    mutating func delivered(_ count: Int, bytes: Int) -> (losses: [Name], since: Instant) {
         let before = watermark.state
         watermark.remove(count: count, bytes: bytes)
         guard before != .under, watermark.state == .under else { return ([], heardUpTo) }

@@ -49,12 +49,12 @@ struct AuthorisationQueue: Equatable, Sendable {
 
 extension ConnectionMachine {
     /// Asks for an authorisation when its turn comes; the time for it begins then.
-    mutating func askInTurn(_ attempt: SubscriptionAttempt, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func askInTurn(_ attempt: SubscriptionAttempt, at now: Instant, into effects: inout [Effect]) {
         authorisations.append(attempt)
         askForNextAuthorisations(at: now, into: &effects)
     }
 
-    mutating func askForNextAuthorisations(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func askForNextAuthorisations(at now: Instant, into effects: inout [Effect]) {
         guard authorisations.isWaiting, let socketID else { return }
         let subscriptions = subscriptions
         while let attempt = authorisations.next(isWanted: { subscriptions[$0.channel]?.awaits($0) == true }) {

@@ -7,7 +7,7 @@ struct Backoff: Equatable, Sendable {
 
     var policy: ReconnectPolicy
     private var random: SplitMix64
-    private var immediates: [MonotonicTime] = []
+    private var immediates: [Instant] = []
     /// Attempts in a row that led to no stable connection.
     private(set) var failures = 0
 
@@ -36,7 +36,7 @@ struct Backoff: Equatable, Sendable {
     }
 
     /// Whether an immediate return is still believed; counts it if so.
-    mutating func allowsImmediateReturn(at now: MonotonicTime) -> Bool {
+    mutating func allowsImmediateReturn(at now: Instant) -> Bool {
         immediates.removeAll { now - $0 >= Self.window }
         guard immediates.count < Self.immediateReturns else { return false }
         immediates.append(now)

@@ -3,14 +3,14 @@ struct ClientEventLimiter: Equatable, Sendable {
     private static let window: Duration = .seconds(1)
 
     let perSecond: Int?
-    private var sent: [MonotonicTime] = []
+    private var sent: [Instant] = []
 
     init(perSecond: Int?) {
         self.perSecond = perSecond
     }
 
     /// Whether an event may be sent now; counts it if so.
-    mutating func allows(at now: MonotonicTime) -> Bool {
+    mutating func allows(at now: Instant) -> Bool {
         guard let perSecond else { return true }
         sent.removeAll { now - $0 >= Self.window }
         guard sent.count < perSecond else { return false }
@@ -19,7 +19,7 @@ struct ClientEventLimiter: Equatable, Sendable {
     }
 
     /// When the next event may be sent, after one wasn't allowed.
-    var nextChance: MonotonicTime? {
+    var nextChance: Instant? {
         sent.first.map { $0 + Self.window }
     }
 

@@ -2,7 +2,7 @@
 extension ConnectionMachine {
     /// Sends a client event, lets it wait for its channel's subscription, or says why neither.
     @discardableResult
-    mutating func trigger(_ event: ClientEvent, at now: MonotonicTime, into effects: inout [Effect]) -> TriggerResult {
+    mutating func trigger(_ event: ClientEvent, at now: Instant, into effects: inout [Effect]) -> TriggerResult {
         let notSubscribed = "\(event.channel) is not subscribed to"
         if let problem = problem(of: event) ?? (subscriptions[event.channel] == nil ? notSubscribed : nil) {
             return .refused(PusherError(.invalidRequest, message: problem))
@@ -31,7 +31,7 @@ extension ConnectionMachine {
     }
 
     /// Sends what a channel's subscription made possible to send.
-    mutating func sendUnsentEvents(of channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func sendUnsentEvents(of channel: Name, at now: Instant, into effects: inout [Effect]) {
         subscriptions[channel]?.sendUnsentEvents(limiter: &clientEventLimiter, at: now, into: &effects)
         if let subscription = subscriptions[channel], subscription.isSubscribed, subscription.hasUnsentEvents {
             channelsWithUnsentEvents.insert(channel)
@@ -41,7 +41,7 @@ extension ConnectionMachine {
     }
 
     /// Sends more of what the limiter held back.
-    mutating func sendUnsentEvents(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func sendUnsentEvents(at now: Instant, into effects: inout [Effect]) {
         for channel in channelsWithUnsentEvents.sorted() { sendUnsentEvents(of: channel, at: now, into: &effects) }
     }
 }

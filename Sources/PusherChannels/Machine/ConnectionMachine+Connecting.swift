@@ -2,7 +2,7 @@
 extension ConnectionMachine {
     // MARK: What the user wants
 
-    mutating func connect(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func connect(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .idle:
             openAnew(at: now, into: &effects)
@@ -15,7 +15,7 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func disconnect(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func disconnect(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .idle:
             break
@@ -35,7 +35,7 @@ extension ConnectionMachine {
 
     /// Says so where a connection was still wanted: optimised code lets go of a variable after its last use, not at the end of its
     /// scope, and who wrote `connect()` last may wonder why nothing comes.
-    mutating func letGo(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func letGo(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .idle, .closing(_, .stayDisconnected):
             break
@@ -49,7 +49,7 @@ extension ConnectionMachine {
     }
 
     /// What is waited for is tried at once; a connection that may have been left behind is asked for a sign of life.
-    mutating func networkChanged(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func networkChanged(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .waiting:
             open(at: now, into: &effects)
@@ -62,13 +62,13 @@ extension ConnectionMachine {
     }
 
     /// The application wants a connection that is no other's continuation.
-    private mutating func openAnew(at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func openAnew(at now: Instant, into effects: inout [Effect]) {
         backoff.reset()
         secure = configuration.secure
         open(at: now, into: &effects)
     }
 
-    private mutating func open(because reason: PusherError? = nil, at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func open(because reason: PusherError? = nil, at now: Instant, into effects: inout [Effect]) {
         attempt = attempt.next
         lastServerError = nil
         enter(.opening(deadline: now + configuration.openTimeout), because: reason, into: &effects)
@@ -78,13 +78,13 @@ extension ConnectionMachine {
 
     // MARK: What the socket reports
 
-    mutating func socketOpened(_ attempt: ConnectionAttempt, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func socketOpened(_ attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]) {
         guard attempt == self.attempt, case .opening = phase else { return }
         enter(.establishing(deadline: now + configuration.establishTimeout), into: &effects)
     }
 
     mutating func established(
-        socketID: String, activityTimeout: Duration?, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+        socketID: String, activityTimeout: Duration?, envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
         guard case .establishing = phase else {
             effects.append(.log(.warning, "the server established the connection twice; the second time is ignored"))
@@ -102,7 +102,7 @@ extension ConnectionMachine {
     }
 
     mutating func socketClosed(
-        _ closure: WebSocketClosure, attempt: ConnectionAttempt, at now: MonotonicTime, into effects: inout [Effect]
+        _ closure: WebSocketClosure, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
     ) {
         guard attempt == self.attempt else { return }
         switch phase {
@@ -116,7 +116,7 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func closed(_ then: AfterClosing, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func closed(_ then: AfterClosing, at now: Instant, into effects: inout [Effect]) {
         switch then {
         case .stayDisconnected: enter(.idle, into: &effects)
         case .connect: openAnew(at: now, into: &effects)
@@ -155,7 +155,7 @@ extension ConnectionMachine {
 
     /// The connection, or the attempt at it, is over without the user having asked for it.
     mutating func connectionEnded(
-        _ reaction: CloseReaction, because reason: PusherError, at now: MonotonicTime, into effects: inout [Effect]
+        _ reaction: CloseReaction, because reason: PusherError, at now: Instant, into effects: inout [Effect]
     ) {
         if case .connected(let session) = phase { backoff.connectionEnded(after: now - session.since) }
         subscriptionsLost(at: now, into: &effects)
@@ -181,7 +181,7 @@ extension ConnectionMachine {
     }
 
     private mutating func wait(
-        atLeast minimum: Duration, because reason: PusherError, at now: MonotonicTime, into effects: inout [Effect]
+        atLeast minimum: Duration, because reason: PusherError, at now: Instant, into effects: inout [Effect]
     ) {
         guard let delay = backoff.nextDelay(atLeast: minimum) else {
             let message = "gave up after \(backoff.failures) failed connection attempts; call connect() to try again"

@@ -21,7 +21,7 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func deadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func deadlineReached(at now: Instant, into effects: inout [Effect]) {
         phaseDeadlineReached(at: now, into: &effects)
         while let (deadline, key) = subscriptionDeadlines.first, deadline <= now {
             subscriptionDeadlines.removeFirst()
@@ -32,7 +32,7 @@ extension ConnectionMachine {
         readingDeadlineReached(at: now, into: &effects)
     }
 
-    private mutating func phaseDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func phaseDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .idle:
             break
@@ -54,14 +54,14 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func giveUp(_ problem: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func giveUp(_ problem: String, at now: Instant, into effects: inout [Effect]) {
         effects.append(.closeSocket(attempt, code: 1000, reason: ""))
         let error = PusherError(.timedOut, message: problem)
         effects.append(.deliver(.error(error)))
         connectionEnded(.backOff(atLeast: .zero), because: error, at: now, into: &effects)
     }
 
-    private mutating func checkHeartbeat(of session: Session, at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func checkHeartbeat(of session: Session, at now: Instant, into effects: inout [Effect]) {
         var session = session
         let verdict = session.heartbeat.check(at: now)
         phase = .connected(session)
@@ -80,7 +80,7 @@ extension ConnectionMachine {
     }
 
     private mutating func subscriptionDeadlineReached(
-        _ key: SubscriptionDeadline, at now: MonotonicTime, into effects: inout [Effect]
+        _ key: SubscriptionDeadline, at now: Instant, into effects: inout [Effect]
     ) {
         guard isStillAwaited(key) else { return }
         let noAuthorisation = "no authorisation for \(key.channel) within \(configuration.authorisationTimeout)"
@@ -108,9 +108,9 @@ extension ConnectionMachine {
 
     /// Gives a channel that is on its way to a subscription the time its present step may take; an authorisation gets its time when
     /// it is asked for.
-    mutating func setDeadline(for channel: Name, at now: MonotonicTime) {
+    mutating func setDeadline(for channel: Name, at now: Instant) {
         guard let state = subscriptions[channel]?.state else { return }
-        let deadline: MonotonicTime
+        let deadline: Instant
         switch state {
         case .subscribing: deadline = now + configuration.subscriptionTimeout
         case .retrying(let time): deadline = time

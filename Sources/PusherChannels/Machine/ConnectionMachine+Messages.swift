@@ -1,7 +1,7 @@
 /// What the server says.
 extension ConnectionMachine {
     mutating func received(
-        _ message: ServerMessage, attempt: ConnectionAttempt, at now: MonotonicTime, into effects: inout [Effect]
+        _ message: ServerMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
     ) {
         guard attempt == self.attempt else { return }
         switch phase {
@@ -20,7 +20,7 @@ extension ConnectionMachine {
     }
 
     mutating func receivedMalformed(
-        _ frame: MalformedFrame, attempt: ConnectionAttempt, at now: MonotonicTime, into effects: inout [Effect]
+        _ frame: MalformedFrame, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
     ) {
         guard attempt == self.attempt else { return }
         noteActivity(at: now)
@@ -71,7 +71,7 @@ extension ConnectionMachine {
     }
 
     private mutating func control(
-        _ control: ServerControl, _ envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+        _ control: ServerControl, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
         switch control {
         case .connectionEstablished(let socketID, let timeout):
@@ -109,7 +109,7 @@ extension ConnectionMachine {
     /// An error in the stream never ends a connection: some servers send codes of the closing ranges for trifles. Only a close
     /// does, and then the error may explain it.
     private mutating func serverError(
-        _ error: PusherError, _ envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+        _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
         lastServerError = error
         effects.append(.deliver(.event(envelope)))

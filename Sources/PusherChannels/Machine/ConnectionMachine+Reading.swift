@@ -3,10 +3,10 @@ extension ConnectionMachine {
     enum Reading: Equatable {
         case flowing
         /// Until nobody is behind any more, or then.
-        case paused(until: MonotonicTime)
+        case paused(until: Instant)
     }
 
-    mutating func consumersChanged(areBehind: Bool, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func consumersChanged(areBehind: Bool, at now: Instant, into effects: inout [Effect]) {
         switch (reading, areBehind) {
         case (.flowing, true):
             pauseReading(at: now, into: &effects)
@@ -18,7 +18,7 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func pauseReading(at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func pauseReading(at now: Instant, into effects: inout [Effect]) {
         reading = .paused(until: now + configuration.pauseLimit)
         guard case .connected(var session) = phase else { return }
         session.heartbeat.pause()
@@ -26,7 +26,7 @@ extension ConnectionMachine {
         effects.append(.setReading(false))
     }
 
-    private mutating func readOn(at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func readOn(at now: Instant, into effects: inout [Effect]) {
         guard case .connected(var session) = phase else { return }
         let asks = session.heartbeat.resume(at: now)
         phase = .connected(session)
@@ -34,12 +34,12 @@ extension ConnectionMachine {
         if asks { effects.append(.send(.ping)) }
     }
 
-    var readingDeadline: MonotonicTime? {
+    var readingDeadline: Instant? {
         guard case .connected = phase, case .paused(let limit) = reading else { return nil }
         return limit
     }
 
-    mutating func readingDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func readingDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         guard let deadline = readingDeadline, deadline <= now, case .connected(let session) = phase else { return }
         // Who was behind isn't waited for any more, until it has caught up; whoever gets behind next is.
         reading = .flowing
@@ -53,7 +53,7 @@ extension ConnectionMachine {
         if case .paused = reading { effects.append(.setReading(true)) }
     }
 
-    mutating func readAfterHandshake(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func readAfterHandshake(at now: Instant, into effects: inout [Effect]) {
         if case .paused = reading { pauseReading(at: now, into: &effects) }
     }
 }

@@ -24,7 +24,7 @@ extension ConnectionMachine {
     }
 
     mutating func opened(
-        _ event: SealedEvent, _ result: Result<String, OpeningFailure>, at now: MonotonicTime, into effects: inout [Effect]
+        _ event: SealedEvent, _ result: Result<String, OpeningFailure>, at now: Instant, into effects: inout [Effect]
     ) {
         guard case .opening(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.sealed?.stage
         else { return }
@@ -67,7 +67,7 @@ extension ConnectionMachine {
 
     /// Takes the answer to a refresh; false if it is none.
     mutating func keyRefreshed(
-        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: MonotonicTime,
+        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) -> Bool {
         guard subscriptions[attempt.channel]?.sealed?.refresh == attempt else { return false }
@@ -79,13 +79,13 @@ extension ConnectionMachine {
         return true
     }
 
-    mutating func keyRefused(_ channel: Name, _ problem: String, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func keyRefused(_ channel: Name, _ problem: String, at now: Instant, into effects: inout [Effect]) {
         guard let envelope = subscriptions[channel]?.sealed?.keyRefused(at: now) else { return }
         decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
         openNext(of: channel, into: &effects)
     }
 
-    private mutating func refreshKey(of channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
+    private mutating func refreshKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard socketID != nil, subscriptions[channel]?.isSubscribed == true else {
             // The next subscription brings the key.
             subscriptions[channel]?.sealed?.awaitKey(nil, at: now)
@@ -98,7 +98,7 @@ extension ConnectionMachine {
 
     /// An event may still wait for a key when its channel is subscribed: the key of this subscription didn't fit before the success came,
     /// or the success came before the key.
-    mutating func askForAwaitedKey(of channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func askForAwaitedKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard let subscription = subscriptions[channel], subscription.isSubscribed,
             subscription.sealed?.awaitsSubscription == true
         else { return }

@@ -1,6 +1,6 @@
 /// The channels that the user wants.
 extension ConnectionMachine {
-    mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: Instant, into effects: inout [Effect]) {
         let name = ChannelName(channel)
         if let problem = name.problem(configuration.limits) {
             let failure = SubscriptionFailure(error: PusherError(.invalidRequest, message: problem))
@@ -20,14 +20,14 @@ extension ConnectionMachine {
         begin(channel, at: now, into: &effects)
     }
 
-    mutating func beginSubscriptions(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func beginSubscriptions(at now: Instant, into effects: inout [Effect]) {
         for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
             begin(subscription.channel, at: now, into: &effects)
         }
     }
 
     /// Starts on a channel if there is a connection to do it on.
-    mutating func begin(_ channel: Name, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func begin(_ channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard socketID != nil else { return }
         let attempt = nextSubscriptionAttempt(for: channel)
         switch subscriptions[channel]?.begin(attempt, into: &effects) {
@@ -44,7 +44,7 @@ extension ConnectionMachine {
     }
 
     mutating func authorised(
-        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: MonotonicTime,
+        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) {
         authorisations.answered(attempt)
@@ -63,7 +63,7 @@ extension ConnectionMachine {
     }
 
     private mutating func subscribe(
-        _ channel: Name, with auth: PusherAuth, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, with auth: PusherAuth, at now: Instant, into effects: inout [Effect]
     ) {
         if subscriptions[channel]?.sealed != nil, auth.sharedSecret == nil {
             let message = "the authorisation for \(channel) has no shared_secret, which encrypted channels need"
@@ -74,7 +74,7 @@ extension ConnectionMachine {
     }
 
     private mutating func authorisationFailed(
-        _ channel: Name, _ failure: AuthorisationFailure, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, _ failure: AuthorisationFailure, at now: Instant, into effects: inout [Effect]
     ) {
         let error = PusherError(.authorisation, code: failure.status, message: failure.message)
         subscriptionFailed(
@@ -82,7 +82,7 @@ extension ConnectionMachine {
     }
 
     mutating func subscriptionRefused(
-        _ channel: Name, _ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, _ error: PusherError, at now: Instant, into effects: inout [Effect]
     ) {
         guard subscriptions[channel]?.mayBeRefused == true else { return }
         subscriptions[channel]?.refused()
@@ -92,7 +92,7 @@ extension ConnectionMachine {
     /// Some servers refuse an authorisation by an error that names no channel. With one such subscription under way that is taken to
     /// be meant, unless its success comes after all: the error may have been about a channel given up meanwhile. With more under
     /// way, the time for their answers will tell.
-    mutating func attributeRefusal(_ error: PusherError, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func attributeRefusal(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
         guard error.code == 4009 else { return }
         let candidates = subscriptions.values.filter { $0.isSubscribing && $0.name.needsAuthorisation }
         guard candidates.count == 1 else { return }
@@ -101,7 +101,7 @@ extension ConnectionMachine {
     }
 
     mutating func subscriptionFailed(
-        _ channel: Name, _ failure: SubscriptionFailure, at now: MonotonicTime, into effects: inout [Effect]
+        _ channel: Name, _ failure: SubscriptionFailure, at now: Instant, into effects: inout [Effect]
     ) {
         guard let failures = subscriptions[channel]?.failures else { return }
         let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
@@ -120,7 +120,7 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func subscriptionsLost(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func subscriptionsLost(at now: Instant, into effects: inout [Effect]) {
         let time = if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { now }
         channelsWithUnsentEvents = []
         authorisations.removeAll()

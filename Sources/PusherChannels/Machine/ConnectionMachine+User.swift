@@ -1,6 +1,6 @@
 /// Signing a user in: once for each connection.
 extension ConnectionMachine {
-    mutating func signIn(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func signIn(at now: Instant, into effects: inout [Effect]) {
         switch user.state {
         case .signedOut, .failed:
             user.isAwaited = true
@@ -14,7 +14,7 @@ extension ConnectionMachine {
     }
 
     /// Starts if a user is wanted and there is a connection to do it on.
-    mutating func beginSignIn(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func beginSignIn(at now: Instant, into effects: inout [Effect]) {
         guard let socketID, user.state != .signedOut else { return }
         user.attempts += 1
         let attempt = UserMachine.Attempt(connection: self.attempt, number: user.attempts)
@@ -23,7 +23,7 @@ extension ConnectionMachine {
     }
 
     mutating func userAuthorised(
-        _ attempt: UserMachine.Attempt, _ result: Result<PusherUserAuth, AuthorisationFailure>, at now: MonotonicTime,
+        _ attempt: UserMachine.Attempt, _ result: Result<PusherUserAuth, AuthorisationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) {
         guard case .authorising(attempt, _) = user.state else {
@@ -41,7 +41,7 @@ extension ConnectionMachine {
     }
 
     mutating func signedIn(
-        _ id: Name, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+        _ id: Name, envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
         switch user.state {
         case .signingIn: break
@@ -81,7 +81,7 @@ extension ConnectionMachine {
         effects.append(.deliver(.signInFailed(error)))
     }
 
-    mutating func signInDeadlineReached(at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func signInDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         guard let deadline = user.deadline, deadline <= now else { return }
         var problem = "the server did not answer the sign-in within \(configuration.subscriptionTimeout)"
         if case .authorising(let attempt, _) = user.state {
@@ -94,7 +94,7 @@ extension ConnectionMachine {
     /// The next connection signs the user in again.
     ///
     /// - Parameter time: Up to when all that came is known to have been heard.
-    mutating func userLost(at time: MonotonicTime, into effects: inout [Effect]) {
+    mutating func userLost(at time: Instant, into effects: inout [Effect]) {
         if let channel = user.channel, var lost = subscriptions.removeValue(forKey: channel) {
             lost.connectionLost(at: time, into: &effects)
             user.lostChannel = lost

@@ -17,12 +17,12 @@ struct ConnectionMachine: Equatable, Sendable {
     enum Phase: Equatable {
         case idle
         /// A socket is being opened: name, TCP, TLS and upgrade.
-        case opening(deadline: MonotonicTime)
+        case opening(deadline: Instant)
         /// The socket is open; `pusher:connection_established` has not come yet.
-        case establishing(deadline: MonotonicTime)
+        case establishing(deadline: Instant)
         case connected(Session)
-        case waiting(until: MonotonicTime)
-        case closing(deadline: MonotonicTime, then: AfterClosing)
+        case waiting(until: Instant)
+        case closing(deadline: Instant, then: AfterClosing)
     }
 
     enum AfterClosing: Equatable {
@@ -32,7 +32,7 @@ struct ConnectionMachine: Equatable, Sendable {
 
     struct Session: Equatable {
         let socketID: String
-        let since: MonotonicTime
+        let since: Instant
         var heartbeat: Heartbeat
     }
 
@@ -85,8 +85,8 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     /// When ``Input/deadlineReached`` is due, if nothing else happens; nil when nothing is waited for.
-    var nextDeadline: MonotonicTime? {
-        let phaseDeadline: MonotonicTime? =
+    var nextDeadline: Instant? {
+        let phaseDeadline: Instant? =
             switch phase {
             case .idle: nil
             case .opening(let deadline), .establishing(let deadline), .closing(let deadline, _): deadline
@@ -99,13 +99,13 @@ struct ConnectionMachine: Equatable, Sendable {
             earliest(subscriptionDeadlines.first?.deadline, earliest(unsentDeadline, earliest(user.deadline, readingDeadline))))
     }
 
-    private func earliest(_ left: MonotonicTime?, _ right: MonotonicTime?) -> MonotonicTime? {
+    private func earliest(_ left: Instant?, _ right: Instant?) -> Instant? {
         guard let left, let right else { return left ?? right }
         return min(left, right)
     }
 
     /// When the next connection attempt will be made; nil unless one is waited for.
-    var nextAttempt: MonotonicTime? {
+    var nextAttempt: Instant? {
         guard case .waiting(let until) = phase else { return nil }
         return until
     }
@@ -116,7 +116,7 @@ struct ConnectionMachine: Equatable, Sendable {
     // MARK: What happens to it
 
     /// Takes one input; appends what is to be done to `effects`, in order.
-    mutating func handle(_ input: Input, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         let wasIdle = isIdle
         defer { if !wasIdle, isIdle { signInAbandoned(into: &effects) } }
         switch input {
@@ -179,13 +179,13 @@ struct ConnectionMachine: Equatable, Sendable {
         if state != before { effects.append(.deliver(.stateChanged(from: before, to: state, because: reason))) }
     }
 
-    private mutating func noteWait(of time: Duration, at now: MonotonicTime) {
+    private mutating func noteWait(of time: Duration, at now: Instant) {
         guard case .connected(var session) = phase else { return }
         session.heartbeat.mayHaveWaited(time, at: now)
         phase = .connected(session)
     }
 
-    mutating func noteActivity(at now: MonotonicTime) {
+    mutating func noteActivity(at now: Instant) {
         guard case .connected(var session) = phase else { return }
         session.heartbeat.activity(at: now)
         phase = .connected(session)

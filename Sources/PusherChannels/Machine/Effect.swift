@@ -6,7 +6,7 @@ enum Effect: Equatable, Sendable {
     indirect case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
     case setReading(Bool)
     /// Reading goes on although there is no room: whoever is behind must lose something.
-    case pauseLimitReached(heardUpTo: MonotonicTime)
+    case pauseLimitReached(heardUpTo: Instant)
     indirect case send(ClientMessage)
     indirect case authorise(SubscriptionAttempt, socketID: String)
     indirect case cancelAuthorisation(SubscriptionAttempt)
@@ -23,7 +23,7 @@ enum Delivery: Equatable, Sendable {
     indirect case stateChanged(from: ConnectionState, to: ConnectionState, because: PusherError? = nil)
     indirect case subscribed(channel: Name)
     /// Subscribed once more: what was sent on the channel since then may not have come.
-    indirect case gap(channel: Name, since: MonotonicTime)
+    indirect case gap(channel: Name, since: Instant)
     indirect case subscriptionFailed(channel: Name, SubscriptionFailure)
     indirect case memberAdded(channel: Name, PresenceMember)
     indirect case memberRemoved(channel: Name, PresenceMember)

@@ -8,7 +8,7 @@ struct Heartbeat: Equatable, Sendable {
 
     private enum State: Equatable {
         case listening
-        case awaitingPong(deadline: MonotonicTime)
+        case awaitingPong(deadline: Instant)
         /// Nothing is read, so nothing can be heard; perhaps a sign of life is to be asked for afterwards.
         case paused(thenProbe: Bool)
 
@@ -17,33 +17,33 @@ struct Heartbeat: Equatable, Sendable {
 
     private let activityTimeout: Duration
     private let pongTimeout: Duration
-    private var lastActivity: MonotonicTime
+    private var lastActivity: Instant
     /// Where what is heard may have been said long before: everything that had come by then was heard.
-    private var behindSince: MonotonicTime?
+    private var behindSince: Instant?
     /// What silence is counted from: the last sign of life, or when one could be heard again.
-    private var silentSince: MonotonicTime
+    private var silentSince: Instant
     private var state = State.listening
 
-    init(activityTimeout: Duration, pongTimeout: Duration, now: MonotonicTime) {
+    init(activityTimeout: Duration, pongTimeout: Duration, now: Instant) {
         self.activityTimeout = activityTimeout
         self.pongTimeout = pongTimeout
         lastActivity = now
         silentSince = now
     }
 
-    mutating func activity(at now: MonotonicTime) {
+    mutating func activity(at now: Instant) {
         lastActivity = now
         silentSince = now
         if !state.isPaused { state = .listening }
     }
 
     /// What is heard from here on may have come so long before.
-    mutating func mayHaveWaited(_ time: Duration, at now: MonotonicTime) {
+    mutating func mayHaveWaited(_ time: Duration, at now: Instant) {
         behindSince = time > .zero ? now - time : nil
     }
 
     /// Everything that had come by then was heard: what is missing came later.
-    var heardUpTo: MonotonicTime {
+    var heardUpTo: Instant {
         behindSince.map { min($0, lastActivity) } ?? lastActivity
     }
 
@@ -52,14 +52,14 @@ struct Heartbeat: Equatable, Sendable {
     }
 
     /// What came meanwhile is about to be read, if the connection is still there; tells whether to ask for a sign of life.
-    mutating func resume(at now: MonotonicTime) -> Bool {
+    mutating func resume(at now: Instant) -> Bool {
         guard case .paused(let thenProbe) = state else { return false }
         silentSince = now
         state = .listening
         return thenProbe && probe(at: now)
     }
 
-    var nextDeadline: MonotonicTime? {
+    var nextDeadline: Instant? {
         switch state {
         case .listening: silentSince + activityTimeout
         case .awaitingPong(let deadline): deadline
@@ -68,7 +68,7 @@ struct Heartbeat: Equatable, Sendable {
     }
 
     /// Asks for a sign of life now; tells whether nobody has asked yet.
-    mutating func probe(at now: MonotonicTime) -> Bool {
+    mutating func probe(at now: Instant) -> Bool {
         switch state {
         case .listening:
             state = .awaitingPong(deadline: now + pongTimeout)
@@ -82,7 +82,7 @@ struct Heartbeat: Equatable, Sendable {
     }
 
     /// What to do now that the deadline may have come; nil when it has not.
-    mutating func check(at now: MonotonicTime) -> Verdict? {
+    mutating func check(at now: Instant) -> Verdict? {
         guard let nextDeadline, now >= nextDeadline else { return nil }
         switch state {
         case .listening: return probe(at: now) ? .ping : nil

@@ -21,7 +21,7 @@ struct SealedEvents: Equatable, Sendable {
     private var secret: SharedSecret?
     private var waiting: ArraySlice<Envelope> = []
     private var waitingBytes = 0
-    private var vainRefresh: MonotonicTime?
+    private var vainRefresh: Instant?
 
     /// Puts an event at the end; false when too many wait already.
     mutating func append(_ envelope: Envelope, limit: Int, byteLimit: Int) -> Bool {
@@ -49,12 +49,12 @@ struct SealedEvents: Equatable, Sendable {
     // MARK: The key
 
     /// Whether it makes sense to fetch the key for an event that can't be opened.
-    func shouldRefreshKey(at now: MonotonicTime) -> Bool {
+    func shouldRefreshKey(at now: Instant) -> Bool {
         guard case .opening(_, _, withNewKey: false) = stage else { return false }
         return vainRefresh.map { now - $0 >= Self.pauseAfterVainRefresh } ?? true
     }
 
-    mutating func awaitKey(_ attempt: SubscriptionAttempt?, at now: MonotonicTime) {
+    mutating func awaitKey(_ attempt: SubscriptionAttempt?, at now: Instant) {
         guard case .opening(_, let envelope, _) = stage else { return }
         vainRefresh = now
         stage = .awaitingKey(envelope, attempt)
@@ -87,7 +87,7 @@ struct SealedEvents: Equatable, Sendable {
     }
 
     /// There is no new key: gives up the event that waited for it.
-    mutating func keyRefused(at now: MonotonicTime) -> Envelope? {
+    mutating func keyRefused(at now: Instant) -> Envelope? {
         guard case .awaitingKey(let envelope, _) = stage else { return nil }
         vainRefresh = now
         stage = .idle

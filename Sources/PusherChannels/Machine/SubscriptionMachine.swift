@@ -9,7 +9,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         case subscribing(SubscriptionAttempt)
         case subscribed
         /// Until it is time to try again.
-        case retrying(at: MonotonicTime)
+        case retrying(at: Instant)
         /// Until the user asks again or the next connection is established.
         case failed
     }
@@ -39,7 +39,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     var sealed: SealedEvents?
     private var myUserID: Name?
     /// Since when nothing that was sent on the channel is known to have come; nil when there is no such time.
-    private var missingSince: MonotonicTime?
+    private var missingSince: Instant?
     /// Of the latest subscription, kept while the connection is down so that the next one can tell the difference.
     private var roster: PresenceRoster?
     private var unsentEvents: [ClientEvent] = []
@@ -119,7 +119,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     mutating func succeeded(
-        _ presence: PresenceSnapshot?, envelope: Envelope, at now: MonotonicTime, into effects: inout [Effect]
+        _ presence: PresenceSnapshot?, envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
         switch state {
         case .subscribing, .subscribed: break
@@ -161,7 +161,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     /// Not subscribed, for now or for good.
-    mutating func fail(_ failure: SubscriptionFailure, retryingAt time: MonotonicTime?, into effects: inout [Effect]) {
+    mutating func fail(_ failure: SubscriptionFailure, retryingAt time: Instant?, into effects: inout [Effect]) {
         failures += 1
         if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
@@ -169,7 +169,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     /// - Parameter time: Up to when all that came is known to have been heard.
-    mutating func connectionLost(at time: MonotonicTime, into effects: inout [Effect]) {
+    mutating func connectionLost(at time: Instant, into effects: inout [Effect]) {
         if isSubscribed { missingSince = time }
         if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
         if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
@@ -225,7 +225,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// Sends an event if nothing is in its way, otherwise lets it wait its turn.
     mutating func trigger(
-        _ event: ClientEvent, queueLimit: Int, byteLimit: Int, limiter: inout ClientEventLimiter, at now: MonotonicTime,
+        _ event: ClientEvent, queueLimit: Int, byteLimit: Int, limiter: inout ClientEventLimiter, at now: Instant,
         into effects: inout [Effect]
     ) -> TriggerResult {
         if isSubscribed, unsentEvents.isEmpty {
@@ -247,7 +247,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     /// Sends what waited, as fast as is allowed.
-    mutating func sendUnsentEvents(limiter: inout ClientEventLimiter, at now: MonotonicTime, into effects: inout [Effect]) {
+    mutating func sendUnsentEvents(limiter: inout ClientEventLimiter, at now: Instant, into effects: inout [Effect]) {
         guard isSubscribed else { return }
         let allowed = unsentEvents.prefix { _ in limiter.allows(at: now) }
         for event in allowed { effects.append(.send(event.message)) }

@@ -11,8 +11,8 @@ struct UserMachine: Equatable, Sendable {
         case signedOut
         /// For a connection to be established.
         case waiting
-        case authorising(Attempt, deadline: MonotonicTime)
-        case signingIn(deadline: MonotonicTime)
+        case authorising(Attempt, deadline: Instant)
+        case signingIn(deadline: Instant)
         case signedIn(id: Name, channel: Name)
         /// Until the user asks again or the next connection is established.
         case failed
@@ -38,7 +38,7 @@ struct UserMachine: Equatable, Sendable {
         if case .signedIn(_, let channel) = state { channel } else { nil }
     }
 
-    var deadline: MonotonicTime? {
+    var deadline: Instant? {
         switch state {
         case .authorising(_, let deadline), .signingIn(let deadline): deadline
         case .signedOut, .waiting, .signedIn, .failed: nil

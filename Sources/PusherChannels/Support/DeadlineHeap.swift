@@ -2,13 +2,13 @@
 /// whether it still matters.
 struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
     private struct Entry: Equatable {
-        let deadline: MonotonicTime
+        let deadline: Instant
         let key: Key
     }
 
     private var entries: [Entry] = []
 
-    var first: (deadline: MonotonicTime, key: Key)? {
+    var first: (deadline: Instant, key: Key)? {
         entries.first.map { ($0.deadline, $0.key) }
     }
 
@@ -20,7 +20,7 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
         entries = entries.filter { isKept($0.key) }.sorted { $0.deadline < $1.deadline }
     }
 
-    mutating func insert(_ key: Key, at deadline: MonotonicTime) {
+    mutating func insert(_ key: Key, at deadline: Instant) {
         entries.append(Entry(deadline: deadline, key: key))
         var child = entries.count - 1
         while child > 0 {

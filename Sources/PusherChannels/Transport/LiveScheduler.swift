@@ -9,18 +9,18 @@ public struct LiveScheduler: Scheduler {
     /// Creates a scheduler; all share one clock and one queue.
     public init() {}
 
-    /// The time since the first scheduler of the process was used.
-    public var now: MonotonicTime {
-        Self.origin.duration(to: ContinuousClock().now)
+    /// The time now; the origin is when the first scheduler of the process was used.
+    public var now: Instant {
+        Instant(Self.origin.duration(to: ContinuousClock().now))
     }
 
     /// Runs `action` on the timers' queue once `deadline` has come.
     public func schedule(
-        at deadline: MonotonicTime, label: String, _ action: @escaping @Sendable () -> Void
+        at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
-        let (seconds, attoseconds) = max(.zero, deadline - now).components
-        let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let wait = nanoseconds.overflow ? Int.max : Int(nanoseconds.partialValue) + Int(attoseconds / 1_000_000_000)
+        // A century is as good as for ever, and its nanoseconds can be counted.
+        let (seconds, attoseconds) = min(max(.zero, deadline - now), .seconds(3_155_760_000)).components
+        let wait = Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         return DispatchedAction(action, after: .nanoseconds(wait), on: Self.queue)
     }
 }

@@ -59,9 +59,9 @@ public struct PusherEnvironment: Sendable {
         self.spawn = spawn
     }
 
-    /// The wall clock's time at a time of the scheduler's clock.
-    func date(_ time: MonotonicTime) -> Date {
-        wallClock().addingTimeInterval((time - scheduler.now) / .seconds(1))
+    /// The wall clock's time at an instant of the scheduler's clock.
+    func date(_ instant: Instant) -> Date {
+        wallClock().addingTimeInterval((instant - scheduler.now) / .seconds(1))
     }
 
     /// The real world.

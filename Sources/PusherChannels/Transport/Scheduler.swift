@@ -5,12 +5,12 @@
 /// application that knows of the waking says so with ``PusherConnection/networkChanged()``.
 public protocol Scheduler: Sendable {
     /// The time now.
-    var now: MonotonicTime { get }
+    var now: Instant { get }
 
     /// Runs `action` once, at `deadline` or soon after, on any thread; a deadline in the past means as soon as possible.
     ///
     /// `label` names the timer in test reports ("reconnect of connection 1").
-    func schedule(at deadline: MonotonicTime, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction
+    func schedule(at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction
 }
 
 /// An action that waits for its time.

@@ -12,7 +12,7 @@ struct Downstream {
         /// Hand so many bytes on.
         case pass(Int)
         /// Nothing before that time; `nil` stands for: before something changes.
-        case wait(until: MonotonicTime?)
+        case wait(until: Instant?)
         case stop(FaultPlan.Stop)
         /// All was handed on: do as the server did.
         case end(End)
@@ -28,8 +28,8 @@ struct Downstream {
     private var frameEnds: ArraySlice<Int> = []
     private var framesPassed = -1
     /// When what came, and up to where it reaches.
-    private var arrivals: ArraySlice<(end: Int, time: MonotonicTime)> = []
-    private var end: (end: End, time: MonotonicTime)?
+    private var arrivals: ArraySlice<(end: Int, time: Instant)> = []
+    private var end: (end: End, time: Instant)?
 
     init(_ plan: FaultPlan = FaultPlan()) {
         self.plan = plan
@@ -55,20 +55,20 @@ struct Downstream {
 
     // MARK: The server's side
 
-    mutating func append(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
+    mutating func append(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         let start = passed + queue.count
         queue.append(bytes)
         counter.read(bytes) { frameEnds.append(start + $0) }
         arrivals.append((start + bytes.count, now))
     }
 
-    mutating func finish(_ how: End, at now: MonotonicTime) {
+    mutating func finish(_ how: End, at now: Instant) {
         if end == nil { end = (how, now) }
     }
 
     // MARK: The client's side
 
-    mutating func next(at now: MonotonicTime) -> Step {
+    mutating func next(at now: Instant) -> Step {
         var limit = queue.count
         var due: FaultPlan.Stop?
         for (stop, position) in plan.stops {
@@ -90,7 +90,7 @@ struct Downstream {
     }
 
     /// The client got so many bytes.
-    mutating func pass(_ bytes: Int, at now: MonotonicTime) {
+    mutating func pass(_ bytes: Int, at now: Instant) {
         queue.removeFirst(bytes)
         passed += bytes
         shaper.passed(bytes, at: now)

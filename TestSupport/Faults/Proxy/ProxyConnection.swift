@@ -38,10 +38,10 @@ struct ProxyConnection {
     /// It takes nothing any more, but what it sent before it went may still be there to be read.
     private var isClientDeaf = false
     /// When the reset comes that waits for the client's system to have all that was sent before.
-    private var resetDeadline: MonotonicTime?
-    private let start: MonotonicTime
+    private var resetDeadline: Instant?
+    private let start: Instant
 
-    init(client: any ProxyStream, to addresses: [SocketAddress], faults: [Fault], at now: MonotonicTime) {
+    init(client: any ProxyStream, to addresses: [SocketAddress], faults: [Fault], at now: Instant) {
         self.client = client
         start = now
         server = ServerSide(addresses: addresses)
@@ -54,7 +54,7 @@ struct ProxyConnection {
     // MARK: A turn
 
     /// Does all that can be done now. Gives back when to come again even if nothing happens; `nil` stands for never.
-    mutating func advance(at now: MonotonicTime, with buffer: UnsafeMutableRawBufferPointer) -> MonotonicTime? {
+    mutating func advance(at now: Instant, with buffer: UnsafeMutableRawBufferPointer) -> Instant? {
         var wake = handOn(at: now)
         for _ in 0..<Self.roundsPerTurn where !isOver {
             connect(at: now)
@@ -69,7 +69,7 @@ struct ProxyConnection {
         return isOver ? nil : now
     }
 
-    private mutating func connect(at now: MonotonicTime) {
+    private mutating func connect(at now: Instant) {
         // What is reset from the start needs no server.
         guard resetDeadline == nil else { return }
         let isPossible =
@@ -78,7 +78,7 @@ struct ProxyConnection {
         if !isPossible { serverEnded(.reset, at: now) }
     }
 
-    private mutating func serverEnded(_ how: Downstream.End, at now: MonotonicTime) {
+    private mutating func serverEnded(_ how: Downstream.End, at now: Instant) {
         serverHasEnded = true
         if how == .reset { server.close() }
         downstream.finish(how, at: now)
@@ -93,7 +93,7 @@ struct ProxyConnection {
 
     // MARK: To the client
 
-    private mutating func handOn(at now: MonotonicTime) -> MonotonicTime? {
+    private mutating func handOn(at now: Instant) -> Instant? {
         isClientBlocked = false
         if client.hasUnsent {
             switch client.flush() {
@@ -130,7 +130,7 @@ struct ProxyConnection {
         return resetIfPossible(at: now)
     }
 
-    private mutating func pass(_ bytes: Int, at now: MonotonicTime) -> Bool {
+    private mutating func pass(_ bytes: Int, at now: Instant) -> Bool {
         switch client.send(downstream.queue, atMost: bytes) {
         case .bytes(let sent):
             downstream.pass(sent, at: now)
@@ -150,7 +150,7 @@ struct ProxyConnection {
     }
 
     /// Sends FIN once all is sent; asked again each time.
-    private mutating func finish() -> MonotonicTime? {
+    private mutating func finish() -> Instant? {
         isFinishing = true
         downstream.discard()
         if !hasFinished, !client.hasUnsent {
@@ -160,7 +160,7 @@ struct ProxyConnection {
         return nil
     }
 
-    private mutating func resetIfPossible(at now: MonotonicTime) -> MonotonicTime? {
+    private mutating func resetIfPossible(at now: Instant) -> Instant? {
         guard !isOver, let resetDeadline else { return nil }
         if isWaitingForClient, now < start + Self.silencePatience { return start + Self.silencePatience }
         let isSent = !client.hasUnsent && Sockets.unacknowledged(client.descriptor) == 0
@@ -203,7 +203,7 @@ struct ProxyConnection {
         return true
     }
 
-    private mutating func readServer(into buffer: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> Bool {
+    private mutating func readServer(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Bool {
         guard wantsToReadServer else { return false }
         switch Sockets.receive(server.descriptor, into: buffer) {
         case .bytes(let count):

@@ -22,14 +22,14 @@ struct ProxyCore {
     private var listener: ProxyListener
     private let addresses: [SocketAddress]
     private let wrap: Wrap
-    private var connections: [(number: Int, connection: ProxyConnection, wake: MonotonicTime?)] = []
+    private var connections: [(number: Int, connection: ProxyConnection, wake: Instant?)] = []
     private var accepted = 0
     /// What connections moved that are over.
     private var movedBefore = ProxyConnection.Moved()
     private var faults: [Fault] = []
     private var faultsOfOne: [Int: [Fault]] = [:]
     /// When accepting is tried again after it failed, for want of descriptors most likely.
-    private var acceptsAgain: MonotonicTime?
+    private var acceptsAgain: Instant?
 
     init(listener: ProxyListener, addresses: [SocketAddress], faults: [Fault], wrap: @escaping Wrap) {
         self.listener = listener
@@ -87,7 +87,7 @@ struct ProxyCore {
     // MARK: Turns
 
     /// Does all that can be done now.
-    mutating func turn(at now: MonotonicTime, with buffer: UnsafeMutableRawBufferPointer) {
+    mutating func turn(at now: Instant, with buffer: UnsafeMutableRawBufferPointer) {
         accept(at: now)
         for index in connections.indices {
             connections[index].wake = connections[index].connection.advance(at: now, with: buffer)
@@ -99,7 +99,7 @@ struct ProxyCore {
         connections.removeAll { $0.connection.isOver }
     }
 
-    private mutating func accept(at now: MonotonicTime) {
+    private mutating func accept(at now: Instant) {
         guard listener.isListening, now >= acceptsAgain ?? now else { return }
         acceptsAgain = nil
         do throws(Sockets.Failure) {
@@ -115,7 +115,7 @@ struct ProxyCore {
     }
 
     /// The next time at which something is due by itself.
-    var nextWake: MonotonicTime? {
+    var nextWake: Instant? {
         (connections.map(\.wake) + [acceptsAgain]).compactMap { $0 }.min()
     }
 

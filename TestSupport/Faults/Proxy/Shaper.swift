@@ -4,7 +4,7 @@ import PusherChannels
 struct Shaper {
     enum Allowance: Equatable {
         case pass(Int)
-        case wait(until: MonotonicTime)
+        case wait(until: Instant)
     }
 
     struct Dribble: Equatable {
@@ -24,12 +24,12 @@ struct Shaper {
     var dribble: Dribble?
 
     /// Up to when the bandwidth is used up.
-    private var paidUntil: MonotonicTime?
+    private var paidUntil: Instant?
     private var passedOfPiece = 0
-    private var pieceStarts: MonotonicTime?
+    private var pieceStarts: Instant?
 
     /// What may pass of so many bytes, one at least.
-    mutating func allowance(of waiting: Int, at now: MonotonicTime) -> Allowance {
+    mutating func allowance(of waiting: Int, at now: Instant) -> Allowance {
         var bytes = waiting
         if let dribble {
             if let pieceStarts, now < pieceStarts { return .wait(until: pieceStarts) }
@@ -49,7 +49,7 @@ struct Shaper {
     }
 
     /// So many bytes have passed.
-    mutating func passed(_ bytes: Int, at now: MonotonicTime) {
+    mutating func passed(_ bytes: Int, at now: Instant) {
         if let bandwidth { paidUntil = (paidUntil ?? now) + cost(of: bytes, bandwidth) }
         if let dribble {
             passedOfPiece += bytes

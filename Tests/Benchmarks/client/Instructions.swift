@@ -140,9 +140,9 @@ private struct FrozenScheduler: Scheduler {
         func cancel() {}
     }
 
-    let now: MonotonicTime = .zero
+    let now: Instant = .origin
 
-    func schedule(at deadline: MonotonicTime, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
+    func schedule(at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
         Nothing()
     }
 }

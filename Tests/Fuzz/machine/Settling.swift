@@ -21,7 +21,7 @@ extension World {
     }
 
     /// Answers whatever the machine asks, and lets time pass where it asks nothing.
-    private mutating func run(until end: MonotonicTime) {
+    private mutating func run(until end: Instant) {
         for _ in 0..<5_000 {
             if answerNext() { continue }
             guard let deadline = machine.nextDeadline, deadline <= end else { return pass(max(end - now, .zero)) }

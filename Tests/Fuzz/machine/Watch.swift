@@ -29,14 +29,14 @@ struct Watch {
     private var isReading = true
     /// Channels that the server was asked for on this socket.
     private var askedFor: Set<Name> = []
-    private var eventTimes: [MonotonicTime] = []
+    private var eventTimes: [Instant] = []
     private var lastEvents: [Name: Int] = [:]
 
     mutating func takeMessage() -> ClientMessage? { sent.popFirst() }
     mutating func takeSealed() -> ConnectionMachine.SealedEvent? { sealed.isEmpty ? nil : sealed.removeFirst() }
 
     mutating func see(
-        _ input: Input, _ effects: [Effect], before: ConnectionMachine, after: ConnectionMachine, at now: MonotonicTime
+        _ input: Input, _ effects: [Effect], before: ConnectionMachine, after: ConnectionMachine, at now: Instant
     ) {
         see(input)
         for effect in effects { see(effect, before, after, at: now) }
@@ -59,7 +59,7 @@ struct Watch {
 
     // MARK: What it does
 
-    private mutating func see(_ effect: Effect, _ before: ConnectionMachine, _ after: ConnectionMachine, at now: MonotonicTime) {
+    private mutating func see(_ effect: Effect, _ before: ConnectionMachine, _ after: ConnectionMachine, at now: Instant) {
         switch effect {
         case .openSocket(let attempt, let secure): open(attempt, secure, after.configuration)
         case .closeSocket(let attempt, _, _): close(attempt)
@@ -102,7 +102,7 @@ struct Watch {
         sockets[attempt] = socket == .open ? .closing : .closingUnopened
     }
 
-    private mutating func send(_ message: ClientMessage, _ machine: ConnectionMachine, at now: MonotonicTime) {
+    private mutating func send(_ message: ClientMessage, _ machine: ConnectionMachine, at now: Instant) {
         require(sockets[attempt] == .open, "\(message) is sent on a socket that isn't open")
         sent.append(message)
         switch message {
@@ -124,7 +124,7 @@ struct Watch {
     }
 
     /// In order, as fast as is allowed, and on a subscribed channel.
-    private mutating func sendEvent(on channel: Name, _ data: String, _ machine: ConnectionMachine, at now: MonotonicTime) {
+    private mutating func sendEvent(on channel: Name, _ data: String, _ machine: ConnectionMachine, at now: Instant) {
         require(machine.subscriptions[channel]?.isSubscribed == true, "an event is sent on \(channel), not subscribed to")
         let number = Int(data) ?? 0
         require(number > lastEvents[channel, default: 0], "\(number) is sent on \(channel) after \(lastEvents)")

@@ -6,7 +6,7 @@ struct World {
     ]
 
     private(set) var machine: ConnectionMachine
-    private(set) var now: MonotonicTime = .zero
+    private(set) var now: Instant = .origin
     var watch = Watch()
     /// What the user wants.
     private(set) var wanted: Set<Name> = []
@@ -39,7 +39,7 @@ struct World {
             guard let deadline = machine.nextDeadline, deadline <= now else { return }
             tell(.deadlineReached)
         }
-        require(false, "time stands still at \(now), the machine waits for \(machine.nextDeadline ?? .zero)")
+        require(false, "time stands still at \(now), the machine waits for \(machine.nextDeadline ?? .origin)")
     }
 
     // MARK: The user

@@ -38,8 +38,8 @@ struct OptionsTests {
                 subscription: .seconds(6))
             $0.reconnectPolicy = ReconnectPolicy(initialDelay: .zero, maximumDelay: .zero)
         }
-        // Virtual time stands at zero.
-        func deadline() -> Duration? { rig.pusher.connection.core.read(\.nextDeadline) }
+        // Virtual time stands at its origin.
+        func deadline() -> Instant? { rig.pusher.connection.core.read(\.nextDeadline) }
         rig.pusher.connect()
         #expect(deadline() == .seconds(1))
         rig.socket.accept()

@@ -34,7 +34,7 @@ import Testing
         let start = Date(timeIntervalSince1970: 1_000)
         let pusher = Pusher(
             key: "key", options: PusherClientOptions(delivery: .immediate),
-            environment: PusherEnvironment(scheduler: scheduler, wallClock: { start + scheduler.now / .seconds(1) }))
+            environment: PusherEnvironment(scheduler: scheduler, wallClock: { start + scheduler.now.sinceOrigin / .seconds(1) }))
         pusher.connection.socket = socket
         let recorder = RecordingDelegate(of: pusher)
         pusher.connect()

@@ -32,11 +32,11 @@ import Testing
     @Test func itGoesOnWhenTheLimitIsReached() {
         var transcript = paused()
         #expect(transcript.pass(.seconds(19)).isEmpty)
-        #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached(heardUpTo: .zero), .setReading(true)])
+        #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached(heardUpTo: .origin), .setReading(true)])
         #expect(transcript.pass(.seconds(60)).isEmpty, "once")
         #expect(transcript.play(.consumersChanged(areBehind: false)) == [])
         #expect(transcript.play(.consumersChanged(areBehind: true)) == [.setReading(false)], "whoever gets behind next")
-        #expect(transcript.pass(.seconds(20)).withoutLogs == [.pauseLimitReached(heardUpTo: .zero), .setReading(true)])
+        #expect(transcript.pass(.seconds(20)).withoutLogs == [.pauseLimitReached(heardUpTo: .origin), .setReading(true)])
     }
 
     @Test func aConnectionIsMadeAllTheSame() {

@@ -19,7 +19,7 @@ struct HostileClientTests {
         var mutation = Mutation(seed: 1)
         var effects: [ServerMachine.Effect] = []
         for number in 1...4 {
-            machine.handle(.opened(.init(number), path: "/app/k?protocol=7"), at: .zero, into: &effects)
+            machine.handle(.opened(.init(number), path: "/app/k?protocol=7"), at: .origin, into: &effects)
         }
         var answered = 0
         for index in 0..<5_000 {

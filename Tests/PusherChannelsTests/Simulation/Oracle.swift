@@ -5,7 +5,7 @@ struct Oracle {
     private struct Watch {
         var latest: Int?
         /// Set while it is known that events may be missing, and since when: the next number may be any later one.
-        var gap: MonotonicTime?
+        var gap: Instant?
         var isBeginning = true
     }
 
@@ -14,7 +14,7 @@ struct Oracle {
     var triggered: Set<String> = []
     private var passedOn: Set<String> = []
     private var watches: [Name: Watch] = [:]
-    private var times: [Name: [Int: MonotonicTime]] = [:]
+    private var times: [Name: [Int: Instant]] = [:]
     private(set) var delivered: [Name: Int] = [:]
     private(set) var gapsAnnounced = 0
 
@@ -22,7 +22,7 @@ struct Oracle {
         if self.problem == nil { self.problem = problem }
     }
 
-    mutating func published(_ number: Int, on channel: Name, at time: MonotonicTime) {
+    mutating func published(_ number: Int, on channel: Name, at time: Instant) {
         times[channel, default: [:]][number] = time
     }
 
@@ -35,7 +35,7 @@ struct Oracle {
         if !passedOn.insert(event).inserted { fail("\(event) was sent twice") }
     }
 
-    mutating func hear(_ delivery: Delivery, at now: MonotonicTime, wanted: Set<Name>) {
+    mutating func hear(_ delivery: Delivery, at now: Instant, wanted: Set<Name>) {
         switch delivery {
         case .event(let envelope) where envelope.event == "number":
             guard let channel = envelope.channel, let number = envelope.data.flatMap({ Int($0) }) else {
@@ -70,7 +70,7 @@ struct Oracle {
             if !isReplay { fail("\(number) on \(channel) after \(latest)") }
         } else if let latest = watch.latest, number > latest + 1, !watch.isBeginning {
             guard let since = watch.gap else { return fail("\(latest + 1) on \(channel) is missing without a word") }
-            let missed = times[channel]?[latest + 1] ?? .zero
+            let missed = times[channel]?[latest + 1] ?? .origin
             if missed < since - Simulation.longestDelay {
                 fail("\(latest + 1) on \(channel) is missing since \(missed), but the gap began at \(since)")
             }

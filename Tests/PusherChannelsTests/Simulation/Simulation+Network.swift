@@ -12,8 +12,8 @@ struct Link {
     var isOpen = false
     var isCut = false
     var isClosedByClient = false
-    var latestAtClient: MonotonicTime = .zero
-    var latestAtServer: MonotonicTime = .zero
+    var latestAtClient: Instant = .origin
+    var latestAtServer: Instant = .origin
 }
 
 extension Simulation {

@@ -24,8 +24,8 @@ struct Simulation {
 
     let seed: UInt64
     var random: SplitMix64
-    var now: MonotonicTime = .zero
-    private var queue: [(time: MonotonicTime, number: Int, happening: Happening)] = []
+    var now: Instant = .origin
+    private var queue: [(time: Instant, number: Int, happening: Happening)] = []
     private var happeningsQueued = 0
 
     var client: ConnectionMachine
@@ -61,7 +61,7 @@ struct Simulation {
 
     // MARK: Time
 
-    mutating func schedule(_ happening: Happening, at time: MonotonicTime) {
+    mutating func schedule(_ happening: Happening, at time: Instant) {
         happeningsQueued += 1
         let entry = (time, happeningsQueued, happening)
         let place = queue.firstIndex { ($0.time, $0.number) > (time, happeningsQueued) } ?? queue.endIndex
@@ -69,7 +69,7 @@ struct Simulation {
     }
 
     /// Lets everything happen until nothing is left or the time has come.
-    mutating func run(until end: MonotonicTime) {
+    mutating func run(until end: Instant) {
         var steps = 0
         while true {
             let due = [queue.first?.time, client.nextDeadline, server.nextDeadline].compactMap { $0 }.min()
@@ -136,7 +136,7 @@ struct Simulation {
     }
 
     mutating func changeServer(
-        _ change: (inout ServerMachine, MonotonicTime, inout [ServerMachine.Effect]) -> Void
+        _ change: (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Void
     ) {
         var effects: [ServerMachine.Effect] = []
         change(&server, now, &effects)

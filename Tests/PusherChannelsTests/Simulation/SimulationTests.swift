@@ -58,7 +58,7 @@ import Testing
 
 extension Simulation {
     mutating func runToTheEnd() {
-        schedule(.trouble, at: .zero)
+        schedule(.trouble, at: .origin)
         connect()
         for channel in Self.channels where chance(60) { subscribe(to: channel) }
         while remainingTroubles > 0, oracle.problem == nil { run(until: now + .seconds(30)) }

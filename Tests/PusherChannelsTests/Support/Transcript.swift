@@ -3,7 +3,7 @@
 /// Plays a history to a connection machine, one line at a time, in time that passes only when told to.
 struct Transcript {
     private(set) var machine: ConnectionMachine
-    private(set) var now: MonotonicTime = .zero
+    private(set) var now: Instant = .origin
 
     init(_ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }, seed: UInt64 = 1) {
         var configuration = ConnectionMachine.Configuration()

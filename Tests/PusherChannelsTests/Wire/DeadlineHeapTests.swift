@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PusherChannels
@@ -10,7 +11,7 @@ import Testing
         heap.filter { $0 % 5 == 0 }
         #expect(heap.count == 100)
         for key in 500..<600 { heap.insert(key, at: .milliseconds(Int.random(in: 0..<1000, using: &random))) }
-        var (keys, last): (Set<Int>, MonotonicTime) = ([], .zero)
+        var (keys, last): (Set<Int>, Instant) = ([], .origin)
         while let (deadline, key) = heap.first {
             #expect(deadline >= last)
             (last, _) = (deadline, keys.insert(key))

@@ -118,6 +118,6 @@ struct TestEnvironmentTests {
 
     @Test func `The clock is the scheduler's`() {
         environment.scheduler.advance(by: .seconds(2))
-        #expect(environment.clock.now.time == .seconds(2))
+        #expect(environment.clock.now == .seconds(2))
     }
 }

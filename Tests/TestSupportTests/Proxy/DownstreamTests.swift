@@ -9,12 +9,12 @@ import Testing
 
     private func downstream(_ faults: [Fault], _ bytes: [UInt8]) -> Downstream {
         var downstream = Downstream(FaultPlan(faults))
-        bytes.withUnsafeBytes { downstream.append($0, at: .zero) }
+        bytes.withUnsafeBytes { downstream.append($0, at: .origin) }
         return downstream
     }
 
     /// Passes what may pass at a time; how many bytes that was, and what stands in the way of more.
-    private func pass(_ downstream: inout Downstream, at now: MonotonicTime = .zero) -> (Int, Downstream.Step) {
+    private func pass(_ downstream: inout Downstream, at now: Instant = .origin) -> (Int, Downstream.Step) {
         var count = 0
         while true {
             let step = downstream.next(at: now)
@@ -65,21 +65,21 @@ import Testing
         var downstream = downstream([], head + frame + frame)
         #expect(pass(&downstream) == (head.count + 10, .wait(until: nil)))
         downstream.add(.halfClose(after: .frames(1)))
-        #expect(downstream.next(at: .zero) == .stop(.halfClose))
+        #expect(downstream.next(at: .origin) == .stop(.halfClose))
         downstream.heal()
         downstream.add(.reset(after: .bytes(3)))
-        #expect(downstream.next(at: .zero) == .stop(.reset))
+        #expect(downstream.next(at: .origin) == .stop(.reset))
         downstream.heal()
-        #expect(downstream.next(at: .zero) == .wait(until: nil))
+        #expect(downstream.next(at: .origin) == .wait(until: nil))
     }
 
     @Test func theEndComesAfterAllElse() {
         var finished = downstream([], head)
-        finished.finish(.finished, at: .zero)
-        finished.finish(.reset, at: .zero)
+        finished.finish(.finished, at: .origin)
+        finished.finish(.reset, at: .origin)
         #expect(pass(&finished) == (head.count, .end(.finished)))
         var stalled = downstream([.stall(after: .bytes(3))], head)
-        stalled.finish(.reset, at: .zero)
+        stalled.finish(.reset, at: .origin)
         #expect(pass(&stalled) == (3, .stop(.stall)))
         stalled.heal()
         #expect(pass(&stalled) == (head.count - 3, .end(.reset)))

@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct ShaperTests {
     /// Lets bytes through as fast as may be; when each portion passed, and how many bytes it was.
-    private func pass(_ bytes: Int, through shaper: inout Shaper, from start: MonotonicTime = .zero) -> [(MonotonicTime, Int)] {
+    private func pass(_ bytes: Int, through shaper: inout Shaper, from start: Instant = .origin) -> [(Instant, Int)] {
         var (now, left) = (start, bytes)
-        var portions: [(MonotonicTime, Int)] = []
+        var portions: [(Instant, Int)] = []
         while left > 0 {
             switch shaper.allowance(of: left, at: now) {
             case .pass(let count):
@@ -28,7 +28,7 @@ import Testing
 
     @Test func withoutFaultsEverythingPassesAtOnce() {
         var shaper = Shaper()
-        #expect(shaper.allowance(of: 1_000_000, at: .zero) == .pass(1_000_000))
+        #expect(shaper.allowance(of: 1_000_000, at: .origin) == .pass(1_000_000))
     }
 
     @Test(arguments: [1, 7, 1000, 1_000_000])
@@ -37,7 +37,7 @@ import Testing
         shaper.bandwidth = bandwidth
         let portions = pass(3 * bandwidth, through: &shaper)
         // As long as it must, and no millisecond longer.
-        let end = portions.last?.0 ?? .zero
+        let end = portions.last?.0 ?? .origin
         #expect(end >= .seconds(3))
         #expect(end < .milliseconds(3001))
         #expect(portions.count <= 300)
@@ -48,7 +48,7 @@ import Testing
         shaper.bandwidth = 1000
         _ = pass(1000, through: &shaper)
         let portions = pass(1000, through: &shaper, from: .seconds(60))
-        #expect((portions.last?.0 ?? .zero) >= .seconds(60) + .milliseconds(980))
+        #expect((portions.last?.0 ?? .origin) >= .seconds(60) + .milliseconds(980))
     }
 
     @Test(arguments: [0, -1, Int.min, Int.max])
@@ -70,9 +70,9 @@ import Testing
     @Test func aPieceMayComeInParts() {
         var shaper = Shaper()
         shaper.dribble = Shaper.Dribble(bytes: 5, pause: .seconds(1))
-        shaper.passed(3, at: .zero)
-        #expect(shaper.allowance(of: 10, at: .zero) == .pass(2))
-        shaper.passed(2, at: .zero)
-        #expect(shaper.allowance(of: 10, at: .zero) == .wait(until: .seconds(1)))
+        shaper.passed(3, at: .origin)
+        #expect(shaper.allowance(of: 10, at: .origin) == .pass(2))
+        shaper.passed(2, at: .origin)
+        #expect(shaper.allowance(of: 10, at: .origin) == .wait(until: .seconds(1)))
     }
 }

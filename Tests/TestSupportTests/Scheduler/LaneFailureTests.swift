@@ -18,7 +18,7 @@ struct LaneFailureTests {
                 try await TestClock(lane.scheduler, label: "back-off").sleep(for: .seconds(3))
             }
         }
-        #expect(error?.now == .zero)
+        #expect(error?.now == .origin)
         #expect(error?.pending.map(\.label) == ["back-off", "heartbeat"])
         let text = try #require(error).description
         for part in ["advance it", "back-off at 3.0 seconds, heartbeat at 30.0 seconds", "lane.outside"] {
@@ -55,7 +55,7 @@ struct LaneFailureTests {
             await lane.settle()
             DispatchQueue.global().async { gate.continuation.finish() }
             try await lane.eventually("the answer") { answer.withLock { $0 } }
-            #expect(lane.scheduler.now == .zero)
+            #expect(lane.scheduler.now == .origin)
             await timeout.value
             #expect(lane.scheduler.now == .seconds(1))
         }
@@ -100,7 +100,7 @@ struct LaneFailureTests {
             }
         }
         #expect(error?.what == "the subscription")
-        #expect(lane.scheduler.now == .zero)
+        #expect(lane.scheduler.now == .origin)
         #expect(try #require(error).description.contains("the subscription never happened"))
     }
 

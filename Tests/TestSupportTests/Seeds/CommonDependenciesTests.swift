@@ -238,7 +238,7 @@ struct CommonDependenciesTests {
     @Test func `A scheduler`() {
         let printed = Locked<[String]>([])
         let scheduler = world.mainScheduler
-        environment.scheduler.advance(to: .zero)
+        environment.scheduler.advance(to: .origin)
         _ = scheduler.schedule(at: scheduler.now + .seconds(3), label: "print") {
             printed.withLock { $0.append("3 seconds later...") }
         }

@@ -7,7 +7,7 @@ struct ServerRig {
     typealias ID = ServerMachine.ConnectionID
 
     var machine: ServerMachine
-    var now: MonotonicTime = .zero
+    var now: Instant = .origin
     private(set) var effects: [ServerMachine.Effect] = []
 
     init(_ machine: ServerMachine = ServerMachine(socketIDs: ["1.2", "3.4", "5.6", "7.8"])) {

@@ -8,18 +8,18 @@ struct ReadingTurns {
     /// One of them; of those that are over, the last in which every socket with something to tell was named.
     struct Turn {
         var number = 0
-        var time: MonotonicTime
+        var time: Instant
     }
 
     private(set) var current: Turn
     private(set) var lastComplete: Turn
 
-    init(at now: MonotonicTime) {
+    init(at now: Instant) {
         current = Turn(time: now)
         lastComplete = current
     }
 
-    mutating func begin(at now: MonotonicTime) {
+    mutating func begin(at now: Instant) {
         current = Turn(number: current.number + 1, time: now)
     }
 
@@ -35,9 +35,9 @@ struct UnreadTime {
 
     private var lastRead: Int
     /// When everything that had come had been read.
-    private var empty: MonotonicTime
+    private var empty: Instant
     /// Of what the owner was told last.
-    private var told: MonotonicTime?
+    private var told: Instant?
 
     init(_ turns: ReadingTurns) {
         lastRead = turns.current.number

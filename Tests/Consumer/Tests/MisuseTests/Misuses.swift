@@ -55,7 +55,7 @@ enum Misuse {
     }
 
     static func pendingTimer(_ harness: TestHarness) {
-        _ = harness.scheduler.schedule(at: .seconds(5), label: "reminder") {}
+        _ = harness.scheduler.schedule(at: harness.scheduler.now + .seconds(5), label: "reminder") {}
     }
 
     static func errorOnABackgroundThread(_ harness: TestHarness) {

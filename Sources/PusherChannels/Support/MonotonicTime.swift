@@ -1,2 +1,0 @@
-/// Monotonic time: how long ago some fixed origin was. Only differences mean anything.
-public typealias MonotonicTime = Duration

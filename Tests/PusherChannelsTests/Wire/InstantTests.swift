@@ -1,0 +1,78 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct InstantTests {
+    private static let long: [Duration] = [.seconds(Int64.max), .seconds(Int64.max) * 18, Duration(_high: .max, low: .max)]
+    private static let longBefore: [Duration] = [.seconds(Int64.min), .seconds(Int64.min) * 18, Duration(_high: .min, low: 0)]
+
+    private let latest = Instant(.seconds(Int64.max))
+    private let earliest = Instant(.seconds(Int64.min))
+
+    @Test func durationsMoveIt() {
+        var instant = Instant.origin + .seconds(3)
+        #expect(instant == .seconds(3))
+        instant += .milliseconds(500)
+        #expect(instant == .seconds(3.5))
+        instant -= .seconds(4)
+        #expect(instant.sinceOrigin == .milliseconds(-500))
+        #expect(instant.advanced(by: .seconds(1)) == instant - .seconds(-1))
+        #expect(instant + Duration(secondsComponent: 0, attosecondsComponent: 1) != instant)
+    }
+
+    @Test func whatTwoDifferByIsADuration() {
+        let (early, late) = (Instant.seconds(2), Instant.seconds(5))
+        #expect(late - early == Duration.seconds(3))
+        #expect(early - late == Duration.seconds(-3))
+        #expect(early.duration(to: late) == .seconds(3))
+        #expect(early + (late - early) == late)
+    }
+
+    @Test func theEarlierOneComesFirst() {
+        let instants: [Instant] = [.seconds(-1), .origin, .milliseconds(1), .seconds(2)]
+        #expect(instants.reversed().sorted() == instants)
+        #expect(Instant.seconds(1).hashValue == Instant.milliseconds(1000).hashValue)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(15), .milliseconds(12_500), .seconds(-2), .nanoseconds(1)])
+    func itReadsAsItsDuration(duration: Duration) {
+        #expect("\(Instant(duration))" == "\(duration)")
+    }
+
+    @Test(arguments: long)
+    func nothingIsTooLongToBeAdded(duration: Duration) {
+        for instant in [earliest, .seconds(-1), .origin, .seconds(1), latest] {
+            #expect(instant + duration == latest)
+            #expect(instant - duration == earliest)
+        }
+        #expect(Instant(duration) == latest)
+    }
+
+    @Test(arguments: longBefore)
+    func nothingIsTooLongToBeTakenAway(duration: Duration) {
+        for instant in [earliest, .seconds(-1), .origin, .seconds(1), latest] {
+            #expect(instant + duration == earliest)
+            #expect(instant - duration == latest)
+        }
+        #expect(Instant(duration) == earliest)
+    }
+
+    @Test func theEdgesAreFarAndWhatTheyDifferByHasComponents() {
+        let year = 31_557_600
+        #expect(latest > .seconds(84_000_000_000 * year))
+        #expect(earliest < .seconds(-84_000_000_000 * year))
+        #expect((latest - earliest).components.seconds > 0)
+        #expect((earliest - latest).components.seconds < 0)
+        #expect(latest + .nanoseconds(1) == latest)
+        #expect(earliest - .nanoseconds(1) == earliest)
+        #expect(latest - .seconds(1) < latest)
+        #expect("\(latest) \(earliest)" == "2.658455991569832e+18 seconds -2.658455991569832e+18 seconds")
+    }
+
+    @Test(arguments: long + longBefore + [.milliseconds(9_223_372_036_900)])
+    func aTimerCanBeSetToAnyOfThem(duration: Duration) {
+        let scheduler = LiveScheduler()
+        scheduler.schedule(at: scheduler.now + duration, label: "some day") {}.cancel()
+    }
+}
