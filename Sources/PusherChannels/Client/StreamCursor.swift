@@ -36,6 +36,8 @@ final class StreamCursor<Element: Sendable> {
     }
 
     /// Waits until there is something to take.
+    // Events are what programs wait for most: not to know their type would cost more than the waiting.
+    @_specialize(where Element == PusherEvent)
     @usableFromInline
     func awaitNext(isolation actor: isolated (any Actor)?) async -> Element? {
         hold(await source.wait())
@@ -43,6 +45,7 @@ final class StreamCursor<Element: Sendable> {
     }
 
     /// Tells the source what was read. When that is all, takes what waits by now.
+    @_specialize(where Element == PusherEvent)
     @usableFromInline
     func report() {
         let rest = elements[position...]

@@ -26,6 +26,7 @@ final class StreamSource<Element: Sendable>: Sendable {
     }
 
     /// Takes what waits, or waits for something; nothing when there will be nothing, or the task is cancelled.
+    @_specialize(where Element == PusherEvent)
     func wait(evenIfCancelled: Bool = false) async -> StreamQueue<Element>.Batch {
         let number = core.makeID()
         return await withTaskCancellationHandler {
