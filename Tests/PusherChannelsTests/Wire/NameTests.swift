@@ -7,6 +7,7 @@ import Testing
     private let composed = "caf\u{E9}"
     private let decomposed = "cafe\u{301}"
 
+    // Proves P2.10.
     @Test func normalFormsAreDifferentNames() {
         #expect(composed == decomposed, "as Swift has it")
         #expect(Name(composed) != Name(decomposed))

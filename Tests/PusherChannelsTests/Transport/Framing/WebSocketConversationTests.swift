@@ -119,6 +119,7 @@ import Testing
         #expect(rig.receive(ServerFrame.ping("x")) == [.wrote([ClientFrame(opcode: 10, text: "x")]), .heardControlFrame])
     }
 
+    // Proves P4.9.
     @Test func ofAnswersToAFullStreamTheLastIsSent() {
         var rig = ConversationRig()
         rig.room = 0
