@@ -37,8 +37,8 @@ extension ClientCore {
 
     private func log(_ line: LogLine, socketID: String?) {
         var metadata: Logger.Metadata = [:]
-        metadata["socket_id"] = socketID.map { "\($0)" }
-        metadata["channel"] = line.channel.map { "\($0)" }
+        metadata["socket_id"] = socketID.map { "\($0.inLogLine())" }
+        metadata["channel"] = line.channel.map { "\($0.inLogLine)" }
         logger.log(level: line.level.swiftLogLevel, "\(line.message)", metadata: metadata)
         if case .immediate = policy { delegate?.debugLog(message: line.text) }
     }

@@ -5,7 +5,7 @@ struct LogLine: Equatable {
     var channel: Name?
 
     /// The line as a developer's delegate gets it.
-    var text: String { channel.map { "\($0): \(message)" } ?? message }
+    var text: String { channel.map { "\($0.inLogLine): \(message)" } ?? message }
 }
 
 extension Delivery {
@@ -25,7 +25,7 @@ extension Delivery {
         case .signInFailed(let error):
             LogLine(level: .warning, message: "the user is not signed in: \(error)")
         case .error(let error):
-            LogLine(level: .warning, message: "\(error)")
+            LogLine(level: .warning, message: error.description)
         case .event, .userEvent, .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .decryptionFailed:
             nil
         }

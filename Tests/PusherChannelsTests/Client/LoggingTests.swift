@@ -60,4 +60,34 @@ import Testing
             for secret in signatures + ["s3cr3t-value"] { #expect(!line.contains(secret)) }
         }
     }
+
+    /// A server's text begins no line, turns none round, colors nothing, and is cut: a log is read by people and programs.
+    @Test func whatAServerSaysStaysWithinItsLine() {
+        let rig = rig()
+        rig.pusher.subscribe("room")
+        let evil = "no\n\u{1B}[31mdisk full\u{202E}" + String(repeating: "x", count: 1 << 20)
+        let text = evil.quotedJSON
+        for frame in [
+            #"{"event":\#(text),"channel":"room","data":"{}"}"#,
+            #"{"event":\#(text),"channel":\#(text),"data":"{}"}"#,
+            #"{"event":"pusher:error","data":{"message":\#(text),"code":4301}}"#,
+            #"{"event":"pusher:error","data":\#(text)}"#,
+            #"{"event":"pusher:subscription_error","channel":"room","data":{"type":\#(text),"error":\#(text),"status":\#(text)}}"#,
+            #"{"event":"pusher_internal:member_added","channel":\#(text),"data":{"user_id":\#(text)}}"#,
+            #"{"event":"pusher_internal:subscription_succeeded","channel":\#(text),"data":{}}"#,
+            #"{"event":\#(("pusher:" + evil).quotedJSON),"data":{}}"#,
+            #"{"event":\#(("pusher:" + evil).quotedJSON),"channel":\#(text),"data":{}}"#,
+            #"{\#(text):\#(text)}"#,
+            text,
+        ] {
+            rig.socket.serverSends(frame)
+        }
+        rig.socket.serverCloses(code: 4100, reason: String(evil.prefix(50)))
+        let written = lines.withLock { $0 } + rig.recorder.log
+        #expect(written.count { $0.contains("disk full") } >= 8)
+        for line in written {
+            #expect(line.utf8.count < 2_000)
+            for scalar in ["\n", "\u{1B}", "\u{202E}"] as [Unicode.Scalar] { #expect(!line.unicodeScalars.contains(scalar)) }
+        }
+    }
 }

@@ -1,0 +1,31 @@
+/// Texts of a server in lines of a log.
+extension String {
+    /// The text as a line may hold it: the beginning of a long one, and escapes for what would begin another line or turn this one round.
+    ///
+    /// A server may send megabytes of it, and a log is read by people and programs that take a line for what it says.
+    package func inLogLine(upTo limit: Int = 200) -> String {
+        if utf8.count <= limit, utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return self }
+        var result = ""
+        var scalars = unicodeScalars.makeIterator()
+        for _ in 0..<limit {
+            guard let scalar = scalars.next() else { return result }
+            result += scalar.isForLogLines ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+        }
+        return scalars.next() == nil ? result : result + "…"
+    }
+}
+
+extension Name {
+    /// The name as a line of a log may hold it.
+    package var inLogLine: String { text.inLogLine() }
+}
+
+extension Unicode.Scalar {
+    /// Neither a control character nor one that ends lines or changes the direction of what follows.
+    fileprivate var isForLogLines: Bool {
+        switch value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028..<0x202F, 0x2066..<0x206A: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import PusherChannels
+import Testing
+
+/// Texts of a server in lines of a log.
+@Suite struct LogLineTests {
+    @Test(arguments: [
+        ("", ""), ("room", "room"), ("caf\u{E9} 🙂", "caf\u{E9} 🙂"),
+        ("one\ntwo\r", #"one\u{a}two\u{d}"#), ("\u{1B}[2J", #"\u{1b}[2J"#), ("a\u{0}b\u{7F}\u{85}", #"a\u{0}b\u{7f}\u{85}"#),
+        ("a\u{2028}b", #"a\u{2028}b"#), ("\u{202E}evil\u{2066}", #"\u{202e}evil\u{2066}"#),
+    ])
+    func whatWouldBeginALineOrTurnItRoundIsEscaped(text: String, line: String) {
+        #expect(text.inLogLine() == line)
+    }
+
+    @Test func aLongTextIsCut() {
+        #expect(String(repeating: "a", count: 200).inLogLine() == String(repeating: "a", count: 200))
+        #expect(String(repeating: "a", count: 201).inLogLine() == String(repeating: "a", count: 200) + "…")
+        #expect(String(repeating: "\n", count: 1 << 20).inLogLine(upTo: 2) == #"\u{a}\u{a}…"#)
+        let marks = "e" + String(repeating: "\u{301}", count: 1 << 20)
+        #expect(marks.inLogLine().unicodeScalars.count == 201, "what is one character to Swift may be megabytes")
+    }
+
+    @Test func whatAnErrorSaysIsOneLine() {
+        let text = "no\n\u{1B}[31m" + String(repeating: "x", count: 1 << 20)
+        let messages = [PusherError(.server, message: text).message, WebSocketFailure(.unreachable, text).message]
+        for message in messages {
+            #expect(message.hasPrefix(#"no\u{a}\u{1b}[31mxxx"#))
+            #expect(message.count < 1100)
+        }
+    }
+}
