@@ -47,6 +47,9 @@ public final class Pusher: Sendable {
     /// `pusher:subscription_error`. A channel that failed is tried again by calling this again, and on the next connection.
     /// `auth` is used once, instead of asking for an authorisation; as it is signed for one socket id, later connections ask
     /// as ``PusherClientOptions/authMethod`` says. The result for a presence channel is a ``PusherPresenceChannel``.
+    ///
+    /// Names are compared by their UTF-8 bytes, as every server and every other client does it: where a server allows such letters,
+    /// `private-é` written with one scalar and with two is two channels.
     @preconcurrency
     @discardableResult
     public func subscribe(

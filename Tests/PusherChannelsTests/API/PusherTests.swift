@@ -212,4 +212,27 @@ import Testing
             return
         }
     }
+
+    // Proves P2.10.
+    @Test func twoNormalFormsAreTwoChannels() {
+        let rig = ClientRig.connected(server: .manual) { $0.limits = .unchecked }
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        let (one, two) = ("private-\u{E9}", "private-e\u{301}")
+        #expect(one == two, "to Swift they are the same")
+        let heard = Locked<[String]>([])
+        for (name, tag) in [(one, "one"), (two, "two")] {
+            rig.pusher.subscribe(name).bind(eventName: "n") { event in heard.withLock { $0.append(tag + (event.data ?? "")) } }
+        }
+        #expect(rig.socket.frames.count { $0.event == "pusher:subscribe" } == 2)
+        for name in [one, two] {
+            rig.socket.serverSendsEvent("pusher_internal:subscription_succeeded", channel: name, data: "{}")
+        }
+        rig.socket.serverSendsEvent("n", channel: one, data: "1")
+        rig.socket.serverSendsEvent("n", channel: two, data: "2")
+        #expect(heard.withLock { $0 } == ["one1", "two2"])
+        rig.pusher.unsubscribe(one)
+        rig.socket.serverSendsEvent("n", channel: two, data: "3")
+        #expect(heard.withLock { $0 } == ["one1", "two2", "two3"])
+    }
 }
