@@ -83,7 +83,7 @@ extension ClientCore {
             delegate?.failedToSignIn(error: error)
         case .watchlist(let event):
             let watchers = readState { $0.listeners.user.watchers(of: event.name) }
-            for watcher in watchers { watcher(event.userIDs.map(\.text)) }
+            for watcher in watchers { watcher(event.userIDs) }
         case .decryptionFailed(let channel, let event, let data):
             delegate?.failedToDecryptEvent(eventName: event.text, channelName: channel.text, data: data)
         case .error(let error):

@@ -5,17 +5,17 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
     /// The id that the application's server gave the user.
     public let userId: String
 
-    let info: JSONValue?
+    let info: JSONText?
 
     /// What the application's server said about the user, as `JSONSerialization` objects; nil if nothing.
-    public var userInfo: Any? { info?.foundationValue }
+    public var userInfo: Any? { info?.value.foundationValue }
 
     /// Describes a member, for ``PusherConnection/userDataFetcher``.
     ///
     /// `userInfo` must be what `JSONSerialization` accepts; anything else is left out.
     public init(userId: String, userInfo: Any? = nil) {
         self.userId = userId
-        info = userInfo.flatMap(JSONValue.init(foundationValue:))
+        info = userInfo.flatMap(JSONValue.init(foundationValue:)).map { JSONText($0) }
     }
 
     init(_ member: PresenceMember) {
@@ -27,13 +27,13 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
     public func decodeUserInfo<Info: Decodable>(
         as type: Info.Type = Info.self, with decoder: JSONDecoder = JSONDecoder()
     ) throws -> Info {
-        try decoder.decode(type, from: Data((info ?? .null).text.utf8))
+        try decoder.decode(type, from: Data((info?.value ?? .null).text.utf8))
     }
 
     /// What a presence channel's `channel_data` says of the member.
     var channelData: JSONValue {
         var data: [Name: JSONValue] = ["user_id": .string(userId)]
-        data["user_info"] = info
+        data["user_info"] = info?.value
         return .object(data)
     }
 }

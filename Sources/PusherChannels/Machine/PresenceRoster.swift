@@ -5,45 +5,33 @@ struct PresenceRoster: Equatable, Sendable {
         var left: [PresenceMember] = []
     }
 
-    private struct Entry: Equatable {
-        let ordinal: Int
-        let member: PresenceMember
-    }
+    private var list = MemberList()
 
-    private var entries: [Name: Entry] = [:]
-    private var nextOrdinal = 0
+    var count: Int { list.count }
 
-    var count: Int { entries.count }
-
-    subscript(userID: Name) -> PresenceMember? {
-        entries[userID]?.member
-    }
+    subscript(userID: Name) -> PresenceMember? { list[userID] }
 
     /// In the order in which they were first seen.
-    var members: [PresenceMember] {
-        entries.values.sorted { $0.ordinal < $1.ordinal }.map(\.member)
-    }
+    var members: [PresenceMember] { list.members }
 
     /// Adds a member, or takes over the newer description of one; tells whether it is a new one.
     @discardableResult
     mutating func add(_ member: PresenceMember) -> Bool {
-        let known = entries[member.userID]
-        entries[member.userID] = Entry(ordinal: known?.ordinal ?? nextOrdinal, member: member)
-        if known == nil { nextOrdinal += 1 }
-        return known == nil
+        list.update(member)
     }
 
     mutating func remove(userID: Name) -> PresenceMember? {
-        entries.removeValue(forKey: userID)?.member
+        list.remove(userID)
     }
 
-    /// Takes the server's list instead of what was known, and tells the difference.
-    mutating func replace(with snapshot: PresenceSnapshot) -> Changes {
-        let before = self
-        self = PresenceRoster()
-        for member in snapshot.members { add(member) }
-        return Changes(
-            joined: members.filter { before[$0.userID] == nil },
-            left: before.members.filter { self[$0.userID] == nil })
+    /// Takes the server's list instead of what was known.
+    mutating func replace(with snapshot: PresenceSnapshot) {
+        list = snapshot.list
+    }
+
+    /// What has changed since an earlier time.
+    func changes(since earlier: PresenceRoster) -> Changes {
+        Changes(
+            joined: members.filter { earlier[$0.userID] == nil }, left: earlier.members.filter { self[$0.userID] == nil })
     }
 }

@@ -148,11 +148,10 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// The members of the very first subscription are its starting point, not changes.
     private mutating func replaceRoster(with snapshot: PresenceSnapshot?) -> PresenceRoster.Changes {
         guard name.kind == .presence else { return PresenceRoster.Changes() }
-        let known = roster
-        var current = known ?? PresenceRoster()
-        let changes = current.replace(with: snapshot ?? PresenceSnapshot(members: []))
-        roster = current
-        return known == nil ? PresenceRoster.Changes() : changes
+        var current = PresenceRoster()
+        if let snapshot { current.replace(with: snapshot) }
+        defer { roster = current }
+        return roster.map { current.changes(since: $0) } ?? PresenceRoster.Changes()
     }
 
     /// The server named the channel as one that it doesn't let this client have.
@@ -198,19 +197,19 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     private func report(added member: PresenceMember, into effects: inout [Effect]) {
-        var data: [Name: JSONValue] = ["user_id": .string(member.userID.text)]
-        data["user_info"] = member.info
-        effects.append(.deliver(.event(memberEvent("pusher:member_added", data))))
+        effects.append(.deliver(.event(memberEvent("pusher:member_added", member, info: member.info))))
         effects.append(.deliver(.memberAdded(channel: channel, member)))
     }
 
     private func report(removed member: PresenceMember, into effects: inout [Effect]) {
-        effects.append(.deliver(.event(memberEvent("pusher:member_removed", ["user_id": .string(member.userID.text)]))))
+        effects.append(.deliver(.event(memberEvent("pusher:member_removed", member))))
         effects.append(.deliver(.memberRemoved(channel: channel, member)))
     }
 
-    private func memberEvent(_ event: Name, _ data: [Name: JSONValue]) -> Envelope {
-        Envelope(event: event, channel: channel, data: JSONValue.object(data).text)
+    /// The description of a member is passed on as the server wrote it.
+    private func memberEvent(_ event: Name, _ member: PresenceMember, info: JSONText? = nil) -> Envelope {
+        let info = info.map { ",\"user_info\":\($0.text)" } ?? ""
+        return Envelope(event: event, channel: channel, data: "{\"user_id\":\(member.userID.text.quotedJSON)\(info)}")
     }
 
     mutating func countChanged(_ count: Int, envelope: Envelope, into effects: inout [Effect]) {

@@ -1,14 +1,174 @@
 /// Reads the `data` of the protocol's own events. Servers differ in how they send it: as a string holding JSON, as the
 /// value itself, as an empty string, or not at all; every form that can be understood is.
+///
+/// It is read once, from its first byte to its last, and nothing is made but what the event needs: servers put into it what they like.
 struct ControlReader {
     private let envelope: Envelope
-    /// Parsed once, however often it is looked into.
-    private let payload: JSONValue
 
     init(envelope: Envelope) {
         self.envelope = envelope
-        payload = envelope.payload ?? .null
     }
+
+    // MARK: What comes in an event
+
+    func connectionEstablished() throws(MalformedFrame) -> ServerControl {
+        var socketID: Name?
+        var timeout: Int?
+        read { (key, scanner) throws(JSONError) in
+            if scanner.isText(key, "socket_id") {
+                socketID = try scanner.scanIdentifier(depth: 1)
+            } else if scanner.isText(key, "activity_timeout") {
+                timeout = try scanner.scanInteger(depth: 1)
+            } else {
+                return false
+            }
+            return true
+        } otherwise: {
+            (socketID, timeout) = (nil, nil)
+        }
+        guard let socketID, !socketID.text.isEmpty else { throw missing("a socket_id") }
+        let seconds = timeout.flatMap { $0 > 0 && $0 < 86_400 ? $0 : nil }
+        return .connectionEstablished(socketID: socketID.text, activityTimeout: seconds.map { .seconds($0) })
+    }
+
+    func error() -> ServerControl {
+        let reason = reason("message", number: "code")
+        return .error(code: reason.number, message: reason.message)
+    }
+
+    func subscriptionError() throws(MalformedFrame) -> ServerControl {
+        let channel = try channel()
+        let reason = reason("error", number: "status")
+        return .subscriptionError(channel: channel, type: reason.type, message: reason.message, status: reason.number)
+    }
+
+    /// The first text there is, the member's or that of data which is nothing but a text, and the number beside it.
+    private func reason(_ member: StaticString, number name: StaticString) -> (type: String?, message: String, number: Int?) {
+        var type: String?
+        var message: String?
+        var number: Int?
+        let text = read { (key, scanner) throws(JSONError) in
+            if scanner.isText(key, member) {
+                message = try scanner.scanText(depth: 1)
+            } else if scanner.isText(key, name) {
+                number = try scanner.scanInteger(depth: 1)
+            } else if scanner.isText(key, "type") {
+                type = try scanner.scanText(depth: 1)
+            } else {
+                return false
+            }
+            return true
+        } otherwise: {
+            (type, message, number) = (nil, nil, nil)
+        }
+        return (type, [message, text].compactMap { $0 }.first { !$0.isEmpty } ?? "the server gave no reason", number)
+    }
+
+    func subscriptionSucceeded() throws(MalformedFrame) -> ServerControl {
+        var presence: PresenceSnapshot?
+        read { (key, scanner) throws(JSONError) in
+            guard scanner.isText(key, "presence") else { return false }
+            presence = try scanner.scanPresence(depth: 1)
+            return true
+        } otherwise: {
+            presence = nil
+        }
+        return .subscriptionSucceeded(channel: try channel(), presence: presence)
+    }
+
+    func subscriptionCount() throws(MalformedFrame) -> ServerControl {
+        var count: Int?
+        read { (key, scanner) throws(JSONError) in
+            guard scanner.isText(key, "subscription_count") else { return false }
+            count = try scanner.scanInteger(depth: 1)
+            return true
+        } otherwise: {
+            count = nil
+        }
+        guard let count else { throw missing("a subscription_count") }
+        return .subscriptionCount(channel: try channel(), count: count)
+    }
+
+    func cacheMiss() throws(MalformedFrame) -> ServerControl {
+        .cacheMiss(channel: try channel())
+    }
+
+    func memberAdded() throws(MalformedFrame) -> ServerControl {
+        let member = try member()
+        return .memberAdded(channel: try channel(), member: member)
+    }
+
+    func memberRemoved() throws(MalformedFrame) -> ServerControl {
+        let member = try member()
+        return .memberRemoved(channel: try channel(), userID: member.userID)
+    }
+
+    private func member() throws(MalformedFrame) -> PresenceMember {
+        var userID: Name?
+        var info: JSONText?
+        read { (key, scanner) throws(JSONError) in
+            if scanner.isText(key, "user_id") {
+                userID = try scanner.scanIdentifier(depth: 1)
+            } else if scanner.isText(key, "user_info") {
+                info = try scanner.scanUnlessNull(depth: 1)
+            } else {
+                return false
+            }
+            return true
+        } otherwise: {
+            userID = nil
+        }
+        guard let userID else { throw missing("a user_id") }
+        return PresenceMember(userID: userID, info: info)
+    }
+
+    // MARK: The user
+
+    /// The user data is the text that was signed; its `id` may be a number.
+    func signedIn() throws(MalformedFrame) -> ServerControl {
+        var user: SignedInUser?
+        read { (key, scanner) throws(JSONError) in
+            guard scanner.isText(key, "user_data") else { return false }
+            user = try scanner.scanUserData(depth: 1)
+            return true
+        } otherwise: {
+            user = nil
+        }
+        switch user {
+        case nil: throw missing("user_data")
+        case .notJSON: throw missing("user_data in JSON")
+        case .id(let id?) where !id.text.isEmpty: return .signedIn(userID: id)
+        case .id: throw missing("a user id")
+        }
+    }
+
+    func watchlist() -> [WatchlistEvent] {
+        var events: [WatchlistEvent] = []
+        read { (key, scanner) throws(JSONError) in
+            guard scanner.isText(key, "events") else { return false }
+            events = try scanner.scanWatchlist(depth: 1)
+            return true
+        } otherwise: {
+            events = []
+        }
+        return events
+    }
+
+    /// Sockudo sends `online` and `offline` as plain events without a channel.
+    static func plainWatchlist(_ envelope: Envelope) -> WatchlistEvent? {
+        guard envelope.channel == nil, envelope.event.equals("online") || envelope.event.equals("offline") else { return nil }
+        var userIDs: [String]?
+        ControlReader(envelope: envelope).read { (key, scanner) throws(JSONError) in
+            guard scanner.isText(key, "user_ids") else { return false }
+            userIDs = try scanner.scanIdentifiers(depth: 1)
+            return true
+        } otherwise: {
+            userIDs = nil
+        }
+        return userIDs.map { WatchlistEvent(name: envelope.event, userIDs: $0) }
+    }
+
+    // MARK: Reading
 
     private func channel() throws(MalformedFrame) -> Name {
         guard let channel = envelope.channel, !channel.text.isEmpty else { throw missing("a channel") }
@@ -19,105 +179,22 @@ struct ControlReader {
         .incomplete(event: envelope.event, missing: what)
     }
 
-    /// The first text there is, the member's or that of data which is nothing but a text.
-    private func reason(_ member: String) -> String {
-        let texts = [payload[member]?.stringValue, payload.stringValue].compactMap { $0 }
-        return texts.first { !$0.isEmpty } ?? "the server gave no reason"
-    }
-
-    func connectionEstablished() throws(MalformedFrame) -> ServerControl {
-        guard let socketID = payload["socket_id"]?.identifier, !socketID.isEmpty else { throw missing("a socket_id") }
-        let timeout = payload["activity_timeout"]?.number.flatMap { $0 > 0 && $0 < 86_400 ? $0 : nil }
-        return .connectionEstablished(socketID: socketID, activityTimeout: timeout.map { .seconds($0) })
-    }
-
-    func error() -> ServerControl {
-        .error(code: payload["code"]?.number, message: reason("message"))
-    }
-
-    func subscriptionSucceeded() throws(MalformedFrame) -> ServerControl {
-        .subscriptionSucceeded(channel: try channel(), presence: payload["presence"].map(snapshot))
-    }
-
-    /// Members are the ids and the hash's keys together: pusher-fake leaves `ids` out, Reverb sends an empty hash as `[]`.
-    private func snapshot(_ presence: JSONValue) -> PresenceSnapshot {
-        let hash = presence["hash"]?.objectValue ?? [:]
-        let ids = (presence["ids"]?.arrayValue ?? []).compactMap(\.name)
-        var seen: Set<Name> = []
-        let ordered = (ids + hash.keys.sorted()).filter { seen.insert($0).inserted }
-        return PresenceSnapshot(members: ordered.map { PresenceMember(userID: $0, info: hash[$0].flatMap(\.unlessNull)) })
-    }
-
-    func subscriptionError() throws(MalformedFrame) -> ServerControl {
-        .subscriptionError(
-            channel: try channel(), type: payload["type"]?.stringValue, message: reason("error"),
-            status: payload["status"]?.number)
-    }
-
-    func subscriptionCount() throws(MalformedFrame) -> ServerControl {
-        guard let count = payload["subscription_count"]?.number else { throw missing("a subscription_count") }
-        return .subscriptionCount(channel: try channel(), count: count)
-    }
-
-    /// The user data is the text that was signed; its `id` may be a number.
-    func signedIn() throws(MalformedFrame) -> ServerControl {
-        guard let userData = payload["user_data"] else { throw missing("user_data") }
-        let user: JSONValue
-        do {
-            user = try userData.stringValue.map(JSONValue.init(parsing:)) ?? userData
-        } catch {
-            throw missing("user_data in JSON")
+    /// Reads the members of data that is an object: `body` passes over the value of each that it knows. Gives back data that is nothing
+    /// but a text; calls `otherwise` where it turns out to be no JSON.
+    @discardableResult
+    private func read(
+        _ body: (_ key: JSONScanner.StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Bool,
+        otherwise forget: () -> Void
+    ) -> String? {
+        let text: String?? = envelope.withData { bytes in
+            var scanner = JSONScanner(bytes)
+            do throws(JSONError) {
+                return try scanner.scanData(body)
+            } catch {
+                forget()
+                return String(decoding: bytes, as: UTF8.self)
+            }
         }
-        guard let id = user["id"]?.name, !id.text.isEmpty else { throw missing("a user id") }
-        return .signedIn(userID: id)
-    }
-
-    func watchlist() -> [WatchlistEvent] {
-        (payload["events"]?.arrayValue ?? []).compactMap { event in
-            event["name"]?.stringValue.map { WatchlistEvent(name: Name($0), userIDs: Self.userIDs(event)) }
-        }
-    }
-
-    /// Sockudo sends `online` and `offline` as plain events without a channel.
-    static func plainWatchlist(_ envelope: Envelope) -> WatchlistEvent? {
-        guard envelope.channel == nil, envelope.event.equals("online") || envelope.event.equals("offline") else { return nil }
-        let payload = envelope.payload ?? .null
-        guard payload["user_ids"] != nil else { return nil }
-        return WatchlistEvent(name: envelope.event, userIDs: userIDs(payload))
-    }
-
-    private static func userIDs(_ event: JSONValue) -> [Name] {
-        (event["user_ids"]?.arrayValue ?? []).compactMap(\.name)
-    }
-
-    func cacheMiss() throws(MalformedFrame) -> ServerControl {
-        .cacheMiss(channel: try channel())
-    }
-
-    func memberAdded() throws(MalformedFrame) -> ServerControl {
-        let member = PresenceMember(userID: try userID(), info: payload["user_info"]?.unlessNull)
-        return .memberAdded(channel: try channel(), member: member)
-    }
-
-    func memberRemoved() throws(MalformedFrame) -> ServerControl {
-        .memberRemoved(channel: try channel(), userID: try userID())
-    }
-
-    private func userID() throws(MalformedFrame) -> Name {
-        guard let userID = payload["user_id"]?.name else { throw missing("a user_id") }
-        return userID
-    }
-}
-
-extension JSONValue {
-    fileprivate var unlessNull: JSONValue? {
-        if case .null = self { nil } else { self }
-    }
-
-    fileprivate var name: Name? { identifier.map { Name($0) } }
-
-    /// An integer, or a string that holds one: not every server keeps the two apart.
-    fileprivate var number: Int? {
-        integerValue ?? stringValue.flatMap { Int($0) }
+        return text ?? nil
     }
 }

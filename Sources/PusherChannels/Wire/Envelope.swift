@@ -68,17 +68,6 @@ struct Envelope: Sendable {
         return members?.isEmpty == false ? members : nil
     }
 
-    /// `data` as a JSON value. Servers send either a string that holds JSON or the value itself; plain text stays a string.
-    var payload: JSONValue? {
-        withData { bytes in
-            do throws(JSONError) {
-                return try JSONValue(parsing: bytes)
-            } catch {
-                return .string(String(decoding: bytes, as: UTF8.self))
-            }
-        }
-    }
-
     func renamed(_ event: Name) -> Envelope {
         Envelope(
             event: event, channel: channel, block: storage.block, data: storage.data, userID: storage.userID,

@@ -117,12 +117,6 @@ extension JSONScanner {
         return nil
     }
 
-    /// Whether a token is this text; one written with escapes is compared by what it stands for.
-    private func isText(_ token: StringToken, _ text: StaticString) -> Bool {
-        if token.hasEscapes { return Name(string(token)).equals(text) }
-        return UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end]).isSame(as: text)
-    }
-
     /// Reads a value where a string is expected; nil for any other kind.
     fileprivate mutating func scanStringValue() throws(JSONError) -> StringToken? {
         if current == UInt8(ascii: "\"") { return try scanString() }

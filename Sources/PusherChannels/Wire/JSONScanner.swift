@@ -40,7 +40,13 @@ struct JSONScanner {
         position += count
     }
 
+    @inline(__always)
     mutating func skipWhitespace() {
+        // Mostly there is none.
+        if position < bytes.count, bytes[position] <= 0x20 { skipSomeWhitespace() }
+    }
+
+    private mutating func skipSomeWhitespace() {
         while position < bytes.count {
             let byte = bytes[position]
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
@@ -48,6 +54,7 @@ struct JSONScanner {
         }
     }
 
+    @inline(__always)
     mutating func expect(_ byte: UInt8, _ problem: String) throws(JSONError) {
         guard current == byte else { throw fail(problem) }
         position += 1
@@ -124,127 +131,6 @@ struct JSONScanner {
             throw fail("bad escape")
         }
     }
-
-    // MARK: Values
-
-    /// Passes over one value of any kind, checking that it is well formed.
-    mutating func skipValue(depth: Int = 0) throws(JSONError) {
-        switch current {
-        case UInt8(ascii: "\""):
-            _ = try scanString()
-        case UInt8(ascii: "{"):
-            try skipContainer(closedBy: UInt8(ascii: "}"), keyed: true, depth: depth)
-        case UInt8(ascii: "["):
-            try skipContainer(closedBy: UInt8(ascii: "]"), keyed: false, depth: depth)
-        case UInt8(ascii: "t"):
-            try skipWord("true")
-        case UInt8(ascii: "f"):
-            try skipWord("false")
-        case UInt8(ascii: "n"):
-            try skipWord("null")
-        default:
-            _ = try scanNumber()
-        }
-    }
-
-    /// Reads an object, the position being at its brace: calls `body` at each member's value, which `body` has to pass over.
-    @inline(__always)
-    mutating func scanMembers(
-        _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Void
-    ) throws(JSONError) {
-        try expect(UInt8(ascii: "{"), "expected an object")
-        skipWhitespace()
-        if current == UInt8(ascii: "}") {
-            position += 1
-            return
-        }
-        while true {
-            let key = try scanString()
-            try skipColon()
-            try body(key, &self)
-            skipWhitespace()
-            if current == UInt8(ascii: "}") {
-                position += 1
-                return
-            }
-            try expect(UInt8(ascii: ","), "expected a comma")
-            skipWhitespace()
-        }
-    }
-
-    private mutating func skipContainer(closedBy close: UInt8, keyed: Bool, depth: Int) throws(JSONError) {
-        guard depth < Self.maximumDepth else { throw fail("nested too deeply") }
-        position += 1
-        skipWhitespace()
-        if current == close {
-            position += 1
-            return
-        }
-        while true {
-            if keyed { try skipKey() }
-            try skipValue(depth: depth + 1)
-            skipWhitespace()
-            if current == close {
-                position += 1
-                return
-            }
-            try expect(UInt8(ascii: ","), "expected a comma")
-            skipWhitespace()
-        }
-    }
-
-    private mutating func skipKey() throws(JSONError) {
-        _ = try scanString()
-        try skipColon()
-    }
-
-    mutating func skipColon() throws(JSONError) {
-        skipWhitespace()
-        try expect(UInt8(ascii: ":"), "expected a colon")
-        skipWhitespace()
-    }
-
-    mutating func skipWord(_ word: StaticString) throws(JSONError) {
-        guard position + word.utf8CodeUnitCount <= bytes.count else { throw fail("expected a value") }
-        for index in 0..<word.utf8CodeUnitCount where bytes[position + index] != word.utf8Start[index] {
-            throw fail("expected a value")
-        }
-        position += word.utf8CodeUnitCount
-    }
-
-    /// Reads a number; tells whether it has no fraction and no exponent.
-    mutating func scanNumber() throws(JSONError) -> (range: Range<Int>, isInteger: Bool) {
-        let start = position
-        if current == UInt8(ascii: "-") { position += 1 }
-        if current == UInt8(ascii: "0") {
-            position += 1
-        } else {
-            try skipDigits("expected a value")
-        }
-        var isInteger = true
-        if current == UInt8(ascii: ".") {
-            isInteger = false
-            position += 1
-            try skipDigits("expected digits after the point")
-        }
-        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
-            isInteger = false
-            position += 1
-            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
-            try skipDigits("expected an exponent")
-        }
-        return (start..<position, isInteger)
-    }
-
-    private mutating func skipDigits(_ problem: String) throws(JSONError) {
-        let start = position
-        while isDigit(current) { position += 1 }
-        guard position > start else { throw fail(problem) }
-    }
-}
-
-private func isDigit(_ byte: UInt8) -> Bool {
-    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
 }
 
 func hexDigit(_ byte: UInt8) -> UInt8? {

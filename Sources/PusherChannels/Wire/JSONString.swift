@@ -87,27 +87,40 @@ private func codeUnit(_ source: UnsafeRawBufferPointer, at offset: Int) -> UInt1
 extension String {
     /// The string as a JSON string, quotes included. Escapes no more than RFC 8259 asks for.
     package var quotedJSON: String {
-        var result = ""
+        var result: [UInt8] = []
         result.reserveCapacity(utf8.count + 2)
         result.appendQuotedJSON(self)
-        return result
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a text as a JSON string, quotes included.
+    mutating func appendQuotedJSON(_ text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            append(UInt8(ascii: "\""))
+            // What needs no escape is copied at once: mostly that is all of it.
+            var copied = 0
+            for (index, byte) in utf8.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                append(contentsOf: utf8[copied..<index])
+                appendEscape(of: byte)
+                copied = index + 1
+            }
+            append(contentsOf: utf8[copied...])
+            append(UInt8(ascii: "\""))
+        }
     }
 
-    mutating func appendQuotedJSON(_ string: String) {
-        append("\"")
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": append("\\\"")
-            case "\\": append("\\\\")
-            case "\n": append("\\n")
-            case "\r": append("\\r")
-            case "\t": append("\\t")
-            case "\u{00}"..."\u{1F}":
-                let digits = String(scalar.value, radix: 16)
-                append("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
-            default: unicodeScalars.append(scalar)
-            }
+    private mutating func appendEscape(of byte: UInt8) {
+        append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\n"): append(UInt8(ascii: "n"))
+        case UInt8(ascii: "\r"): append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\t"): append(UInt8(ascii: "t"))
+        case 0..<0x10: self += "u000\(String(byte, radix: 16))".utf8
+        case 0x10..<0x20: self += "u00\(String(byte, radix: 16))".utf8
+        default: append(byte)
         }
-        append("\"")
     }
 }

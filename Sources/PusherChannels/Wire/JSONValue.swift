@@ -79,34 +79,34 @@ package enum JSONValue: Equatable, Sendable {
 
     /// Compact JSON text, members in the order of their keys.
     package var text: String {
-        var result = ""
+        var result: [UInt8] = []
         append(to: &result)
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 
-    private func append(to result: inout String) {
+    private func append(to result: inout [UInt8]) {
         switch self {
-        case .null: result.append("null")
-        case .bool(let bool): result.append(bool ? "true" : "false")
-        case .integer(let integer): result.append(String(integer))
-        case .double(let double): result.append(double.isFinite ? "\(double)" : "null")
+        case .null: result += "null".utf8
+        case .bool(let bool): result += (bool ? "true" : "false").utf8
+        case .integer(let integer): result += String(integer).utf8
+        case .double(let double): result += (double.isFinite ? "\(double)" : "null").utf8
         case .string(let string): result.appendQuotedJSON(string)
         case .array(let elements):
-            result.append("[")
+            result.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
-                if index > 0 { result.append(",") }
+                if index > 0 { result.append(UInt8(ascii: ",")) }
                 element.append(to: &result)
             }
-            result.append("]")
+            result.append(UInt8(ascii: "]"))
         case .object(let members):
-            result.append("{")
+            result.append(UInt8(ascii: "{"))
             for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-                if index > 0 { result.append(",") }
+                if index > 0 { result.append(UInt8(ascii: ",")) }
                 result.appendQuotedJSON(member.key.text)
-                result.append(":")
+                result.append(UInt8(ascii: ":"))
                 member.value.append(to: &result)
             }
-            result.append("}")
+            result.append(UInt8(ascii: "}"))
         }
     }
 }
@@ -164,17 +164,7 @@ extension JSONScanner {
     private mutating func parseArray(depth: Int) throws(JSONError) -> [JSONValue] {
         guard depth < Self.maximumDepth else { throw fail("nested too deeply") }
         var elements: [JSONValue] = []
-        advance()
-        skipWhitespace()
-        while current != UInt8(ascii: "]") {
-            if !elements.isEmpty {
-                try expect(UInt8(ascii: ","), "expected a comma")
-                skipWhitespace()
-            }
-            elements.append(try parseValue(depth: depth + 1))
-            skipWhitespace()
-        }
-        advance()
+        try scanElements { scanner throws(JSONError) in elements.append(try scanner.parseValue(depth: depth + 1)) }
         return elements
     }
 }

@@ -30,19 +30,19 @@ enum ServerControl: Equatable, Sendable {
 /// Users on this user's watchlist who came or went: `online` or `offline`.
 struct WatchlistEvent: Equatable, Sendable {
     let name: Name
-    let userIDs: [Name]
+    let userIDs: [String]
 }
 
 /// A member of a presence channel as the server describes it.
 struct PresenceMember: Equatable, Sendable {
     let userID: Name
-    let info: JSONValue?
+    let info: JSONText?
 }
 
 /// The members that a presence channel has at the moment of subscription.
 struct PresenceSnapshot: Equatable, Sendable {
-    /// In the order of the server's `ids`; members that only `hash` names follow, by id.
-    let members: [PresenceMember]
+    /// In the order of the server's `ids`; members that only `hash` names follow, in its order.
+    let list: MemberList
 }
 
 /// The protocol's own events, by their names.

@@ -53,3 +53,16 @@ extension EnvelopeDecoder {
         decode(text.utf8)
     }
 }
+
+extension Envelope {
+    /// `data` as a JSON value. Servers send either a string that holds JSON or the value itself; plain text stays a string.
+    var payload: JSONValue? {
+        withData { bytes in
+            do throws(JSONError) {
+                return try JSONValue(parsing: bytes)
+            } catch {
+                return .string(String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+/// What the protocol's own events say, read where it lies. Of several members with one name the last counts, as in ``JSONValue``.
+extension JSONScanner {
+    /// Whether a token is this text; one written with escapes is compared by what it stands for.
+    func isText(_ token: StringToken, _ text: StaticString) -> Bool {
+        if token.hasEscapes {
+            // A byte takes six at most.
+            return token.end - token.start <= 6 * text.utf8CodeUnitCount && Name(string(token)).equals(text)
+        }
+        return UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end]).isSame(as: text)
+    }
+
+    /// Reads data: the members of an object, whose values `body` passes over if it knows them; a text is given back.
+    mutating func scanData(
+        _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Bool
+    ) throws(JSONError) -> String? {
+        var text: String?
+        skipWhitespace()
+        switch current {
+        case UInt8(ascii: "\""): text = string(try scanString())
+        default: try scanObject(depth: 0, body)
+        }
+        try expectEnd()
+        return text
+    }
+
+    /// Reads an object's members; passes over anything else, and over the values that `body` doesn't know.
+    @inline(__always)
+    private mutating func scanObject(
+        depth: Int, _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Bool
+    ) throws(JSONError) {
+        guard current == UInt8(ascii: "{"), depth < Self.maximumDepth else { return try skipValue(depth: depth) }
+        try scanMembers { (key, scanner) throws(JSONError) in
+            if try !body(key, &scanner) { try scanner.skipValue(depth: depth + 1) }
+        }
+    }
+
+    // MARK: Single values
+
+    /// Reads a string; nil is anything else.
+    mutating func scanText(depth: Int) throws(JSONError) -> String? {
+        if current == UInt8(ascii: "\"") { return string(try scanString()) }
+        try skipValue(depth: depth)
+        return nil
+    }
+
+    /// Reads an identifier: a string, or an integer as a string.
+    mutating func scanIdentifier(depth: Int) throws(JSONError) -> Name? {
+        try scanIdentifierToken(depth: depth).map { name($0) }
+    }
+
+    /// Reads a list of identifiers, leaving out what is none.
+    mutating func scanIdentifiers(depth: Int) throws(JSONError) -> [String] {
+        var texts: [String] = []
+        try forEachElement(depth: depth) { scanner throws(JSONError) in
+            if let token = try scanner.scanIdentifierToken(depth: depth + 1) { texts.append(scanner.string(token)) }
+        }
+        return texts
+    }
+
+    private mutating func scanIdentifierToken(depth: Int) throws(JSONError) -> StringToken? {
+        switch current {
+        case UInt8(ascii: "\""): return try scanString()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try scanIntegerToken()
+        default:
+            try skipValue(depth: depth)
+            return nil
+        }
+    }
+
+    /// Reads a number; nil is one that is no `Int`. JSON has one way to write those that are, but for nought.
+    private mutating func scanIntegerToken() throws(JSONError) -> StringToken? {
+        let (range, isInteger) = try scanNumber()
+        guard isInteger, range.count < 19 || Int(text(range)) != nil else { return nil }
+        let isMinusNought = bytes[range.lowerBound] == UInt8(ascii: "-") && bytes[range.lowerBound + 1] == UInt8(ascii: "0")
+        return StringToken(start: range.lowerBound + (isMinusNought ? 1 : 0), end: range.upperBound, hasEscapes: false)
+    }
+
+    /// Reads an integer, or a string that holds one: not every server keeps the two apart.
+    mutating func scanInteger(depth: Int) throws(JSONError) -> Int? {
+        switch current {
+        case UInt8(ascii: "\""):
+            return Int(string(try scanString()))
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            let (range, isInteger) = try scanNumber()
+            if isInteger, let integer = Int(text(range)) { return integer }
+            return Double(text(range)).flatMap { Int(exactly: $0) }
+        default:
+            try skipValue(depth: depth)
+            return nil
+        }
+    }
+
+    /// Takes a value as it is written.
+    mutating func scanUnlessNull(depth: Int) throws(JSONError) -> JSONText? {
+        let start = position
+        let isNull = current == UInt8(ascii: "n")
+        try skipValue(depth: depth)
+        return isNull ? nil : JSONText(wellFormed: text(start..<position))
+    }
+
+    // MARK: Members
+
+    /// Calls `body` at the elements of an array; passes over anything else.
+    @inline(__always)
+    private mutating func forEachElement(
+        depth: Int, _ body: (_ scanner: inout JSONScanner) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        guard current == UInt8(ascii: "["), depth < Self.maximumDepth else { return try skipValue(depth: depth) }
+        try scanElements(body)
+    }
+
+    /// Members are the ids and the hash's keys together: pusher-fake leaves `ids` out, Reverb sends an empty hash as `[]`.
+    mutating func scanPresence(depth: Int) throws(JSONError) -> PresenceSnapshot {
+        var ids = MemberList()
+        var hash: [PresenceMember] = []
+        try scanObject(depth: depth) { (key, scanner) throws(JSONError) in
+            if scanner.isText(key, "ids") {
+                ids = try scanner.scanIDs(depth: depth + 1)
+            } else if scanner.isText(key, "hash") {
+                hash = try scanner.scanHash(depth: depth + 1)
+            } else {
+                return false
+            }
+            return true
+        }
+        for member in hash { ids.update(member) }
+        return PresenceSnapshot(list: ids)
+    }
+
+    private mutating func scanIDs(depth: Int) throws(JSONError) -> MemberList {
+        var list = MemberList()
+        var tokens: [(StringToken, digest: Int)] = []
+        try forEachElement(depth: depth) { scanner throws(JSONError) in
+            guard let token = try scanner.scanIdentifierToken(depth: depth + 1) else { return }
+            tokens.append((token, token.hasEscapes ? 0 : Name.digest(of: scanner.content(of: token))))
+            // Some at once: while memory is waited for, the next can be looked for.
+            if tokens.count == 256 { scanner.add(&tokens, to: &list) }
+        }
+        add(&tokens, to: &list)
+        return list
+    }
+
+    private func add(_ tokens: inout [(StringToken, digest: Int)], to list: inout MemberList) {
+        for (token, digest) in tokens {
+            if token.hasEscapes {
+                list.insert(name(token))
+            } else {
+                list.insert(content(of: token), digest: digest)
+            }
+        }
+        tokens.removeAll(keepingCapacity: true)
+    }
+
+    /// The bytes of a string as they stand there.
+    private func content(of token: StringToken) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end])
+    }
+
+    private mutating func scanHash(depth: Int) throws(JSONError) -> [PresenceMember] {
+        var members: [PresenceMember] = []
+        try scanObject(depth: depth) { (key, scanner) throws(JSONError) in
+            members.append(PresenceMember(userID: scanner.name(key), info: try scanner.scanUnlessNull(depth: depth + 1)))
+            return true
+        }
+        return members
+    }
+
+    // MARK: Users
+
+    /// Reads the user's data: JSON in a string, or the value itself.
+    mutating func scanUserData(depth: Int) throws(JSONError) -> SignedInUser {
+        guard current == UInt8(ascii: "\"") else { return .id(try scanID(depth: depth)) }
+        var text = string(try scanString())
+        return text.withUTF8 { utf8 in
+            var scanner = JSONScanner(UnsafeRawBufferPointer(utf8))
+            do throws(JSONError) {
+                scanner.skipWhitespace()
+                let id = try scanner.scanID(depth: 0)
+                try scanner.expectEnd()
+                return .id(id)
+            } catch {
+                return .notJSON
+            }
+        }
+    }
+
+    private mutating func scanID(depth: Int) throws(JSONError) -> Name? {
+        var id: Name?
+        try scanObject(depth: depth) { (key, scanner) throws(JSONError) in
+            guard scanner.isText(key, "id") else { return false }
+            id = try scanner.scanIdentifier(depth: depth + 1)
+            return true
+        }
+        return id
+    }
+
+    mutating func scanWatchlist(depth: Int) throws(JSONError) -> [WatchlistEvent] {
+        var events: [WatchlistEvent] = []
+        try forEachElement(depth: depth) { scanner throws(JSONError) in
+            if let event = try scanner.scanWatchlistEvent(depth: depth + 1) { events.append(event) }
+        }
+        return events
+    }
+
+    private mutating func scanWatchlistEvent(depth: Int) throws(JSONError) -> WatchlistEvent? {
+        var name: Name?
+        var userIDs: [String] = []
+        try scanObject(depth: depth) { (key, scanner) throws(JSONError) in
+            if scanner.isText(key, "name") {
+                name = try scanner.scanText(depth: depth + 1).map { Name($0) }
+            } else if scanner.isText(key, "user_ids") {
+                userIDs = try scanner.scanIdentifiers(depth: depth + 1)
+            } else {
+                return false
+            }
+            return true
+        }
+        return name.map { WatchlistEvent(name: $0, userIDs: userIDs) }
+    }
+}
+
+/// What a sign-in's user data says.
+enum SignedInUser {
+    case notJSON
+    case id(Name?)
+}

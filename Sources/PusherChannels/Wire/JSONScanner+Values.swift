@@ -1,0 +1,202 @@
+/// Passing over values, and looking into them on the way.
+extension JSONScanner {
+    /// Passes over one value of any kind, checking that it is well formed.
+    ///
+    /// Without recursion, as most of what is passed over is a few bytes long: which containers are open are bits of a number.
+    mutating func skipValue(depth: Int = 0) throws(JSONError) {
+        var level = depth
+        var open = OpenContainers()
+        while true {
+            if try beginValue(&open, at: level) {
+                level += 1
+                continue
+            }
+            while true {
+                if level == depth { return }
+                skipWhitespace()
+                let isKeyed = open.isKeyed
+                if current != (isKeyed ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+                    try expect(UInt8(ascii: ","), "expected a comma")
+                    skipWhitespace()
+                    if isKeyed { try skipKey() }
+                    break
+                }
+                advance()
+                open.removeLast()
+                level -= 1
+            }
+        }
+    }
+
+    /// Passes over a value, or over the beginning of a container that has something in it, which is told.
+    @inline(__always)
+    private mutating func beginValue(_ open: inout OpenContainers, at level: Int) throws(JSONError) -> Bool {
+        switch current {
+        case UInt8(ascii: "1")...UInt8(ascii: "9"):
+            if !passesDigits() { _ = try scanNumber() }
+        case UInt8(ascii: "0"), UInt8(ascii: "-"):
+            _ = try scanNumber()
+        case UInt8(ascii: "\""):
+            _ = try scanString()
+        case UInt8(ascii: "{"):
+            return try beginContainer(&open, closedBy: UInt8(ascii: "}"), keyed: true, level: level)
+        case UInt8(ascii: "["):
+            return try beginContainer(&open, closedBy: UInt8(ascii: "]"), keyed: false, level: level)
+        case UInt8(ascii: "t"):
+            try skipWord("true")
+        case UInt8(ascii: "f"):
+            try skipWord("false")
+        case UInt8(ascii: "n"):
+            try skipWord("null")
+        default:
+            throw fail("expected a value")
+        }
+        return false
+    }
+
+    private mutating func beginContainer(
+        _ open: inout OpenContainers, closedBy close: UInt8, keyed: Bool, level: Int
+    ) throws(JSONError) -> Bool {
+        guard level < Self.maximumDepth else { throw fail("nested too deeply") }
+        advance()
+        skipWhitespace()
+        if current == close {
+            advance()
+            return false
+        }
+        open.append(keyed: keyed)
+        if keyed { try skipKey() }
+        return true
+    }
+
+    /// Which of the containers around a position are objects, the innermost in the lowest bit.
+    private struct OpenContainers {
+        // As many bits as a document may be deep.
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
+
+        var isKeyed: Bool { low & 1 != 0 }
+
+        mutating func append(keyed: Bool) {
+            high = high << 1 | low >> 63
+            low = low << 1 | (keyed ? 1 : 0)
+        }
+
+        mutating func removeLast() {
+            low = low >> 1 | high << 63
+            high >>= 1
+        }
+    }
+
+    /// Reads an object, the position being at its brace: calls `body` at each member's value, which `body` has to pass over.
+    @inline(__always)
+    mutating func scanMembers(
+        _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        try expect(UInt8(ascii: "{"), "expected an object")
+        skipWhitespace()
+        if current == UInt8(ascii: "}") {
+            advance()
+            return
+        }
+        while true {
+            let key = try scanString()
+            try skipColon()
+            try body(key, &self)
+            skipWhitespace()
+            if current == UInt8(ascii: "}") {
+                advance()
+                return
+            }
+            try expect(UInt8(ascii: ","), "expected a comma")
+            skipWhitespace()
+        }
+    }
+
+    /// Reads an array, the position being at its bracket: calls `body` at each element, which `body` has to pass over.
+    @inline(__always)
+    mutating func scanElements(_ body: (_ scanner: inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
+        try expect(UInt8(ascii: "["), "expected an array")
+        skipWhitespace()
+        if current == UInt8(ascii: "]") {
+            advance()
+            return
+        }
+        while true {
+            try body(&self)
+            skipWhitespace()
+            if current == UInt8(ascii: "]") {
+                advance()
+                return
+            }
+            try expect(UInt8(ascii: ","), "expected a comma")
+            skipWhitespace()
+        }
+    }
+
+    private mutating func skipKey() throws(JSONError) {
+        _ = try scanString()
+        try skipColon()
+    }
+
+    mutating func skipColon() throws(JSONError) {
+        skipWhitespace()
+        try expect(UInt8(ascii: ":"), "expected a colon")
+        skipWhitespace()
+    }
+
+    mutating func skipWord(_ word: StaticString) throws(JSONError) {
+        guard position + word.utf8CodeUnitCount <= bytes.count else { throw fail("expected a value") }
+        for index in 0..<word.utf8CodeUnitCount where bytes[position + index] != word.utf8Start[index] {
+            throw fail("expected a value")
+        }
+        advance(word.utf8CodeUnitCount)
+    }
+
+    /// Passes over a number that is nothing but digits, as most are; false, and nothing is passed over, if it is another.
+    @inline(__always)
+    private mutating func passesDigits() -> Bool {
+        let start = position
+        guard current != UInt8(ascii: "0") else { return false }
+        while isDigit(current) { advance() }
+        let isMore = current == UInt8(ascii: ".") || current | 0x20 == UInt8(ascii: "e")
+        if position > start, !isMore { return true }
+        advance(start - position)
+        return false
+    }
+
+    /// Reads a number; tells whether it has no fraction and no exponent.
+    mutating func scanNumber() throws(JSONError) -> (range: Range<Int>, isInteger: Bool) {
+        let start = position
+        if passesDigits() { return (start..<position, true) }
+        if current == UInt8(ascii: "-") { advance() }
+        if current == UInt8(ascii: "0") {
+            advance()
+        } else {
+            try skipDigits("expected a value")
+        }
+        var isInteger = true
+        if current == UInt8(ascii: ".") {
+            isInteger = false
+            advance()
+            try skipDigits("expected digits after the point")
+        }
+        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+            isInteger = false
+            advance()
+            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { advance() }
+            try skipDigits("expected an exponent")
+        }
+        return (start..<position, isInteger)
+    }
+
+    private mutating func skipDigits(_ problem: String) throws(JSONError) {
+        let start = position
+        while isDigit(current) { advance() }
+        guard position > start else { throw fail(problem) }
+    }
+}
+
+private func isDigit(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+}

@@ -1,0 +1,32 @@
+/// The text of a JSON value as it was sent, which is known to be well formed: what it says is found out when somebody asks.
+///
+/// A value of it would cost many times what its length costs, and most of them nobody looks at.
+package struct JSONText: Sendable {
+    /// The text, without white space around it.
+    let text: String
+
+    /// Takes a text that was read before.
+    init(wellFormed text: String) {
+        self.text = text
+    }
+
+    package init(_ value: JSONValue) {
+        text = value.text
+    }
+
+    /// What the text says.
+    package var value: JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: text)
+        } catch {
+            return .null  // It was well formed when it was read.
+        }
+    }
+}
+
+extension JSONText: Equatable {
+    /// Whether both say the same, however they are written.
+    package static func == (left: JSONText, right: JSONText) -> Bool {
+        left.text.hasBytes(of: right.text) || left.value == right.value
+    }
+}

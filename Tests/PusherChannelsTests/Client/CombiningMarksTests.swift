@@ -1,0 +1,59 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// A run of combining marks is one character to Swift, and takes the square of its length to be compared or hashed as a `String`.
+@Suite struct CombiningMarksTests {
+    /// Where a server may write what it likes; the percent sign stands for it.
+    static let places = [
+        #"{"event":"%","channel":"room","data":"{}"}"#,
+        #"{"event":"%","data":"{}"}"#,
+        #"{"event":"pusher:%","channel":"room","data":"{}"}"#,
+        #"{"event":"n","channel":"%","data":"{}"}"#,
+        #"{"event":"n","channel":"room","data":"%"}"#,
+        #"{"event":"n","channel":"room","data":"{}","user_id":"%"}"#,
+        #"{"event":"n","channel":"room","data":"{}","%":"%"}"#,
+        #"{"event":"pusher:error","data":{"code":4301,"message":"%","%":1}}"#,
+        #"{"event":"pusher:subscription_error","channel":"%","data":{"error":"%"}}"#,
+        #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":{"presence":{"ids":["%"]}}}"#,
+        #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":{"presence":{"hash":{"%":{"%":1}}}}}"#,
+        #"{"event":"pusher_internal:member_added","channel":"presence-room","data":{"user_id":"%","user_info":{"%":"%"}}}"#,
+        #"{"event":"pusher_internal:member_removed","channel":"presence-room","data":{"user_id":"%"}}"#,
+        #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"%","user_ids":["%"]}]}}"#,
+    ]
+
+    private func client() -> ClientRig {
+        let rig = ClientRig.connected()
+        rig.pusher.subscribe("room").bind(eventName: "n") { _ in }
+        rig.pusher.bind { _ in }
+        rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "me") }
+        rig.pusher.subscribe("presence-room")
+        rig.pusher.user.watchlist.bind(eventName: "online") { _ in }
+        return rig
+    }
+
+    /// Seconds of this thread's processor time, which other work on the machine doesn't add to: the least of three tries.
+    private func cost(_ place: String, marks: Int) -> Double {
+        let text = "e" + String(repeating: "\u{301}", count: marks)
+        let message = place.components(separatedBy: "%").joined(separator: text)
+        return (0..<3).map { _ in
+            let rig = client()
+            let began = threadTime()
+            rig.socket.serverSends(message)
+            return threadTime() - began
+        }.min() ?? 0
+    }
+
+    // Proves P2.10.
+    @Test(arguments: places) func messagesCostWhatTheirLengthCosts(place: String) {
+        let (short, long) = (cost(place, marks: 12_500), cost(place, marks: 200_000))
+        #expect(long < 64 * short, "sixteen times as long; the square of it would be 256")
+    }
+}
+
+private func threadTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Members in order, found by their ids.
+@Suite struct MemberListTests {
+    private func member(_ id: String, _ info: JSONValue? = nil) -> PresenceMember {
+        PresenceMember(userID: Name(id), info: info.map { JSONText($0) })
+    }
+
+    @Test func membersKeepTheirOrder() {
+        var list = MemberList()
+        list.insert("b")
+        list.insert("a")
+        list.insert("b")
+        #expect(list.members.map(\.userID) == ["b", "a"])
+        let news = [list.update(member("c", 1)), list.update(member("b", 2))]
+        #expect(news == [true, false], "the second is a newer description of one who is there")
+        #expect(list.members == [member("b", 2), member("a"), member("c", 1)])
+        let gone = [list.remove("a"), list.remove("a")]
+        #expect(gone == [member("a"), nil])
+        #expect(list["a"] == nil)
+        #expect(list.members == [member("b", 2), member("c", 1)])
+        list.insert("a")
+        #expect(list.members.map(\.userID) == ["b", "c", "a"], "who comes again is the last")
+    }
+
+    @Test func theSameMembersAreTheSameListWhateverWasBefore() {
+        var list = MemberList([member("x"), member("a")])
+        _ = list.remove("x")
+        #expect(list == MemberList([member("a")]))
+        #expect(list != MemberList([member("b")]))
+        #expect(list != MemberList([member("a", 1)]))
+    }
+
+    /// What a dictionary and an array say of it, whatever is done, in any order.
+    @Test(arguments: 1...8)
+    func itIsADictionaryInOrder(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var list = MemberList()
+        var order: [Name] = []
+        for step in 0..<4_000 {
+            let id = Name("user-\(Int.random(in: 0..<300, using: &random))")
+            if Bool.random(using: &random) {
+                let isNew = list.update(member(id.text, .integer(step)))
+                #expect(isNew == !order.contains(id))
+                if isNew { order.append(id) }
+            } else {
+                let removed = list.remove(id)
+                #expect((removed != nil) == order.contains(id))
+                order.removeAll { $0 == id }
+            }
+            guard list.count == order.count, (list[id] != nil) == order.contains(id) else {
+                Issue.record("step \(step): \(id)")
+                return
+            }
+        }
+        #expect(list.members.map(\.userID) == order)
+    }
+
+    /// Those who come and go leave nothing behind.
+    @Test func goneMembersAreForgotten() {
+        var list = MemberList()
+        for number in 0..<100_000 {
+            list.insert(Name("\(number)"))
+            if number >= 10 { _ = list.remove(Name("\(number - 10)")) }
+        }
+        #expect(list.members.map(\.userID.text) == (99_990..<100_000).map { "\($0)" })
+        #expect(list.capacity <= 64)
+    }
+
+    @Test func infosAreTheSameHoweverTheyAreWritten() {
+        #expect(JSONText(wellFormed: #"{"a":1,"b":2}"#) == JSONText(wellFormed: #"{ "b": 2, "a": 1 }"#))
+        #expect(JSONText(wellFormed: "1") != JSONText(wellFormed: "2"))
+        #expect(JSONText(["n": "Bob"]).value == ["n": "Bob"])
+    }
+}
