@@ -10,7 +10,7 @@ import PusherChannels
 struct Benchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "benchmarks", abstract: "The client's part of ci/bench.",
-        subcommands: [Receive.self, Trigger.self, Pair.self, Again.self, Idle.self, Instructions.self])
+        subcommands: [Receive.self, Trigger.self, Pair.self, Again.self, Idle.self, Instructions.self, Cost.self])
 }
 
 /// Which feed a client goes to: one on this machine.

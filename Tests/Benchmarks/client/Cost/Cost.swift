@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+
+/// Looks for the dearest byte: large messages, filled in every place where a server may with whatever might cost more than it should.
+struct Cost: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Find out what a byte of a message costs at most.")
+
+    @Option(help: "How many nanoseconds a byte may cost.")
+    var limit = 30.0
+
+    @Option(help: "How many seconds the largest messages may take together; the dearest come first.")
+    var seconds = 240.0
+
+    @Option(help: "How many bytes the largest messages have.")
+    var largest = 1 << 24
+
+    @Option(help: "How many lines the table has.")
+    var lines = 40
+
+    @Option(help: "Only trials in whose names this is.")
+    var only = ""
+
+    /// With how many tries: what takes longer needs fewer.
+    private static let sizes = [(bytes: 1 << 16, tries: 5), (bytes: 1 << 20, tries: 2), (bytes: 1 << 24, tries: 1)]
+
+    private struct Row {
+        let trial: CostTrial
+        var costs: [Double] = []
+
+        var worst: Double { costs.max() ?? 0 }
+    }
+
+    func run() throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+            throw Failure("tasks can't be given an executor here")
+        }
+        var rows = CostTrial.all.filter { only.isEmpty || $0.name.contains(only) }.map { Row(trial: $0) }
+        for (bytes, tries) in Self.sizes where bytes <= largest {
+            let began = processorTime()
+            for index in rows.indices where processorTime() - began < seconds {
+                // What is far too dear when it is small would take hours when it is large.
+                if rows[index].worst > 1000 { continue }
+                rows[index].costs.append(rows[index].trial.nanosecondsPerByte(size: bytes, tries: tries))
+            }
+            rows.sort { $0.worst > $1.worst }
+        }
+        measureAgain(&rows)
+        for row in rows.prefix(lines) { output(line(row)) }
+        let missed = rows.filter { $0.worst > limit }
+        output(#"{"trials":\#(rows.count),"worst":\#(rows.first?.worst ?? 0),"limit":\#(limit),"missed":\#(missed.count)}"#)
+        if !missed.isEmpty { throw ExitCode.failure }
+    }
+
+    /// What is too dear may have been disturbed: whatever else the machine does costs processor time, too.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private func measureAgain(_ rows: inout [Row]) {
+        for index in rows.indices where rows[index].worst > limit && rows[index].worst < 4 * limit {
+            for (size, cost) in rows[index].costs.enumerated() where cost > limit {
+                let again = rows[index].trial.nanosecondsPerByte(size: Self.sizes[size].bytes, tries: 5)
+                rows[index].costs[size] = min(cost, again)
+            }
+        }
+        rows.sort { $0.worst > $1.worst }
+    }
+
+    private func line(_ row: Row) -> String {
+        let costs = Self.sizes.indices.map {
+            row.costs.indices.contains($0) ? String(format: "%9.1f", row.costs[$0]) : "        -"
+        }
+        return costs.joined() + "  " + row.trial.name
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Logging
+import PusherChannels
+
+/// What a client is in the middle of when a message comes.
+enum CostScene: Sendable {
+    /// The server has still to say hello.
+    case establishing
+    /// It has still to answer for the channels.
+    case subscribing
+    /// It has still to answer for the user.
+    case signingIn
+    /// All is answered.
+    case connected
+
+    private static let masterKey = [UInt8](repeating: 7, count: SecretBox.keyLength)
+    private static let room = "private-encrypted-room"
+
+    /// Data that the client can open.
+    static func sealed(_ data: [UInt8]) -> [UInt8] {
+        let nonce = [UInt8](repeating: 1, count: SecretBox.nonceLength)
+        let key = SecretBox.sharedSecret(channel: room, masterKey: masterKey)
+        let sealed = Data(SecretBox.seal(data, nonce: nonce, key: key) ?? []).base64EncodedString()
+        return Array(#"{"nonce":"\#(Data(nonce).base64EncodedString())","ciphertext":"\#(sealed)"}"#.utf8)
+    }
+
+    static var options: PusherClientOptions {
+        let masterKey = Data(Self.masterKey).base64EncodedString()
+        var options = PusherClientOptions(
+            authMethod: .inline(secret: "secret", encryptionMasterKey: masterKey),
+            userAuthMethod: .inline(secret: "secret", userData: #"{"id":"me"}"#), useTLS: false, limits: .unchecked,
+            delivery: .immediate)
+        options.logger = Logger(label: "cost") { _ in LineReader() }
+        return options
+    }
+
+    /// What the server says to get there.
+    var frames: [String] {
+        let established = #"{"event":"pusher:connection_established","data":{"socket_id":"1.1","activity_timeout":120}}"#
+        let signedIn = #"{"event":"pusher:signin_success","data":{"user_data":{"id":"me"}}}"#
+        let succeeded = ["room", "presence-room", Self.room].map {
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"\#($0)","data":{"presence":{"ids":["me"]}}}"#
+        }
+        let user = ##"{"event":"pusher_internal:subscription_succeeded","channel":"#server-to-user-me","data":{}}"##
+        return switch self {
+        case .establishing: []
+        case .subscribing: [established]
+        case .signingIn: [established] + succeeded
+        case .connected: [established] + succeeded + [signedIn, user]
+        }
+    }
+}
+
+/// Reads each line, as a log would.
+private struct LineReader: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let channel = event.metadata?["channel"].map { "\($0)" } ?? ""
+        withExtendedLifetime("\(event.message)\(channel)") {}
+    }
+}

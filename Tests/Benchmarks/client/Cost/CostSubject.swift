@@ -1,0 +1,96 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A client whom everything is told: a delegate, closures, callbacks and streams that take the texts of what they get.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+final class CostSubject {
+    private let socket = MemorySocket()
+    private let executor = HandExecutor()
+    private let pusher: Pusher
+    private let listener = Listener()
+    private var readers: [Task<Void, Never>] = []
+
+    init(in scene: CostScene) {
+        let environment = PusherEnvironment(
+            scheduler: FrozenScheduler(), makeWebSocket: { [socket] in socket }, wallClock: { Date(timeIntervalSince1970: 0) },
+            randomSeed: { 1 })
+        pusher = Pusher(key: "local-key", options: CostScene.options, environment: environment)
+        pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "me") }
+        pusher.delegate = listener
+        listen()
+        pusher.connect()
+        socket.hasOpened()
+        for frame in scene.frames { deliver(Array(frame.utf8)) }
+    }
+
+    deinit {
+        // The streams end with the client, and the tasks with the streams.
+        pusher.disconnect()
+        for reader in readers { reader.cancel() }
+        executor.run()
+    }
+
+    private func listen() {
+        let room = pusher.subscribe("room")
+        room.bind(eventName: "new", eventCallback: { take($0) })
+        pusher.subscribe("waiting")
+        pusher.subscribe("private-encrypted-room").bind(eventName: "new", eventCallback: { take($0) })
+        let presence = pusher.subscribeToPresenceChannel(
+            channelName: "presence-room", onMemberAdded: { take($0.userId) },
+            onMemberRemoved: { take($0.userId) })
+        pusher.bind(eventCallback: { take($0) })
+        pusher.user.bind(eventName: "new", eventCallback: { take($0) })
+        for event in ["online", "offline"] {
+            pusher.user.watchlist.bind(eventName: event) { users in for user in users { take(user) } }
+        }
+        pusher.signIn { _ in }
+        let events = pusher.events(buffering: StreamBuffering())
+        let members = presence.memberChanges(buffering: StreamBuffering())
+        readers = [
+            Task(executorPreference: executor) { for await event in events { take(event) } },
+            Task(executorPreference: executor) { for await _ in members {} },
+        ]
+        executor.run()
+    }
+
+    /// Has the client read a message, and everybody what it is.
+    func deliver(_ message: [UInt8]) {
+        socket.deliver(message)
+        executor.run()
+    }
+}
+
+private func take(_ event: PusherEvent) {
+    take(event.eventName)
+    if let channel = event.channelName { take(channel) }
+    if let data = event.data { take(data) }
+}
+
+/// Takes a text, which has to be made for that.
+@inline(never)
+private func take(_ text: String) {
+    withExtendedLifetime(text) {}
+}
+
+/// Hears everything.
+private final class Listener: PusherDelegate, Sendable {
+    func debugLog(message: String) { take(message) }
+    func subscribedToChannel(name: String) { take(name) }
+    func signedIn(userId: String) { take(userId) }
+    func failedToSignIn(error: PusherError) { take(error.message) }
+    func receivedError(error: PusherError) { take(error.message) }
+
+    func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
+        take(error?.localizedDescription ?? "")
+    }
+
+    func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
+        take(eventName)
+        take(data ?? "")
+    }
+
+}

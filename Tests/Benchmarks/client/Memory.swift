@@ -1,0 +1,94 @@
+import PusherChannels
+
+/// Delivers what it is told to.
+final class MemorySocket: WebSocket, Sendable {
+    private struct State {
+        weak var delegate: (any WebSocketDelegate)?
+        var attempt = ConnectionAttempt(1)
+    }
+
+    private let state = Locked(State())
+
+    var delegate: (any WebSocketDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        state.withLock { $0.attempt = attempt }
+    }
+
+    func hasOpened() {
+        let state = state.withLock { $0 }
+        state.delegate?.webSocketDidOpen(attempt: state.attempt)
+    }
+
+    func deliver(_ read: Read) {
+        let state = state.withLock { $0 }
+        state.delegate?.webSocketDidReceive(MessageBatch(read.messages), attempt: state.attempt)
+    }
+
+    /// The same of one text message.
+    func deliver(_ text: [UInt8]) {
+        let state = state.withLock { $0 }
+        MessageBatch.withText(text) { state.delegate?.webSocketDidReceive($0, attempt: state.attempt) }
+    }
+
+    func send(_ text: String) {}
+    func close(code: UInt16, reason: String) {}
+    func setReading(_ reading: Bool) {}
+}
+
+/// What one read brought: texts whose bytes lie one after the other. It is never let go of.
+struct Read {
+    let messages: UnsafeBufferPointer<(MessageBatch.Kind, UnsafeRawBufferPointer)>
+
+    init(_ texts: [String]) {
+        let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: texts.reduce(0) { $0 + $1.utf8.count })
+        let messages = UnsafeMutableBufferPointer<(MessageBatch.Kind, UnsafeRawBufferPointer)>.allocate(capacity: texts.count)
+        var end = 0
+        for (index, text) in texts.enumerated() {
+            let start = end
+            end = bytes[start...].update(fromContentsOf: text.utf8)
+            let text = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start..<end])
+            messages.initializeElement(at: index, to: (.text, text))
+        }
+        self.messages = UnsafeBufferPointer(messages)
+    }
+}
+
+/// A clock that stands still.
+struct FrozenScheduler: Scheduler {
+    private struct Nothing: ScheduledAction {
+        func cancel() {}
+    }
+
+    let now = Instant.origin
+
+    func schedule(at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
+        Nothing()
+    }
+}
+
+/// Runs tasks on the thread that says when.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+final class HandExecutor: TaskExecutor {
+    private let jobs = Locked<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    /// Runs what waits, until nothing does.
+    func run() {
+        while true {
+            let waiting = jobs.withLock { jobs in
+                defer { jobs.removeAll(keepingCapacity: true) }
+                return jobs
+            }
+            if waiting.isEmpty { return }
+            for job in waiting { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+}
