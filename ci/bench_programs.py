@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from bench_rows import BARE, FLOOR, SCRIPT
+from bench_rows import BARE, DEAREST, FLOOR, SCRIPT
 from benchmarking import BENCHMARKS, LIMIT, build_client, compile_c, next_line, port_of, running, stop
 
 
@@ -47,6 +47,15 @@ class Programs:
         if result["events"] != events:
             stop(f"{row.name} counted {result['events']} of {events} events: {events - result['events']} lost")
         return result
+
+    def dearest(self, part):
+        """What the dearest bytes cost, of all places and shapes that are tried."""
+        command = [self.client, "cost", "--limit", str(DEAREST), "--largest", str(1 << 20), "--lines", "10"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        *table, result = done.stdout.splitlines() or [""]
+        if not result.startswith("{"):
+            stop(f"cost ended with status {done.returncode} and no result")
+        return {"what": part.what, "unit": part.unit, "rows": [], "table": table, **json.loads(result)}
 
 
 def filled(arguments, events):

@@ -39,6 +39,9 @@ def times(costs, marks):
 def show(part):
     """Prints what summary() gave."""
     rows = part["rows"]
+    if not rows:
+        print("\n".join([f"\n{part['what']}", *part["table"]]), flush=True)
+        return
     columns = {"cpu_us": "CPU µs", "times": "times first", "per_second": "a second", "subscribing_ms": "subscribing ms",
                "peak_rss_kib": "peak RSS KiB", **PERCENTILES}
     columns = {name: title for name, title in columns.items() if any(name in row for row in rows)}
@@ -81,6 +84,9 @@ def limits(parts):
         what = f"{title(row)}: times {title(mark)}"
         metric(what, f"{ratio:.1f}")
         yield {"what": what, "times": ratio, "at_most": limit, "kept": ratio <= limit}
+    if cost := parts.get("cost"):
+        metric("dearest byte, ns", f"{cost['worst']:.1f}")
+        yield {"what": "the dearest byte, in nanoseconds", "times": cost["worst"], "at_most": cost["limit"], "kept": not cost["missed"]}
 
 
 def title(key):

@@ -129,8 +129,12 @@ PARTS = {
     "idle": Part("clients on which nothing happens, for ten seconds", [
         idle("1,000 clients, silent", 120), idle("1,000 clients, a ping each 2 s", 2)], "client and second", 1,
         lambda result: result["events"] * result["seconds"]),
+    # No feed: the messages lie in memory.
+    "cost": Part("the dearest bytes that a server can send: nanoseconds in messages of 64 KB and 1 MB", [], "byte"),
 }
 
+# What the dearest byte costs at most, in nanoseconds.
+DEAREST = 30
 # What a row costs at most: part, group, row, in costs of another (group, row) of that part.
 LIMITS = [
     ("table", ("", CLOSURE), ("", FLOOR), 26),

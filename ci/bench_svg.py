@@ -26,7 +26,7 @@ STYLE = """
 
 def draw(report):
     """The drawing, as text."""
-    parts = [report["parts"][name] for name in PARTS if name in report["parts"]]
+    parts = [report["parts"][name] for name in PARTS if report["parts"].get(name, {}).get("rows")]
     shapes, described, bottom = [], [], 12
     for part in parts:
         bottom = draw_part(part, shapes, bottom)

@@ -23,7 +23,7 @@ private func check(_ control: ServerControl, _ envelope: Envelope) {
         require(!socketID.isEmpty && timeout ?? .seconds(1) > .zero, "\(control)")
     case .subscriptionSucceeded(let channel, let presence):
         require(channel == envelope.channel && !channel.text.isEmpty, "\(control)")
-        let ids = (presence?.members ?? []).map(\.userID)
+        let ids = (presence?.list.members ?? []).map(\.userID)
         require(Set(ids).count == ids.count, "a member is there once: \(ids)")
         let hash = envelope.payload?["presence"]?["hash"]?.objectValue ?? [:]
         require(hash.keys.allSatisfy(ids.contains), "a member is missing in \(ids)")

@@ -129,7 +129,7 @@ extension UpgradeAnswer {
         get throws(ResponseReader.Problem) {
             guard has("Content-Length") else { return nil }
             let lengths = values("Content-Length")
-            guard let first = lengths.first, lengths.allSatisfy({ $0 == first }),
+            guard let first = lengths.first, lengths.allSatisfy({ $0.hasBytes(of: first) }),
                 first.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let length = Int(first)
             else { throw .length }
             return length

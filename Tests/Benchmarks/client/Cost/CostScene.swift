@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import PusherChannels
 
 /// What a client is in the middle of when a message comes.
@@ -13,7 +12,7 @@ enum CostScene: Sendable {
     /// All is answered.
     case connected
 
-    private static let masterKey = [UInt8](repeating: 7, count: SecretBox.keyLength)
+    static let masterKey = [UInt8](repeating: 7, count: SecretBox.keyLength)
     private static let room = "private-encrypted-room"
 
     /// Data that the client can open.
@@ -22,16 +21,6 @@ enum CostScene: Sendable {
         let key = SecretBox.sharedSecret(channel: room, masterKey: masterKey)
         let sealed = Data(SecretBox.seal(data, nonce: nonce, key: key) ?? []).base64EncodedString()
         return Array(#"{"nonce":"\#(Data(nonce).base64EncodedString())","ciphertext":"\#(sealed)"}"#.utf8)
-    }
-
-    static var options: PusherClientOptions {
-        let masterKey = Data(Self.masterKey).base64EncodedString()
-        var options = PusherClientOptions(
-            authMethod: .inline(secret: "secret", encryptionMasterKey: masterKey),
-            userAuthMethod: .inline(secret: "secret", userData: #"{"id":"me"}"#), useTLS: false, limits: .unchecked,
-            delivery: .immediate)
-        options.logger = Logger(label: "cost") { _ in LineReader() }
-        return options
     }
 
     /// What the server says to get there.
@@ -48,22 +37,5 @@ enum CostScene: Sendable {
         case .signingIn: [established] + succeeded
         case .connected: [established] + succeeded + [signedIn, user]
         }
-    }
-}
-
-/// Reads each line, as a log would.
-private struct LineReader: LogHandler {
-    var metadata: Logger.Metadata = [:]
-    var metadataProvider: Logger.MetadataProvider?
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let channel = event.metadata?["channel"].map { "\($0)" } ?? ""
-        withExtendedLifetime("\(event.message)\(channel)") {}
     }
 }

@@ -6,7 +6,7 @@ struct CostShape: Sendable {
     private let separator: String
     private let unit: @Sendable (Int) -> String
 
-    private init(
+    init(
         _ name: String, _ open: String = "", _ close: String = "", separator: String = "",
         _ unit: @escaping @Sendable (Int) -> String
     ) {
