@@ -147,9 +147,11 @@ final class LibwebsocketsStream: ByteStream {
     private func writable() {
         switch phase {
         case .connecting:
-            if let error = socket.connectionError { return end(.broken(error)) }
+            let error = socket.connectionError
+            if let error, !error.isOfConnected { return end(.broken(error)) }
             phase = .plain
             owner?.streamConnected()
+            if let error { drain(thenReporting: error) }
         case .securing(let session): shakeHands(session)
         case .plain, .leaving(nil, _): owner?.streamWritable()
         case .secure, .leaving:

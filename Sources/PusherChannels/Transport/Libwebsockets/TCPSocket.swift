@@ -12,6 +12,10 @@ struct SystemError: Error, Equatable, Sendable {
     var text: String { String(cString: strerror(number)).lowercased() }
 
     var isTemporary: Bool { number == EAGAIN || number == EWOULDBLOCK || number == EINTR }
+
+    /// Whether only a peer that took the connection can be the cause: it reset it before, or after, it said that it has sent its last.
+    /// To somebody who doesn't take one the system answers with another number.
+    var isOfConnected: Bool { number == ECONNRESET || number == EPIPE }
 }
 
 /// A TCP socket that never blocks; it isn't inherited by child processes, and a peer that is gone raises no signal.

@@ -1,0 +1,66 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import Glibc
+import Processes
+@testable import PusherChannels
+import Testing
+
+/// What is told of a peer that took the connection and cut it at once doesn't depend on when the loop came to look.
+@Suite struct ResetBeforeTheLoopLooksTests {
+    /// What the peer does before it resets the connection.
+    enum Before: CaseIterable, Sendable {
+        case nothing
+        /// It says that it has sent its last: the system has another error number for a reset after that.
+        case finishing
+    }
+
+    /// Has a connection reset by the time when the loop first looks at its socket.
+    ///
+    /// The name's address comes as a command, upon which the loop connects at once; the next command of the same turn takes the
+    /// connection and cuts it. Only then the loop asks which sockets have something to tell.
+    private func resolver(
+        _ listener: Int32, port: Int, loop: LibwebsocketsLoop, after before: Before
+    ) -> AddressResolver.Resolve {
+        { _, completion in
+            completion(.success(["127.0.0.1"]))
+            loop.post { _ in
+                let descriptor = accept(listener, nil, nil)
+                if before == .finishing { shutdown(descriptor, Int32(SHUT_WR)) }
+                RawConnection(descriptor: descriptor, requests: Record()).resetOnClose()
+                let client = ProcessTables.descriptors(connectedTo: port).first
+                #expect(client == nil || Readiness.gone.wait(for: client ?? -1))
+            }
+        }
+    }
+
+    @Test(arguments: Before.allCases, [false, true])
+    func aSocket(before: Before, secure: Bool) async throws {
+        let (listener, port) = try Loopback.ipv4.listener()
+        defer { close(listener) }
+        let loop = LibwebsocketsLoop(timeouts: .long)
+        try await withWatchdog {
+            let resolve = resolver(listener, port: port, loop: loop, after: before)
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop, resolve: resolve))
+            rig.open(port: port, host: "resets.example", secure: secure)
+            let failure = try #require(await rig.events.untilClosed().last?.failure)
+            #expect(failure.kind == (secure ? .tlsFailed(.handshakeFailed) : .connectionLost), "\(failure.message)")
+            await loop.shutdown()
+        }
+    }
+
+    @Test(arguments: Before.allCases)
+    func aRequest(before: Before) async throws {
+        let (listener, port) = try Loopback.ipv4.listener()
+        defer { close(listener) }
+        let loop = LibwebsocketsLoop(timeouts: .long)
+        try await withWatchdog {
+            let resolve = resolver(listener, port: port, loop: loop, after: before)
+            let rig = HTTPRig(LibwebsocketsHTTPSession(proxy: .none, loop: loop, resolve: resolve))
+            let failure = try await rig.failure(HTTPRig.request("http://resets.example:\(port)/"))
+            #expect(failure.code == .networkConnectionLost, "\(failure.failure.message)")
+            await loop.shutdown()
+        }
+    }
+}
+#endif
