@@ -1,0 +1,88 @@
+#if os(Linux)
+import Dispatch
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Deadlines are kept whatever other actions do, and whatever the process is short of.
+@Suite struct TimerThreadsTests {
+    /// Those of clients whose delegates block, more than a machine of two cores has threads for in a queue of libdispatch's.
+    @Test func actionsThatBlockHoldUpNoOther() async throws {
+        let scheduler = LiveScheduler()
+        let gate = DispatchSemaphore(value: 0)
+        let (begun, done) = (Note<Void>(), Note<Int>())
+        try await withWatchdog {
+            for number in 1...40 {
+                _ = scheduler.schedule(at: scheduler.now, label: "blocked") {
+                    begun.send(())
+                    gate.wait()
+                    done.send(number)
+                }
+            }
+            for _ in 1...40 { await begun.next() }
+            _ = scheduler.schedule(at: scheduler.now + .milliseconds(1), label: "free") { done.send(0) }
+            #expect(await done.next() == 0)
+            for _ in 1...40 { gate.signal() }
+            for _ in 1...40 { _ = await done.next() }
+        }
+    }
+
+    @Test func withOneThreadActionsWaitForEachOther() async throws {
+        let threads = FewThreads()
+        threads.allow(1)
+        let timers = TimerThreads(startThread: threads.start)
+        timers.prepare()
+        try await withWatchdog {
+            let done = Note<Int>()
+            for number in 1...10 {
+                _ = timers.add({ done.send(number) }, at: LiveScheduler.now + .milliseconds(number))
+            }
+            for number in 1...10 { #expect(await done.next() == number) }
+        }
+    }
+
+    @Test func withoutAThreadTheFirstDeadlineWaitsForOne() async throws {
+        let threads = FewThreads()
+        let timers = TimerThreads(startThread: threads.start)
+        timers.prepare()
+        try await withWatchdog {
+            let fired = Note<Void>()
+            // Its caller waits: in a thread that may.
+            try SystemThread.start("waits") {
+                _ = timers.add({ fired.send(()) }, at: LiveScheduler.now)
+            }
+            for _ in 1...5 { await threads.refusals.next() }
+            threads.allow(1)
+            await fired.next()
+        }
+    }
+
+    @Test func anActionThatIsTakenBackDoesNotRun() async throws {
+        let scheduler = LiveScheduler()
+        try await withWatchdog {
+            let done = Note<Int>()
+            let soon = scheduler.now + .milliseconds(20)
+            let taken = (1...100).map { number in scheduler.schedule(at: soon, label: "") { done.send(number) } }
+            _ = scheduler.schedule(at: soon, label: "") { done.send(0) }
+            for action in taken { action.cancel() }
+            #expect(await done.next() == 0)
+        }
+    }
+}
+
+#if compiler(>=6.2)
+@Suite struct TimersWithoutDescriptorsTests {
+    @Test func aDeadlineTakesNoDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            let shortage = DescriptorShortage(leaving: 0)
+            let scheduler = LiveScheduler()
+            let fired = DispatchSemaphore(value: 0)
+            _ = scheduler.schedule(at: scheduler.now + .milliseconds(1), label: "") { fired.signal() }
+            try #require(fired.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
+            shortage.end()
+        }
+    }
+}
+#endif
+#endif
