@@ -1,5 +1,4 @@
 #if canImport(CLibwebsockets)
-import Dispatch
 import Glibc
 
 /// Turns host names into addresses, away from the service thread: `getaddrinfo` may take ten seconds and more.
@@ -10,27 +9,81 @@ final class AddressResolver: Sendable {
     typealias Answer = Result<[String], WebSocketFailure>
     typealias Resolve = @Sendable (_ host: String, _ completion: @escaping @Sendable (Answer) -> Void) -> Void
 
-    static let shared = AddressResolver()
+    /// How long a question waits for its answer, and how long the first look-up of a name may take before another one begins.
+    static let patience = Duration.seconds(20)
 
-    private let waiting = Locked<[String: [@Sendable (Answer) -> Void]]>([:])
-    private let queue = DispatchQueue(label: "pusher-channels.resolver", attributes: .concurrent)
+    static let shared = AddressResolver(look: { look(up: $0) })
 
-    /// Calls back on another thread with the numeric addresses of a host in the order to try them, or with the reason for none.
+    private struct Question {
+        let time: Instant
+        let completion: @Sendable (Answer) -> Void
+    }
+
+    private struct Name {
+        var questions: [Question] = []
+        /// When whoever asks has it looked up again, as some look-ups never return. Each may take as long as all before: whatever
+        /// happens, the threads that are lost to a name are few.
+        var nextLookUp: Instant
+        var patience = AddressResolver.patience
+
+        mutating func isToBeLookedUp(at now: Instant) -> Bool {
+            guard now >= nextLookUp else { return false }
+            nextLookUp = now + patience
+            patience += patience
+            return true
+        }
+
+        mutating func takeQuestions(before time: Instant) -> [Question] {
+            let late = questions.filter { $0.time <= time }
+            questions.removeAll { $0.time <= time }
+            return late
+        }
+    }
+
+    private let names = Locked<[String: Name]>([:])
+    private let look: @Sendable (String) -> Answer
+    private let clock: @Sendable () -> Instant
+    private let startThread: SystemThread.Starter
+
+    init(
+        look: @escaping @Sendable (String) -> Answer, clock: @escaping @Sendable () -> Instant = { LiveScheduler.now },
+        startThread: @escaping SystemThread.Starter = SystemThread.start
+    ) {
+        self.look = look
+        self.clock = clock
+        self.startThread = startThread
+    }
+
+    /// Calls back with the numeric addresses of a host in the order to try them, or with the reason for none: on another thread,
+    /// unless there can't be one.
     ///
-    /// A lookup can't be stopped; who no longer wants the answer ignores it.
+    /// A look-up can't be stopped; who no longer wants the answer ignores it.
     func resolve(_ host: String, completion: @escaping @Sendable (Answer) -> Void) {
-        let first = waiting.withLock { waiting in
-            waiting[host, default: []].append(completion)
-            return waiting[host]?.count == 1
+        let now = clock()
+        let (isToBeLookedUp, late) = names.withLock { names in
+            var name = names[host] ?? Name(nextLookUp: now)
+            defer { names[host] = name }
+            let late = name.takeQuestions(before: now - Self.patience)
+            name.questions.append(Question(time: now, completion: completion))
+            return (name.isToBeLookedUp(at: now), late)
         }
-        guard first else { return }
-        queue.async {
-            let answer = Self.look(up: host)
-            let completions = self.waiting.withLock { $0.removeValue(forKey: host) }
-            for completion in completions ?? [] {
-                completion(answer)
-            }
+        for question in late {
+            question.completion(.failure(.timedOut("No address was found for \(host)", after: Self.patience)))
         }
+        if isToBeLookedUp { lookUp(host) }
+    }
+
+    private func lookUp(_ host: String) {
+        do throws(SystemError) {
+            try startThread("pusher-resolver") { self.answer(host, self.look(host)) }
+        } catch {
+            answer(host, .failure(WebSocketFailure(.unreachable, "No thread to look \(host) up: \(error.text)")))
+        }
+    }
+
+    private func answer(_ host: String, _ answer: Answer) {
+        let name = names.withLock { $0.removeValue(forKey: host) }
+        for question in name?.questions ?? [] { question.completion(answer) }
     }
 
     private static func look(up host: String) -> Answer {

@@ -1,23 +1,6 @@
 #if canImport(CLibwebsockets)
 import Glibc
 
-/// An error number of a system call.
-struct SystemError: Error, Equatable, Sendable {
-    let number: Int32
-
-    /// That of the call just made on this thread.
-    static var last: SystemError { SystemError(number: errno) }
-
-    /// Its text, without a capital.
-    var text: String { String(cString: strerror(number)).lowercased() }
-
-    var isTemporary: Bool { number == EAGAIN || number == EWOULDBLOCK || number == EINTR }
-
-    /// Whether only a peer that took the connection can be the cause: it reset it before, or after, it said that it has sent its last.
-    /// To somebody who doesn't take one the system answers with another number.
-    var isOfConnected: Bool { number == ECONNRESET || number == EPIPE }
-}
-
 /// A TCP socket that never blocks; it isn't inherited by child processes, and a peer that is gone raises no signal.
 struct TCPSocket {
     let descriptor: Int32
@@ -80,7 +63,9 @@ struct TCPSocket {
         return 0
     }
 
+    /// Also for the peer, whoever has the socket beside us.
     func close() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
         Glibc.close(descriptor)
     }
 

@@ -1,0 +1,116 @@
+#if os(Linux)
+import Dispatch
+import Glibc
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Names are looked up by threads of their own, of which each question hears whatever becomes of others.
+@Suite struct AddressResolverTests {
+    /// Look-ups that end when a test wants it, and a clock that it sets.
+    private final class Rig: Sendable {
+        let time = Locked(Instant.origin)
+        let begun = Note<Int>()
+        let ends = Locked<[@Sendable (AddressResolver.Answer) -> Void]>([])
+        let answers = Note<String>()
+
+        func resolver() -> AddressResolver {
+            AddressResolver(
+                look: { _ in
+                    let (answer, isThere) = (Locked(AddressResolver.Answer.success([])), DispatchSemaphore(value: 0))
+                    let number = self.ends.withLock { ends in
+                        ends.append { end in
+                            answer.withLock { $0 = end }
+                            isThere.signal()
+                        }
+                        return ends.count
+                    }
+                    self.begun.send(number)
+                    isThere.wait()
+                    return answer.withLock { $0 }
+                }, clock: { self.time.withLock { $0 } })
+        }
+
+        func ask(_ resolver: AddressResolver, _ question: String) {
+            resolver.resolve("slow.example") { [answers] answer in
+                switch answer {
+                case .success(let addresses): answers.send("\(question): \(addresses.joined(separator: " "))")
+                case .failure(let failure): answers.send("\(question): \(failure.kind)")
+                }
+            }
+        }
+
+        func advance(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
+        func end(_ number: Int, _ addresses: String...) { ends.withLock { $0[number - 1] }(.success(addresses)) }
+    }
+
+    @Test func questionsForANameShareALookUp() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            rig.ask(resolver, "one")
+            #expect(await rig.begun.next() == 1)
+            rig.advance(19)
+            rig.ask(resolver, "two")
+            rig.end(1, "::1")
+            #expect(await [rig.answers.next(), rig.answers.next()] == ["one: ::1", "two: ::1"])
+            #expect(rig.ends.withLock { $0.count } == 1)
+        }
+    }
+
+    @Test func aLookUpThatNeverReturnsDoesNotKeepItsName() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            rig.ask(resolver, "one")
+            #expect(await rig.begun.next() == 1)
+            rig.advance(20)
+            rig.ask(resolver, "two")
+            #expect(await rig.answers.next() == "one: timedOut")
+            #expect(await rig.begun.next() == 2)
+            rig.end(2, "::2")
+            #expect(await rig.answers.next() == "two: ::2")
+            // The first comes back after all, to somebody who asked meanwhile.
+            rig.ask(resolver, "three")
+            #expect(await rig.begun.next() == 3)
+            rig.end(1, "::1")
+            #expect(await rig.answers.next() == "three: ::1")
+            rig.end(3, "::3")
+        }
+    }
+
+    /// In a day of questions, one each second, that nobody answers.
+    @Test func fewThreadsAreLostToAName() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            let late = Locked(0)
+            for _ in 1...86_400 {
+                rig.advance(1)
+                resolver.resolve("slow.example") { _ in late.withLock { $0 += 1 } }
+            }
+            #expect(late.withLock { $0 } == 86_400 - 20)
+            for number in 1...13 { #expect(await rig.begun.next() == number) }
+            for number in 1...13 { rig.end(number) }
+            #expect(rig.ends.withLock { $0.count } == 13)
+        }
+    }
+
+    @Test func withoutAThreadThereIsAnErrorAndTheNextQuestionIsAnswered() async throws {
+        try await withWatchdog {
+            let isShort = Locked(true)
+            let resolver = AddressResolver(
+                look: { _ in .success(["::1"]) },
+                startThread: { (name, body) throws(SystemError) in
+                    guard !isShort.withLock({ $0 }) else { throw SystemError(number: EAGAIN) }
+                    try SystemThread.start(name, body)
+                })
+            let answers = Note<AddressResolver.Answer>()
+            resolver.resolve("some.example") { answers.send($0) }
+            let text = "No thread to look some.example up: resource temporarily unavailable"
+            #expect(await answers.next() == .failure(WebSocketFailure(.unreachable, text)))
+            isShort.withLock { $0 = false }
+            resolver.resolve("some.example") { answers.send($0) }
+            #expect(await answers.next() == .success(["::1"]))
+        }
+    }
+}
+#endif
