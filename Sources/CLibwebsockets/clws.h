@@ -4,6 +4,7 @@
 
 #include <libwebsockets.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 // A union that Swift imports with two names for one member.
 static inline struct lws *clws_adopt(struct lws_vhost *vhost, int descriptor, const char *protocol) {
@@ -16,15 +17,16 @@ static inline struct lws *clws_adopt(struct lws_vhost *vhost, int descriptor, co
 // sleeps until something else is.
 struct clws_alarm {
     lws_sorted_usec_list_t timer;
-    struct lws_context *context;
+    int event;
 };
 
 static inline void clws_ring(lws_sorted_usec_list_t *timer) {
-    lws_cancel_service(lws_container_of(timer, struct clws_alarm, timer)->context);
+    eventfd_write(lws_container_of(timer, struct clws_alarm, timer)->event, 1);
 }
 
-static inline void clws_set_alarm(struct clws_alarm *alarm, struct lws_context *context, lws_usec_t microseconds) {
-    alarm->context = context;
+// An eventfd that the context watches, in whichever way: libwebsockets' own wake-up isn't there if there was no descriptor for it.
+static inline void clws_set_alarm(struct clws_alarm *alarm, struct lws_context *context, int event, lws_usec_t microseconds) {
+    alarm->event = event;
     lws_sul_schedule(context, 0, &alarm->timer, clws_ring, microseconds);
 }
 

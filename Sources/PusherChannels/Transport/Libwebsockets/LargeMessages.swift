@@ -1,16 +1,42 @@
 #if canImport(CLibwebsockets)
-import Dispatch
 
 /// Messages that take so long to read that a loop, which serves others too, doesn't do it.
 enum LargeMessages {
     /// What is smaller takes less than the 50 ms that others may have to wait, however it is made.
     static let size = 1 << 20
 
-    private static let queue = DispatchQueue(label: "pusher-channels.large-messages")
+    private struct State {
+        var waiting: [@Sendable () -> Void] = []
+        var isWorking = false
+    }
 
-    /// Has something done by another thread. One after the other, as each may take much memory.
+    private static let state = Locked(State())
+
+    /// Has something done by another thread, or by this one if there can't be another. One after the other, as each may take much
+    /// memory.
     static func perform(_ work: @escaping @Sendable () -> Void) {
-        queue.async(execute: work)
+        let isFirst = state.withLock { state in
+            state.waiting.append(work)
+            defer { state.isWorking = true }
+            return !state.isWorking
+        }
+        guard isFirst else { return }
+        do throws(SystemError) {
+            try SystemThread.start("pusher-large") { performAll() }
+        } catch {
+            performAll()
+        }
+    }
+
+    private static func performAll() {
+        while let work = next() { work() }
+    }
+
+    private static func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            state.isWorking = !state.waiting.isEmpty
+            return state.isWorking ? state.waiting.removeFirst() : nil
+        }
     }
 }
 #endif

@@ -26,9 +26,7 @@ final class LibwebsocketsConnection {
     // MARK: Opening
 
     func open(_ request: WebSocketRequest, resolve: @escaping AddressResolver.Resolve) {
-        guard service.context != nil else {
-            return end(.failed(WebSocketFailure(.unreachable, "Can't set libwebsockets up: out of descriptors or memory?")))
-        }
+        if let failure = service.failure { return end(.failed(failure)) }
         let opening: WebSocketOpening
         do throws(WebSocketFailure) {
             opening = try WebSocketOpening(request, service: service)

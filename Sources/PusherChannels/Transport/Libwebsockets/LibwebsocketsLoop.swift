@@ -1,6 +1,4 @@
 #if canImport(CLibwebsockets)
-import CLibwebsockets
-import Foundation
 
 /// A thread that serves connections, and the way to it.
 ///
@@ -23,13 +21,14 @@ public final class LibwebsocketsLoop: Sendable {
         /// How many of the commands need the thread to run: the others are about connections, of which there are none without it.
         var needs = 0
         var isRunning = false
-        var context: OpaquePointer?
+        var wakeUp: WakeUp?
         var lastKey: UInt64 = 0
         /// Who waits for the thread to end.
         var stopping: [CheckedContinuation<Void, Never>] = []
     }
 
     let timeouts: OpeningTimeouts
+    private let startThread: SystemThread.Starter
     private let state = Locked(State())
 
     /// Creates a loop; its thread starts with the first connection.
@@ -37,8 +36,9 @@ public final class LibwebsocketsLoop: Sendable {
         self.init(timeouts: OpeningTimeouts())
     }
 
-    init(timeouts: OpeningTimeouts) {
+    init(timeouts: OpeningTimeouts, startThread: @escaping SystemThread.Starter = SystemThread.start) {
         self.timeouts = timeouts
+        self.startThread = startThread
     }
 
     /// Ends all connections and requests at once, each with a report, and the thread; returns when it has ended.
@@ -69,14 +69,31 @@ public final class LibwebsocketsLoop: Sendable {
     }
 
     /// Has a command run on the loop's thread, after all that were posted before; starts the thread.
+    ///
+    /// If there can't be one, the command is told so here and now: nothing that it may want must be locked.
     func start(_ command: @escaping Command) {
-        let starts = state.withLock { state in
+        if enqueue(command) { launch() }
+    }
+
+    /// The same in two parts, of which the first may be done under a lock: whether there is to be the second, ``launch()``.
+    func enqueue(_ command: @escaping Command) -> Bool {
+        state.withLock { state in
             state.needs += 1
             append(command, to: &state)
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if starts { Thread { self.run() }.start() }
+    }
+
+    func launch() {
+        var goesOn: Bool
+        repeat {
+            do throws(SystemError) {
+                return try startThread("pusher-lws") { self.run() }
+            } catch {
+                goesOn = serve(with: LibwebsocketsService(loop: self, failure: .noLoop(error)))
+            }
+        } while goesOn
     }
 
     /// Has a command run on the loop's thread, after all that were posted before; dropped if the thread doesn't run.
@@ -91,47 +108,49 @@ public final class LibwebsocketsLoop: Sendable {
         if state.commands.count == 1 { wake(state) }
     }
 
-    /// The one call into libwebsockets that any thread may make; under the lock, so that the context is there.
+    /// Under the lock, so that what is woken is there.
     private func wake(_ state: State) {
-        if let context = state.context { lws_cancel_service(context) }
+        state.wakeUp?()
     }
 
     // MARK: The thread
 
     private func run() {
-        Thread.current.name = "pusher-lws"
-        var goesOn: Bool
-        repeat {
-            let waiting = serve()
-            // Decided first: who waited for the end must find it.
-            goesOn = isNeeded()
-            waiting.forEach { $0.resume() }
-        } while goesOn
+        while serve(with: LibwebsocketsService(loop: self)) {}
     }
 
-    /// Serves until somebody wants it to stop, and gives back who that was; without a context, until everybody was told so.
-    private func serve() -> [CheckedContinuation<Void, Never>] {
-        let service = LibwebsocketsService(loop: self)
-        state.withLock { $0.context = service.context }
+    /// Serves until somebody wants it to stop; whether there is more to do.
+    private func serve(with service: LibwebsocketsService) -> Bool {
+        let waiting = serve(service)
+        // Decided first: who waited for the end must find it.
+        let goesOn = isNeeded()
+        waiting.forEach { $0.resume() }
+        return goesOn
+    }
+
+    /// Serves until somebody wants it to stop, and gives back who that was; if it can't, until everybody was told so.
+    private func serve(_ service: LibwebsocketsService) -> [CheckedContinuation<Void, Never>] {
+        state.withLock { $0.wakeUp = service.wakeUp }
         while true {
-            // Commands first: what was posted before the context was published woke nobody.
+            // Commands first: what was posted before the wake-up was published woke nobody.
             runCommands(on: service)
             let hasMore = service.settle()
             if let waiting = waitingForEnd(of: service) {
                 service.stop()
                 return waiting
             }
-            guard let context = service.context else { continue }
-            service.timers.arm(in: context)
-            lws_service(context, hasMore ? -1 : 0)
+            service.sleep(hasMore ? .notAtAll : .untilNext)
         }
     }
 
-    /// Who wanted it to stop, when it is to: not before the commands that were posted before that.
+    /// Who wanted it to stop, when it is to: not before the commands that were posted before that. One that can't serve stops as soon as
+    /// those were told so who were there: who asks later asks for another try.
     private func waitingForEnd(of service: LibwebsocketsService) -> [CheckedContinuation<Void, Never>]? {
         state.withLock { state in
-            guard state.commands.isEmpty, service.context == nil || !state.stopping.isEmpty else { return nil }
-            state.context = nil
+            let isDone = state.commands.isEmpty
+            guard service.failure != nil || (isDone && !state.stopping.isEmpty) else { return nil }
+            state.wakeUp = nil
+            guard isDone else { return [] }
             defer { state.stopping = [] }
             return state.stopping
         }

@@ -1,5 +1,6 @@
 #if canImport(CLibwebsockets)
 import CLibwebsockets
+import Glibc
 
 /// Names one stream of a loop.
 typealias StreamNumber = UInt
@@ -15,8 +16,10 @@ final class LibwebsocketsService {
     /// hears of bytes is done with them when it returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-    private(set) var turns = ReadingTurns(at: LiveScheduler().now)
-    private let sockets = SocketPoller()
+    private(set) var turns = ReadingTurns(at: LiveScheduler.now)
+    /// Why nothing can be served; nil if all is well.
+    private(set) var failure: WebSocketFailure?
+    private var sockets: SocketPoller?
     private var libwebsockets: LibwebsocketsContext?
     /// The connections that can be commanded: those that haven't reported their end.
     private var connections: [ConnectionKey: LibwebsocketsConnection] = [:]
@@ -29,17 +32,31 @@ final class LibwebsocketsService {
     private var unread: [LibwebsocketsStream] = []
     private var broken: [LibwebsocketsStream] = []
 
+    /// One that serves, if it can get what that takes.
     init(loop: LibwebsocketsLoop) {
         self.loop = loop
-        libwebsockets = LibwebsocketsContext(for: self, watching: sockets.descriptor)
+        do throws(SystemError) {
+            let sockets = try SocketPoller()
+            let libwebsockets = LibwebsocketsContext(for: self, watching: sockets.descriptor)
+            guard libwebsockets.context != nil else { throw SystemError(number: ENOMEM) }
+            (self.sockets, self.libwebsockets) = (sockets, libwebsockets)
+        } catch {
+            failure = .noLoop(error)
+        }
+    }
+
+    /// One that only tells everybody why it doesn't.
+    init(loop: LibwebsocketsLoop, failure: WebSocketFailure) {
+        self.loop = loop
+        self.failure = failure
     }
 
     deinit {
         readBuffer.deallocate()
     }
 
-    /// The context; nil if libwebsockets couldn't make one.
-    var context: OpaquePointer? { libwebsockets?.context }
+    /// What ends ``sleep(_:)``; nil if nothing is served.
+    var wakeUp: WakeUp? { sockets?.wakeUp }
 
     // MARK: Connections
 
@@ -63,7 +80,7 @@ final class LibwebsocketsService {
         for connection in connections.values { connection.stop() }
         http.stop()
         for stream in streams.values { stream.cut() }
-        libwebsockets = nil
+        (libwebsockets, sockets) = (nil, nil)
         openings = OpeningQueue()
         lookups = [:]
         timers.removeAll()
@@ -89,16 +106,18 @@ final class LibwebsocketsService {
         _ stream: LibwebsocketsStream, with socket: TCPSocket, for events: SocketEvents
     ) throws(SystemError) -> StreamNumber {
         lastNumber += 1
+        guard let sockets else { throw SystemError(number: EBADF) }
         try sockets.add(socket.descriptor, as: lastNumber, for: events)
         streams[lastNumber] = stream
         return lastNumber
     }
 
     func change(_ number: StreamNumber, with socket: TCPSocket, for events: SocketEvents) {
-        sockets.change(socket.descriptor, as: number, for: events)
+        sockets?.change(socket.descriptor, as: number, for: events)
     }
 
-    func remove(_ number: StreamNumber) {
+    func remove(_ number: StreamNumber, with socket: TCPSocket) {
+        sockets?.remove(socket.descriptor)
         streams[number] = nil
     }
 
@@ -115,14 +134,28 @@ final class LibwebsocketsService {
     }
 
     private func takeTurn(_ body: (LibwebsocketsStream, SocketEvents) -> Void) {
-        turns.begin(at: LiveScheduler().now)
-        let isComplete = sockets.forEachReady { number, events in
+        turns.begin(at: LiveScheduler.now)
+        let isComplete = sockets?.forEachReady { number, events in
             if let stream = streams[number] { body(stream, events) }
         }
-        turns.end(isComplete: isComplete)
+        turns.end(isComplete: isComplete ?? false)
     }
 
-    // MARK: What comes after
+    // MARK: Turns
+
+    /// How long a turn may last.
+    enum Sleep {
+        /// Until something happens, or is due.
+        case untilNext
+        /// Only to see what happened.
+        case notAtAll
+    }
+
+    func sleep(_ sleep: Sleep) {
+        guard let sockets, let context = libwebsockets?.context else { return }
+        timers.arm(in: context, wakingUp: sockets.wakeUp)
+        lws_service(context, sleep == .notAtAll ? -1 : 0)
+    }
 
     func flushLater(_ connection: LibwebsocketsConnection) { unflushed.append(connection) }
 
@@ -144,6 +177,13 @@ final class LibwebsocketsService {
         guard !list.isEmpty else { return [] }
         defer { list = [] }
         return list
+    }
+}
+
+extension WebSocketFailure {
+    /// There can be no loop, for now.
+    static func noLoop(_ error: SystemError) -> WebSocketFailure {
+        WebSocketFailure(.unreachable, "Can't start what serves connections: \(error.text)")
     }
 }
 #endif

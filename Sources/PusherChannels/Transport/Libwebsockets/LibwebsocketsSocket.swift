@@ -40,16 +40,18 @@ public final class LibwebsocketsSocket: WebSocket {
 
     /// Starts connecting; tries the addresses of the host in turn. An earlier attempt that is still open is closed with 1000.
     public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
-        current.withLock { current in
+        let isFirst = current.withLock { current in
             let key = loop.makeKey()
             let previous = current
             current = key
-            loop.start { [resolve, delegateBox] service in
+            return loop.enqueue { [resolve, delegateBox] service in
                 if let previous { service.connection(previous)?.abandon() }
                 let report = ConnectionReport(box: delegateBox, attempt: attempt)
                 service.open(request, key: key, report: report, resolve: resolve)
             }
         }
+        // With nothing locked: where there can't be a loop, the delegate hears of it now.
+        if isFirst { loop.launch() }
     }
 
     /// Sends one text message; dropped when the socket is not open. The connection is lost when more than 16 MiB wait to be sent.

@@ -4,10 +4,9 @@ import CLibwebsockets
 /// The timers of a loop's connections: as many as are opening or closing, none for those that are open; and one for each
 /// request. libwebsockets gets to see one, the next; its own list takes longer the more there are.
 final class LoopTimers {
-    private let clock = LiveScheduler()
-    private var deadlines = DeadlineHeap<UInt64>()
-    private var actions: [UInt64: () -> Void] = [:]
-    private var lastNumber: UInt64 = 0
+    fileprivate typealias Actions = Agenda<() -> Void>
+
+    private var actions = Actions()
     /// libwebsockets keeps its address.
     private let alarm = UnsafeMutablePointer<clws_alarm>.allocate(capacity: 1)
 
@@ -21,56 +20,42 @@ final class LoopTimers {
 
     func makeTimer() -> LoopTimer { LoopTimer(timers: self) }
 
-    fileprivate func set(after delay: Duration, _ action: @escaping () -> Void) -> UInt64 {
-        lastNumber += 1
-        actions[lastNumber] = action
-        // Requests set a timer each and cancel nearly all: what is left of those is swept out once it is most of the heap.
-        if deadlines.count > 64, deadlines.count > 2 * actions.count { deadlines.filter { actions[$0] != nil } }
-        deadlines.insert(lastNumber, at: clock.now + delay)
-        return lastNumber
+    fileprivate func set(after delay: Duration, _ action: @escaping () -> Void) -> Actions.Number {
+        actions.add(action, at: LiveScheduler.now + delay)
     }
 
-    // An action may have the last reference to something with a timer of its own, which is cancelled then, in the middle: what is
-    // forgotten is let go of once the list of actions is as it should be.
-
-    fileprivate func cancel(_ number: UInt64) {
-        let action = actions.removeValue(forKey: number)
+    fileprivate func cancel(_ number: Actions.Number) {
+        let action = actions.remove(number)
         withExtendedLifetime(action) {}
     }
 
     /// Forgets all.
     func removeAll() {
-        let forgotten = actions
-        actions = [:]
+        let forgotten = actions.removeAll()
         withExtendedLifetime(forgotten) {}
     }
 
     /// Runs what is due.
     func runDue() {
-        guard deadlines.first != nil else { return }
-        let now = clock.now
-        while let (deadline, number) = deadlines.first, deadline <= now {
-            deadlines.removeFirst()
-            actions.removeValue(forKey: number)?()
-        }
+        guard actions.nextDeadline() != nil else { return }
+        let now = LiveScheduler.now
+        while let action = actions.takeDue(at: now) { action() }
     }
 
-    /// Has libwebsockets return to the loop in time for the next timer.
-    func arm(in context: OpaquePointer) {
-        // What was cancelled wakes nobody.
-        while let (_, number) = deadlines.first, actions[number] == nil { deadlines.removeFirst() }
-        guard let next = deadlines.first?.deadline else { return clws_stop_alarm(alarm) }
-        let wait = max(.zero, next - clock.now).components
+    /// Has libwebsockets return to the loop in time for the next timer, by waking it up.
+    func arm(in context: OpaquePointer, wakingUp wakeUp: WakeUp) {
+        guard let next = actions.nextDeadline() else { return clws_stop_alarm(alarm) }
+        let wait = max(.zero, next - LiveScheduler.now).components
         // A microsecond more, lest it rings too early by what was rounded off.
         let microseconds = min(wait.seconds, 86_400) * 1_000_000 + wait.attoseconds / 1_000_000_000_000 + 1
-        clws_set_alarm(alarm, context, microseconds)
+        clws_set_alarm(alarm, context, wakeUp.descriptor, microseconds)
     }
 }
 
 /// The one deadline that a connection has at a time.
 final class LoopTimer {
     private let timers: LoopTimers
-    private var number: UInt64?
+    private var number: Agenda<() -> Void>.Number?
 
     fileprivate init(timers: LoopTimers) {
         self.timers = timers

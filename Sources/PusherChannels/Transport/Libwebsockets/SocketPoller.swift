@@ -12,18 +12,60 @@ struct SocketEvents: OptionSet {
     static let gone = SocketEvents(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
 }
 
+/// Wakes a loop's thread; from any thread.
+struct WakeUp: Sendable {
+    fileprivate(set) var descriptor: Int32
+
+    func callAsFunction() {
+        eventfd_write(descriptor, 1)
+    }
+}
+
 /// Watches the sockets of a loop: with epoll, of which libwebsockets gets to see the one descriptor.
 ///
-/// Its own poll asks the kernel about every socket in every turn: with 5,000 connections a message costs as much as 5,000.
+/// Its own poll asks the kernel about every socket in every turn: with 5,000 connections a message costs as much as 5,000. And it does
+/// without its own wake-up, and without a word, if there is no descriptor for that.
 final class SocketPoller {
-    /// Readable when one of the sockets has something to tell; whoever watches it owns it.
-    let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+    /// Readable when one of the sockets has something to tell, or the loop is woken; whoever watches it owns it.
+    let descriptor: Int32
+    /// Ends a wait for the descriptor, for as long as this is there.
+    let wakeUp: WakeUp
     /// How many sockets have their turn before commands and timers have theirs.
     private var ready = [epoll_event](repeating: epoll_event(), count: 256)
 
-    /// Begins to watch a socket; ends when that is closed.
+    /// No stream has it.
+    private static let wakeUpNumber: StreamNumber = 0
+
+    init() throws(SystemError) {
+        let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard poll >= 0 else { throw .last }
+        let event = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard event >= 0 else {
+            let error = SystemError.last
+            close(poll)
+            throw error
+        }
+        (descriptor, wakeUp) = (poll, WakeUp(descriptor: event))
+        do throws(SystemError) {
+            try add(event, as: Self.wakeUpNumber, for: .readable)
+        } catch {
+            close(poll)
+            throw error
+        }
+    }
+
+    deinit {
+        close(wakeUp.descriptor)
+    }
+
+    /// Begins to watch a socket.
     func add(_ socket: Int32, as number: StreamNumber, for events: SocketEvents) throws(SystemError) {
         guard control(EPOLL_CTL_ADD, socket, number, events) == 0 else { throw .last }
+    }
+
+    /// Ends that. To close the socket isn't enough: a child that was forked, and runs nothing else, has it too.
+    func remove(_ socket: Int32) {
+        epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, nil)
     }
 
     /// Changes what a socket is watched for.
@@ -35,7 +77,13 @@ final class SocketPoller {
     func forEachReady(_ body: (StreamNumber, SocketEvents) -> Void) -> Bool {
         let count = Int(epoll_wait(descriptor, &ready, Int32(ready.count), 0))
         for index in 0..<max(0, count) {
-            body(StreamNumber(ready[index].data.u64), SocketEvents(rawValue: ready[index].events))
+            let number = StreamNumber(ready[index].data.u64)
+            if number == Self.wakeUpNumber {
+                var calls: eventfd_t = 0
+                eventfd_read(wakeUp.descriptor, &calls)
+            } else {
+                body(number, SocketEvents(rawValue: ready[index].events))
+            }
         }
         return count >= 0 && count < ready.count
     }

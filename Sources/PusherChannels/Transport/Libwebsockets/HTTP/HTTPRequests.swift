@@ -11,10 +11,7 @@ final class HTTPRequests {
         _ request: HTTPRequest, key: ConnectionKey, over pool: HTTPPool, tls: TLSConfiguration, proxy: ProxyConfiguration,
         service: LibwebsocketsService, completion: @escaping (HTTPExchange.Answer) -> Void
     ) {
-        guard service.context != nil else {
-            let message = "Can't set libwebsockets up: out of descriptors or memory?"
-            return completion(.failure(HTTPFailure(.cannotConnectToHost, WebSocketFailure(.unsupported, message))))
-        }
+        if let failure = service.failure { return completion(.failure(HTTPFailure(failure))) }
         let laneKey: HTTPLaneKey
         do throws(WebSocketFailure) {
             laneKey = HTTPLaneKey(

@@ -113,24 +113,22 @@ public final class LibwebsocketsHTTPTask: HTTPTask {
 
     /// Starts the request, and the time that it may take; a second call does nothing.
     public func resume() {
-        prepared.letGo { prepared in
-            defer { prepared = nil }
-            if let prepared { loop.start(prepared.start) }
-            return prepared
-        }
+        take(\.start) {}
     }
 
     /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
     public func cancel() {
-        prepared.letGo { prepared in
+        take(\.cancel) { loop.post { [key] in $0.http.cancel(key) } }
+    }
+
+    private func take(_ command: KeyPath<Prepared, LibwebsocketsLoop.Command>, orIfBegun otherwise: () -> Void) {
+        let (taken, isFirst) = prepared.withLock { prepared in
             defer { prepared = nil }
-            if let prepared {
-                loop.start(prepared.cancel)
-            } else {
-                loop.post { [key] in $0.http.cancel(key) }
-            }
-            return prepared
+            if prepared == nil { otherwise() }
+            return (prepared, prepared.map { loop.enqueue($0[keyPath: command]) } ?? false)
         }
+        if isFirst { loop.launch() }
+        withExtendedLifetime(taken) {}
     }
 }
 

@@ -1,0 +1,97 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import Glibc
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// A loop that can't start is an error of those who wanted it; the next one who does gets it.
+@Suite struct LoopShortageTests {
+    private let failure = WebSocketFailure(
+        .unreachable, "Can't start what serves connections: resource temporarily unavailable")
+
+    @Test func withoutAThreadEachAttemptFailsAndTheNextOneWorks() async throws {
+        let server = try RawServer.answering()
+        try await withWatchdog {
+            let threads = FewThreads()
+            let loop = LibwebsocketsLoop(timeouts: .long, startThread: threads.start)
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+            for attempt in 1...3 {
+                rig.open(port: server.port, attempt: attempt)
+                #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
+                #expect(!loop.isRunning)
+            }
+            let session = HTTPRig(LibwebsocketsHTTPSession(proxy: .none, loop: loop))
+            let refused = try await session.failure(HTTPRig.request(port: server.port))
+            #expect(refused == HTTPFailure(.cannotConnectToHost, failure))
+            await loop.shutdown()
+            threads.allow(1)
+            rig.open(port: server.port, attempt: 4)
+            #expect(await rig.events.next() == .opened(ConnectionAttempt(4)))
+            await loop.shutdown()
+        }
+    }
+
+    /// Who is told while it asks may ask again from within that.
+    @Test func whoIsToldSoMayAskAgain() async throws {
+        let server = try RawServer.answering()
+        try await withWatchdog {
+            let threads = FewThreads()
+            let loop = LibwebsocketsLoop(timeouts: .long, startThread: threads.start)
+            let holder = Locked<SocketRig?>(nil)
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop)) { event in
+                guard case .closed(_, let attempt) = event, attempt.number < 10 else { return }
+                if attempt.number == 9 { threads.allow(1) }
+                holder.withLock { $0 }?.open(port: server.port, attempt: attempt.number + 1)
+            }
+            holder.withLock { $0 = rig }
+            rig.open(port: server.port)
+            for attempt in 1...9 {
+                #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
+            }
+            #expect(await rig.events.next() == .opened(ConnectionAttempt(10)))
+            holder.withLock { $0 = nil }
+            await loop.shutdown()
+        }
+    }
+}
+
+#if compiler(>=6.2)
+@Suite struct DescriptorShortageTests {
+    /// From none to more than all that it takes: the poll, the wake-ups, the socket.
+    @Test func withFewDescriptorsEachAttemptFailsAndTheNextOneWorks() async {
+        await #expect(processExitsWith: .success) {
+            let (refusing, descriptor) = try RawServer.refusingPort()
+            try await withWatchdog {
+                for count in 0...8 {
+                    let loop = LibwebsocketsLoop(timeouts: .long)
+                    let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+                    let shortage = DescriptorShortage(leaving: count)
+                    rig.open(port: refusing)
+                    let failure = await rig.events.next()?.failure
+                    shortage.end()
+                    try #require(failure?.kind == .unreachable || failure?.kind == .connectionRefused)
+                    // Not before: a server that waits for a connection takes a descriptor for it.
+                    let server = try RawServer { connection in
+                        try connection.upgrade()
+                        while true { try connection.send(.text(connection.readFrame().text)) }
+                    }
+                    rig.open(port: server.port, attempt: 2)
+                    try #require(await rig.events.next() == .opened(second))
+                    // A loop that isn't woken looks again after half a minute.
+                    for number in 1...20 {
+                        rig.socket.send("\(number)")
+                        try #require(await rig.events.next() == .text("\(number)"))
+                    }
+                    await loop.shutdown()
+                    withExtendedLifetime(server) {}
+                }
+            }
+            close(descriptor)
+        }
+    }
+}
+#endif
+#endif
