@@ -1,6 +1,7 @@
 #if os(Linux)
 import Dispatch
 import Foundation
+import Glibc
 import Processes
 @testable import PusherChannels
 import TestSupport
@@ -75,6 +76,33 @@ import Testing
             for rig in rigs { rig.open(port: full.port) }
             let isAsleep = try await sleeps(loop)
             #expect(isAsleep)
+            await loop.shutdown()
+        }
+    }
+
+    /// A child that was forked, and runs nothing else, has all sockets too. Here this process has another one of the same.
+    @Test(arguments: [false, true])
+    func aSocketThatAChildHasTooIsClosed(isOpen: Bool) async throws {
+        let loop = LibwebsocketsLoop(timeouts: .long)
+        let (asked, ended) = (Note<Void>(), Note<Void>())
+        let server = try RawServer { connection in
+            if isOpen { try connection.upgrade() } else { _ = try connection.readRequest() }
+            asked.send(())
+            if isOpen { try connection.send(connection.readFrame()) }
+            _ = connection.readRest()
+            ended.send(())
+        }
+        try await withWatchdog {
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+            rig.open(port: server.port)
+            await asked.next()
+            if isOpen { #expect(await rig.events.next() == .opened(first)) }
+            let inherited = dup(try #require(ProcessTables.descriptors(connectedTo: server.port).first))
+            defer { close(inherited) }
+            rig.socket.close(code: 1000, reason: "")
+            _ = await rig.events.untilClosed()
+            await ended.next()
+            #expect(try await sleeps(loop))
             await loop.shutdown()
         }
     }

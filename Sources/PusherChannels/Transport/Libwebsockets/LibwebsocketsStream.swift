@@ -253,7 +253,7 @@ final class LibwebsocketsStream: ByteStream {
         guard !isClosed else { return }
         owner = nil
         phase = .closed
-        service.remove(number)
+        service.remove(number, with: socket)
         socket.close()
     }
 
