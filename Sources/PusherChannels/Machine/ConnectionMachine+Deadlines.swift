@@ -96,6 +96,7 @@ extension ConnectionMachine {
         case .changeOf(.subscribing):
             let time = configuration.subscriptionTimeout
             let problem = "the server did not answer the subscription to \(key.channel) within \(time)"
+            forgetUnnamedRefusal(ifOf: subscriptions[key.channel])
             subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
         case .changeOf(.waiting), .changeOf(.subscribed), .changeOf(.failed):
             break

@@ -85,6 +85,7 @@ extension ConnectionMachine {
             break  // A sign of life, like any other frame.
         case .subscriptionSucceeded(let channel, let presence):
             subscriptions[channel]?.succeeded(presence, envelope: envelope, at: now, into: &effects)
+            attributeRefusals(at: now, into: &effects)
             askForAwaitedKey(of: channel, at: now, into: &effects)
             sendUnsentEvents(of: channel, at: now, into: &effects)
         case .subscriptionError(let channel, _, let message, let status):
@@ -115,8 +116,9 @@ extension ConnectionMachine {
         lastServerError = error
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.error(error)))
+        if attributeToNamedChannel(error, envelope, at: now, into: &effects) { return }
         if attributeToSignIn(error, into: &effects) { return }
-        attributeRefusal(error, at: now, into: &effects)
+        noteUnnamedRefusal(error, at: now, into: &effects)
     }
 
     private mutating func unknown(_ envelope: Envelope, into effects: inout [Effect]) {

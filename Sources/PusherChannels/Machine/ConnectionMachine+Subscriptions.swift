@@ -81,25 +81,6 @@ extension ConnectionMachine {
             channel, SubscriptionFailure(error: error, authorisation: failure), at: now, into: &effects)
     }
 
-    mutating func subscriptionRefused(
-        _ channel: Name, _ error: PusherError, at now: Instant, into effects: inout [Effect]
-    ) {
-        guard subscriptions[channel]?.mayBeRefused == true else { return }
-        subscriptions[channel]?.refused()
-        subscriptionFailed(channel, SubscriptionFailure(error: error), at: now, into: &effects)
-    }
-
-    /// Some servers refuse an authorisation by an error that names no channel. With one such subscription under way that is taken to
-    /// be meant, unless its success comes after all: the error may have been about a channel given up meanwhile. With more under
-    /// way, the time for their answers will tell.
-    mutating func attributeRefusal(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
-        guard error.code == 4009 else { return }
-        let candidates = subscriptions.values.filter { $0.isSubscribing && $0.name.needsAuthorisation }
-        guard candidates.count == 1 else { return }
-        let refusal = PusherError(.subscriptionRefused, code: error.code, message: error.message)
-        subscriptionFailed(candidates[0].channel, SubscriptionFailure(error: refusal), at: now, into: &effects)
-    }
-
     mutating func subscriptionFailed(
         _ channel: Name, _ failure: SubscriptionFailure, at now: Instant, into effects: inout [Effect]
     ) {
@@ -111,7 +92,9 @@ extension ConnectionMachine {
     }
 
     mutating func unsubscribe(_ channel: Name, into effects: inout [Effect]) {
-        subscriptions.removeValue(forKey: channel)?.abandon(into: &effects)
+        let given = subscriptions.removeValue(forKey: channel)
+        forgetUnnamedRefusal(ifOf: given)
+        given?.abandon(into: &effects)
     }
 
     mutating func unsubscribeAll(into effects: inout [Effect]) {
@@ -124,6 +107,7 @@ extension ConnectionMachine {
         let time = if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { now }
         channelsWithUnsentEvents = []
         authorisations.removeAll()
+        unnamedRefusals = []
         userLost(at: time, into: &effects)
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(at: time, into: &effects)

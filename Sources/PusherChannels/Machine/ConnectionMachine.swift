@@ -49,6 +49,8 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionGeneration = 0
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
     var subscriptionJitter: SplitMix64
+    /// Refusals of authorised subscriptions that don't say which ones are meant: fewer than are under way.
+    var unnamedRefusals: [PusherError] = []
     var authorisations: AuthorisationQueue
     var clientEventLimiter: ClientEventLimiter
     var reading = Reading.flowing

@@ -62,6 +62,9 @@ struct SubscriptionMachine: Equatable, Sendable {
         if case .subscribing = state { true } else { false }
     }
 
+    /// Whether the server has still to say what it thinks of the channel's authorisation.
+    var awaitsVerdict: Bool { isSubscribing && name.needsAuthorisation }
+
     /// Whether the server may refuse the channel: from the moment it was asked for.
     var mayBeRefused: Bool { isSubscribing || isSubscribed }
 

@@ -1,0 +1,148 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Which channel is meant by an error that is no `subscription_error`.
+@Suite struct RefusalTests {
+    private func subscribing(_ channels: Name...) -> Transcript {
+        var transcript = Transcript.connected()
+        for channel in channels { transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s"))) }
+        return transcript
+    }
+
+    private func failures(_ effects: [Effect]) -> [String] {
+        effects.deliveries.compactMap {
+            if case .subscriptionFailed(let channel, let failure) = $0 { "\(channel): \(failure.error)" } else { nil }
+        }
+    }
+
+    private func error(_ message: String, code: Int? = nil, channel: String? = nil) -> String {
+        let named = channel.map { #""channel":"\#($0)","# } ?? ""
+        let code = code.map { "\($0)" } ?? "null"
+        return #"{"event":"pusher:error",\#(named)"data":{"code":\#(code),"message":"\#(message)"}}"#
+    }
+
+    // Proves P14.13.
+    @Test(arguments: [
+        "Auth value for subscription to private-x is invalid",
+        "Invalid signature: Expected HMAC SHA256 hex digest of 1.2:private-x, but got 00",
+        "no: 'private-x'", "private-x", "private-x: refused", "(private-x)",
+    ])
+    func wordsThatNameTheChannelAreItsRefusal(words: String) {
+        var transcript = subscribing("private-x", "private-x-y", "private-z")
+        #expect(failures(transcript.receive(error(words))) == ["private-x: \(words)"])
+        #expect(transcript.machine.subscriptions["private-x"]?.state == .failed)
+        #expect(transcript.machine.subscriptions["private-z"]?.isSubscribing == true)
+    }
+
+    // Proves P14.13.
+    @Test(arguments: [("private-x", 4009), ("private-x", nil), ("room", 4300)] as [(String, Int?)])
+    func soIsAnErrorWithAChannel(channel: String, code: Int?) {
+        var transcript = subscribing("private-x", "private-y", "room")
+        let said = code.map { "\(channel): no (code \($0))" } ?? "\(channel): no"
+        #expect(failures(transcript.receive(error("no", code: code, channel: channel))) == [said])
+    }
+
+    // Proves P14.13.
+    @Test func channelsThatAreNotAwaitedAreNotMeant() {
+        var transcript = subscribing("private-x", "invalid", "private-y")
+        transcript.succeed("private-y")
+        for words in ["private-other is invalid", "private-y is invalid", "private-x-y is invalid", "xprivate-x is invalid"] {
+            #expect(failures(transcript.receive(error(words))).isEmpty, "\(words)")
+        }
+        #expect(failures(transcript.receive(error("no", channel: "private-y"))).isEmpty)
+    }
+
+    // Proves P14.13.
+    @Test(
+        arguments: [
+            ("Client event rejected - not subscribed to channel private-x", 4301), ("Too long, private-x", 4302),
+            ("Existing subscription to channel private-x", nil), ("No current subscription to channel private-x", nil),
+        ] as [(String, Int?)])
+    func whatIsAboutSomethingElseIsNone(words: String, code: Int?) {
+        var transcript = subscribing("private-x")
+        #expect(failures(transcript.receive(error(words, code: code))).isEmpty)
+        #expect(failures(transcript.receive(error(words, code: code, channel: "private-x"))).isEmpty)
+        #expect(transcript.machine.subscriptions["private-x"]?.isSubscribing == true)
+    }
+
+    // Proves P14.13.
+    @Test func aSuccessAfterAllCounts() {
+        var transcript = subscribing("private-x")
+        transcript.receive(error("Auth value for subscription to private-x is invalid"))
+        #expect(transcript.succeed("private-x").deliveries.contains(.subscribed(channel: "private-x")))
+    }
+
+    // Proves P9.4, P14.13.
+    @Test func whatNamesAChannelIsNotAboutTheUser() throws {
+        var transcript = subscribing("private-x")
+        transcript.play(.signIn)
+        let user = UserMachine.Attempt(connection: transcript.attempt, number: 1)
+        transcript.play(.userAuthorised(user, .success(PusherUserAuth(auth: "k:s", userData: "{}"))))
+        #expect(failures(transcript.receive(error("private-x is invalid"))) == ["private-x: private-x is invalid"])
+        guard case .signingIn = transcript.machine.user.state else { return #expect(Bool(false), "still signing in") }
+    }
+
+    @Test func whatIsNoNameAtAllEndsWell() {
+        var transcript = subscribing("private-x")
+        let words = [
+            "", ":", "::::::::::::::::", "....", String(repeating: "a:", count: 9000), String(repeating: "é", count: 9000),
+        ]
+        for words in words { #expect(failures(transcript.receive(error(words))).isEmpty) }
+    }
+
+    // MARK: Several at once, without a name
+
+    private var unnamed: String { error("Connection is unauthorized", code: 4009) }
+
+    // Proves P14.10.
+    @Test func asManyRefusalsAsSubscriptionsAreAllOfThem() {
+        var transcript = subscribing("private-a", "private-b", "private-c", "room")
+        #expect(failures(transcript.receive(unnamed)).isEmpty)
+        #expect(failures(transcript.receive(unnamed)).isEmpty)
+        #expect(
+            failures(transcript.receive(unnamed))
+                == ["a", "b", "c"].map { "private-\($0): Connection is unauthorized (code 4009)" })
+        #expect(transcript.pass(.seconds(29)).isEmpty, "nobody waits for a time-out, nobody asks again")
+    }
+
+    // Proves P14.10.
+    @Test func theSuccessOfTheOthersTells() {
+        var transcript = subscribing("private-a", "private-b", "private-c")
+        transcript.receive(unnamed)
+        #expect(failures(transcript.succeed("private-b")).isEmpty)
+        #expect(failures(transcript.succeed("private-a")) == ["private-c: Connection is unauthorized (code 4009)"])
+    }
+
+    // Proves P14.10.
+    @Test func soDoesTheRefusalOfTheOthers() {
+        var transcript = subscribing("private-a", "private-b")
+        transcript.receive(unnamed)
+        #expect(
+            failures(transcript.receive(error("private-b is invalid"))) == [
+                "private-b: private-b is invalid", "private-a: Connection is unauthorized (code 4009)",
+            ])
+    }
+
+    // Proves P14.10.
+    @Test func whoGoesAwayMayHaveBeenMeant() {
+        var transcript = subscribing("private-a", "private-b")
+        transcript.receive(unnamed)
+        transcript.play(.unsubscribe(channel: "private-a"))
+        #expect(transcript.succeed("private-b").deliveries.contains(.subscribed(channel: "private-b")))
+        transcript.play(.subscribe(channel: "private-c", auth: PusherAuth(auth: "k:s")))
+        #expect(failures(transcript.succeed("private-c")).isEmpty)
+    }
+
+    // Proves P14.10.
+    @Test func aRefusalIsOfItsConnection() {
+        var transcript = subscribing("private-a", "private-b")
+        transcript.receive(unnamed)
+        transcript.close(4200)
+        for attempt in transcript.establish().authorisations {
+            transcript.play(.authorised(attempt, .success(PusherAuth(auth: "k:s"))))
+        }
+        #expect(failures(transcript.receive(unnamed)).isEmpty)
+        #expect(transcript.machine.unnamedRefusals.count == 1)
+    }
+}
