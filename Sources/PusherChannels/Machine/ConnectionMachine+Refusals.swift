@@ -72,13 +72,14 @@ enum ErrorWords {
     private static let longestMessage = 4096
     private static let longestWord = 512
 
-    /// What may be a channel's name: each word as it is, without punctuation at its end, and what follows its colons, as in
-    /// `Expected HMAC SHA256 hex digest of 1.2:private-room, but got …`.
+    /// What may be a channel's name: each word as it is, without punctuation at its end, and what stands behind its colons or between
+    /// them, as in `Expected HMAC SHA256 hex digest of 1.2:private-room, but got …`.
     static func names(in message: String) -> [Name] {
         let words = message.utf8.prefix(longestMessage).split { " \t\r\n\"'`()<>".utf8.contains($0) }
         return words.filter { $0.count <= longestWord }.flatMap { word in
             let colons = word.indices.filter { word[$0] == UInt8(ascii: ":") }.prefix(8)
-            let parts = [word] + colons.map { word[word.index(after: $0)...] }
+            let behind = colons.map { word[word.index(after: $0)...] }
+            let parts = [word] + behind + behind.map { $0.prefix { $0 != UInt8(ascii: ":") } }
             return parts.flatMap { [$0, withoutPunctuation($0)] }.map { Name(String(decoding: $0, as: UTF8.self)) }
         }
     }

@@ -26,6 +26,7 @@ import Testing
     @Test(arguments: [
         "Auth value for subscription to private-x is invalid",
         "Invalid signature: Expected HMAC SHA256 hex digest of 1.2:private-x, but got 00",
+        "digest of 1.2:private-x:{}, but got 00",
         "no: 'private-x'", "private-x", "private-x: refused", "(private-x)",
     ])
     func wordsThatNameTheChannelAreItsRefusal(words: String) {
