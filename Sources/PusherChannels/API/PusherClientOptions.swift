@@ -34,8 +34,9 @@ public struct PusherClientOptions: Sendable {
     /// Whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port
     /// stays as set.
     public var upgradesToTLS: Bool
-    /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120.
-    /// Stay below the time after which something in between ends silent connections: with nginx that is 60 s by default
+    /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120, a tenth
+    /// of a second at least, a day at most. The client asks, too, when it has sent nothing for three quarters of that time: some
+    /// servers count only what clients send. Stay below the time after which something in between ends silent connections: with nginx that is 60 s by default
     /// (`proxy_read_timeout`).
     public var activityTimeout: TimeInterval?
     /// How long each step may take.

@@ -12,8 +12,10 @@ extension Delivery {
     /// What the log says of it; nothing of events and members, which are the application's matter.
     var logLine: LogLine? {
         switch self {
-        case .stateChanged(_, let state, _):
+        case .stateChanged(_, let state, nil):
             LogLine(level: .debug, message: "\(state)")
+        case .stateChanged(_, let state, let reason?):
+            LogLine(level: .info, message: "\(state): \(reason)")
         case .gap(let channel, _):
             LogLine(level: .info, message: "subscribed again; events sent meanwhile may be missing", channel: channel)
         case .subscribed(let channel):

@@ -7,10 +7,11 @@ extension ConnectionMachine {
         if let problem = problem(of: event) ?? (subscriptions[event.channel] == nil ? notSubscribed : nil) {
             return .refused(PusherError(.invalidRequest, message: problem))
         }
-        return subscriptions[event.channel]?.trigger(
+        let result = subscriptions[event.channel]?.trigger(
             event, queueLimit: configuration.unsentEventLimit, byteLimit: configuration.unsentEventByteLimit,
             limiter: &clientEventLimiter, at: now, into: &effects)
-            ?? .refused(PusherError(.invalidRequest, message: notSubscribed))
+        if result == .sent { noteSent(at: now) }
+        return result ?? .refused(PusherError(.invalidRequest, message: notSubscribed))
     }
 
     private func problem(of event: ClientEvent) -> String? {

@@ -120,6 +120,7 @@ struct ConnectionMachine: Equatable, Sendable {
     /// Takes one input; appends what is to be done to `effects`, in order.
     mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         let wasIdle = isIdle
+        let first = effects.count
         defer { if !wasIdle, isIdle { signInAbandoned(into: &effects) } }
         switch input {
         case .received(let message, let attempt):
@@ -167,6 +168,7 @@ struct ConnectionMachine: Equatable, Sendable {
         }
         if authorisations.isWaiting { askForNextAuthorisations(at: now, into: &effects) }
         forgetSettledDeadlines()
+        if !input.isEvent, effects.dropFirst(first).contains(where: \.isSend) { noteSent(at: now) }
     }
 
     private var isIdle: Bool {
@@ -187,9 +189,28 @@ struct ConnectionMachine: Equatable, Sendable {
         phase = .connected(session)
     }
 
+    mutating func noteSent(at now: Instant) {
+        guard case .connected(var session) = phase else { return }
+        session.heartbeat.sent(at: now)
+        phase = .connected(session)
+    }
+
     mutating func noteActivity(at now: Instant) {
         guard case .connected(var session) = phase else { return }
         session.heartbeat.activity(at: now)
         phase = .connected(session)
+    }
+}
+
+extension Input {
+    /// Whether it is an application's event, to which nothing is ever sent.
+    fileprivate var isEvent: Bool {
+        if case .received(.event, _) = self { true } else { false }
+    }
+}
+
+extension Effect {
+    fileprivate var isSend: Bool {
+        if case .send = self { true } else { false }
     }
 }

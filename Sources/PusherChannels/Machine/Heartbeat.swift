@@ -1,5 +1,6 @@
 /// Notices that a connection is dead: after silence it asks for a pong, and without one gives up (protocol rule: any inbound
-/// frame counts as a sign of life).
+/// frame counts as a sign of life). It also keeps the client alive for servers that count only what the client sends, and close a
+/// connection on which they are busy sending.
 struct Heartbeat: Equatable, Sendable {
     enum Verdict: Equatable {
         case ping
@@ -22,6 +23,8 @@ struct Heartbeat: Equatable, Sendable {
     private var behindSince: Instant?
     /// What silence is counted from: the last sign of life, or when one could be heard again.
     private var silentSince: Instant
+    /// When the client sent something last.
+    private var lastSent: Instant
     private var state = State.listening
 
     init(activityTimeout: Duration, pongTimeout: Duration, now: Instant) {
@@ -29,6 +32,11 @@ struct Heartbeat: Equatable, Sendable {
         self.pongTimeout = pongTimeout
         lastActivity = now
         silentSince = now
+        lastSent = now
+    }
+
+    mutating func sent(at now: Instant) {
+        lastSent = now
     }
 
     mutating func activity(at now: Instant) {
@@ -59,11 +67,14 @@ struct Heartbeat: Equatable, Sendable {
         return thenProbe && probe(at: now)
     }
 
-    var nextDeadline: Instant? {
+    /// Before the server's time is over, whatever the way takes.
+    private var sendBy: Instant { lastSent + activityTimeout / 4 * 3 }
+
+    var nextDeadline: Instant {
         switch state {
-        case .listening: silentSince + activityTimeout
+        case .listening: min(silentSince + activityTimeout, sendBy)
         case .awaitingPong(let deadline): deadline
-        case .paused: nil
+        case .paused: sendBy
         }
     }
 
@@ -83,11 +94,11 @@ struct Heartbeat: Equatable, Sendable {
 
     /// What to do now that the deadline may have come; nil when it has not.
     mutating func check(at now: Instant) -> Verdict? {
-        guard let nextDeadline, now >= nextDeadline else { return nil }
+        guard now >= nextDeadline else { return nil }
         switch state {
         case .listening: return probe(at: now) ? .ping : nil
         case .awaitingPong: return .dead
-        case .paused: return nil
+        case .paused: return .ping  // The pong is read with what waits; it isn't waited for.
         }
     }
 }

@@ -65,7 +65,7 @@ import Testing
         rig.pusher.connect()
         rig.socket.accept()
         rig.socket.serverEstablishes(activityTimeout: 30)
-        rig.scheduler.advance(by: .seconds(29))
+        rig.scheduler.advance(by: .seconds(22))
         #expect(rig.socket.frames.isEmpty)
         rig.scheduler.advance(by: .seconds(1))
         #expect(rig.socket.frames.map(\.event) == ["pusher:ping"])
@@ -79,14 +79,14 @@ import Testing
         let rig = ClientRig.connected()
         let before = rig.scheduler.pendingTimers
         #expect(before.count == 1)
-        for _ in 0..<100 {
+        for _ in 0..<80 {
             rig.scheduler.advance(by: .seconds(1))
             rig.socket.serverSends(#"{"event":"pusher:pong","data":{}}"#)
         }
         #expect(rig.scheduler.pendingTimers == before)
-        rig.scheduler.advance(by: .seconds(100))
+        rig.scheduler.advance(by: .seconds(9))
         #expect(rig.socket.frames.isEmpty, "not silent for long enough yet")
-        rig.scheduler.advance(by: .seconds(20))
+        rig.scheduler.advance(by: .seconds(1))
         #expect(rig.socket.frames.map(\.event) == ["pusher:ping"])
     }
 

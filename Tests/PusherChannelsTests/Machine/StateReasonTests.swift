@@ -27,7 +27,7 @@ import Testing
 
     @Test func aTimeOutIsTheReason() {
         var transcript = Transcript.connected()
-        transcript.pass(.seconds(120))
+        transcript.pass(.seconds(90))
         #expect(reasons(transcript.pass(.seconds(30))).first??.kind == .timedOut)
     }
 

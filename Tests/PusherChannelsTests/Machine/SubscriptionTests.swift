@@ -210,7 +210,7 @@ import Testing
         var (transcript, attempt) = authorising()
         let failure = AuthorisationFailure(message: "no", status: status)
         transcript.play(.authorised(try #require(attempt), .failure(failure)))
-        #expect(transcript.pass(.seconds(119)).isEmpty)
+        #expect(transcript.pass(.seconds(89)).isEmpty)
         #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.count == 1)
     }
 
@@ -274,7 +274,7 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.receive(succeeded)
-        #expect(transcript.machine.nextDeadline == .seconds(120), "only the heartbeat's is left")
+        #expect(transcript.machine.nextDeadline == .seconds(90), "only the heartbeat's is left")
     }
 
     // MARK: Refusal by the server

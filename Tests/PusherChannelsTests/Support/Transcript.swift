@@ -39,6 +39,11 @@ struct Transcript {
             )
     }
 
+    /// The application triggers a client event.
+    mutating func trigger(_ event: ClientEvent, into effects: inout [Effect]) -> TriggerResult {
+        machine.trigger(event, at: now, into: &effects)
+    }
+
     /// The server sends a frame.
     @discardableResult
     mutating func receive(_ text: String) -> [Effect] {

@@ -1,0 +1,70 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// Servers that count only what the client sends close a connection on which they are busy themselves.
+@Suite struct LivenessTests {
+    private let event = #"{"event":"tick","channel":"room","data":"1"}"#
+
+    // Proves P4.3.
+    @Test func whoOnlyListensSaysSomethingBeforeTheTimeIsOver() {
+        var transcript = Transcript.connected(activityTimeout: 40)
+        var sent: [Instant] = []
+        for _ in 0..<400 {
+            if transcript.pass(.seconds(1)).sent == [.ping] { sent.append(transcript.now) }
+            transcript.receive(event)
+        }
+        #expect(sent == (1...13).map { .seconds($0 * 30) })
+        #expect(transcript.machine.state == .connected)
+    }
+
+    // Proves P4.3.
+    @Test func whateverIsSentCounts() throws {
+        let says: [(inout Transcript) -> Void] = [
+            { $0.receive(#"{"event":"pusher:ping"}"#) },
+            {
+                $0.play(.subscribe(channel: "other", auth: nil)); $0.succeed("other")
+            },
+            { $0.play(.unsubscribe(channel: "private-room")) },
+            { $0.play(.trigger(ClientEvent(name: "client-a", channel: "private-room", data: "1"))) },
+            { transcript in
+                var effects: [Effect] = []
+                let event = ClientEvent(name: "client-a", channel: "private-room", data: "1")
+                #expect(transcript.trigger(event, into: &effects) == .sent)
+            },
+            {
+                $0.play(.networkChanged); $0.receive(#"{"event":"pusher:pong"}"#)
+            },
+        ]
+        for (number, say) in says.enumerated() {
+            var transcript = Transcript.connected()
+            transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+            transcript.succeed("private-room")
+            transcript.pass(.seconds(80))
+            transcript.receive(event)
+            say(&transcript)
+            #expect(transcript.pass(.seconds(89)).sent.isEmpty, "\(number)")
+            #expect(transcript.pass(.seconds(1)).sent == [.ping], "\(number)")
+        }
+    }
+
+    // Proves P4.3, P4.7.
+    @Test func aPauseOfReadingIsNoneOfSending() {
+        var transcript = Transcript.connected(activityTimeout: 20) { $0.pauseLimit = .seconds(100) }
+        transcript.play(.consumersChanged(areBehind: true))
+        #expect(transcript.pass(.seconds(99)).sent == Array(repeating: .ping, count: 6))
+        transcript.play(.consumersChanged(areBehind: false))
+        #expect(transcript.machine.state == .connected)
+    }
+
+    @Test func aCloseThatIsNoErrorIsSaidToBeTheReason() {
+        let change = Delivery.stateChanged(
+            from: .connected, to: .reconnecting,
+            because: PusherError(.server, code: 1000, message: "the server closed the connection with code 1000"))
+        var transcript = Transcript.connected()
+        #expect(transcript.close(1000).deliveries == [change])
+        let line = "reconnecting: the server closed the connection with code 1000 (code 1000)"
+        #expect(change.logLine == LogLine(level: .info, message: line))
+    }
+}
