@@ -60,9 +60,8 @@ struct Authorization {
     }
 
     private func channelData(_ form: [String: String], socketID: String) throws(HTTPRefusal) -> String {
-        var data: [Name: JSONValue] = ["user_id": .string(form["user_id"] ?? defaultUserID ?? socketID)]
-        data["user_info"] = try value("user_info", of: form)
-        return JSONValue.object(data).text
+        let id = form["user_id"] ?? defaultUserID ?? socketID
+        return JSONValue.object(["user_id": .string(id), "user_info": try value("user_info", of: form) ?? [:]]).text
     }
 
     private func value(_ name: String, of form: [String: String]) throws(HTTPRefusal) -> JSONValue? {

@@ -163,7 +163,7 @@ struct ServerHTTPAPITests {
     }
 
     @Test func `A user without a name is named after the socket`() {
-        #expect(authorize("socket_id=1.2&channel_name=presence-a").text.contains(#"{\"user_id\":\"1.2\"}"#))
+        #expect(authorize("socket_id=1.2&channel_name=presence-a").text.contains(#"{\"user_id\":\"1.2\",\"user_info\":{}}"#))
     }
 
     @Test func `What the app denies is forbidden`() {

@@ -83,7 +83,7 @@ struct ChannelAuthorizer: Sendable {
         case .public, .private:
             break
         case .presence:
-            channelData = (user ?? ["user_id": .string(socketID)]).text
+            channelData = (user ?? PusherPresenceChannelMember(userId: socketID).channelData).text
         case .encrypted:
             sharedSecret = masterKey.flatMap { SharedSecret.derived(for: channel, masterKey: $0) }
             if sharedSecret == nil {

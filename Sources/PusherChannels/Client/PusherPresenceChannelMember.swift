@@ -30,12 +30,9 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
         try decoder.decode(type, from: Data((info?.value ?? .null).text.utf8))
     }
 
-    /// What a presence channel's `channel_data` says of the member.
-    var channelData: JSONValue {
-        var data: [Name: JSONValue] = ["user_id": .string(userId)]
-        data["user_info"] = info?.value
-        return .object(data)
-    }
+    /// What a presence channel's `channel_data` says of the member. Of whom nothing is known it says that: without `user_info` Reverb
+    /// refuses this member, and everybody who comes after.
+    var channelData: JSONValue { ["user_id": .string(userId), "user_info": info?.value ?? [:]] }
 }
 
 extension JSONValue {

@@ -72,6 +72,18 @@ import Testing
         #expect(room?.findMember(userId: "bob") == nil)
     }
 
+    // Proves P14.7.
+    @Test(arguments: [nil, PusherPresenceChannelMember(userId: "ann")])
+    func ofWhomNothingIsKnownThatIsSaid(member: PusherPresenceChannelMember?) throws {
+        let rig = ClientRig(server: .checking(secret: "secret"))
+        if let member { rig.pusher.connection.userDataFetcher = { member } }
+        rig.pusher.connect()
+        rig.pusher.subscribe("presence-room")
+        let frame = try #require(rig.socket.frames.first { $0.event == "pusher:subscribe" })
+        let id = member?.userId ?? "46123.486095"
+        #expect(frame.dataString("channel_data") == #"{"user_id":"\#(id)","user_info":{}}"#)
+    }
+
     // Proves P6.2.
     @Test func aPublicChannelIsNotSigned() {
         let rig = ClientRig.connected(server: .checking(secret: "secret"))

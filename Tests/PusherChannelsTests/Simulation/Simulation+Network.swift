@@ -132,7 +132,7 @@ extension Simulation {
         if !isCalm, chance(15) {
             return .failure(AuthorisationFailure(message: "simulated", status: pick([500, 403, nil]), isRetriable: chance(80)))
         }
-        let data = channel.begins(with: "presence-") ? #"{"user_id":"me"}"# : nil
+        let data = channel.begins(with: "presence-") ? #"{"user_id":"me","user_info":{}}"# : nil
         let auth = Signature.channel(
             channel.text, channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
         let secret = Self.app.encryptionMasterKey.flatMap { SharedSecret.derived(for: channel.text, masterKey: $0) }
