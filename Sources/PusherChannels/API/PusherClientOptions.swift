@@ -12,7 +12,7 @@ public struct PusherClientOptions: Sendable {
     public var autoReconnect: Bool
     /// The server.
     public var host: PusherHost
-    /// The server's port; nil for 443 with TLS and 80 without.
+    /// The server's port; nil for 443 with TLS and 80 without. With one outside 1 to 65535 every attempt fails, and says so.
     public var port: Int?
     /// A path in front of the protocol's own, for servers behind a proxy; nil for none.
     public var path: String?
@@ -26,9 +26,10 @@ public struct PusherClientOptions: Sendable {
     public var proxy: ProxyConfiguration
     /// Header fields added to the WebSocket upgrade, such as `Origin`, or what a gateway asks for.
     public var headers: [String: String]
-    /// The largest message to take from the server, in bytes; a larger one ends the connection with close code 1009.
+    /// The largest message to take from the server, in bytes; a larger one ends the connection with close code 1009. With zero or less
+    /// that is every message.
     public var maximumMessageSize: Int
-    /// How many redirects of the WebSocket upgrade to follow, one after the other. They never lead from TLS to plain text, and
+    /// How many redirects of the WebSocket upgrade to follow, one after the other; zero or less for none. They never lead from TLS to plain text, and
     /// ``headers`` aren't sent to another host.
     public var maximumRedirects: Int
     /// Whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port
@@ -48,14 +49,14 @@ public struct PusherClientOptions: Sendable {
     /// How many authorisations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions.
     /// One at least.
     public var concurrentAuthorisations: Int
-    /// How much may wait on the queue that ``delivery`` names. When there is more, nothing is read from the connection until half
+    /// How much may wait on the queue that ``delivery`` names; one at least. When there is more, nothing is read from the connection until half
     /// of it was delivered; after ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``) and their channels are
     /// said to have missed some.
     public var deliveryLimit: Int
     /// How many bytes the messages that wait there may have together; past them the same as past ``deliveryLimit``.
     public var deliveryByteLimit: Int
     /// How long nothing is read from the connection while streams or the delivery queue are full. Servers wait for a pong for
-    /// half a minute or more: stay below that.
+    /// half a minute or more: stay below that. What is negative counts as zero.
     public var pauseLimit: Duration
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
     ///
@@ -131,15 +132,15 @@ public struct PusherClientOptions: Sendable {
         configuration.limits = limits
         configuration.concurrentAuthorisations = concurrentAuthorisations
         configuration.reconnectPolicy = reconnectPolicy
-        configuration.pauseLimit = pauseLimit
-        configuration.openTimeout = timeouts.open
-        configuration.establishTimeout = timeouts.establish
-        configuration.pongTimeout = timeouts.pong
-        configuration.closeTimeout = timeouts.close
-        configuration.authorisationTimeout = timeouts.authorisation
-        configuration.subscriptionTimeout = timeouts.subscription
+        configuration.pauseLimit = pauseLimit.asWait
+        configuration.openTimeout = timeouts.open.asWait
+        configuration.establishTimeout = timeouts.establish.asWait
+        configuration.pongTimeout = timeouts.pong.asWait
+        configuration.closeTimeout = timeouts.close.asWait
+        configuration.authorisationTimeout = timeouts.authorisation.asWait
+        configuration.subscriptionTimeout = timeouts.subscription.asWait
         if let activityTimeout, activityTimeout > 0 {
-            configuration.activityTimeout = Duration(unlimited: activityTimeout)
+            configuration.activityTimeout = max(Duration(unlimited: activityTimeout), .milliseconds(100))
         }
         return configuration
     }

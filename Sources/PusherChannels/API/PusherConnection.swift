@@ -121,7 +121,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { core.handle(.reconnectPolicy(newValue)) }
     }
 
-    /// How many attempts in a row may fail; nil for no limit. PusherSwift's name for a part of ``reconnectPolicy``.
+    /// How many attempts in a row may fail; nil for no limit, zero or less for none. PusherSwift's name for a part of ``reconnectPolicy``.
     public var reconnectAttemptsMax: Int? {
         get { reconnectPolicy.maximumAttempts }
         set { reconnectPolicy.maximumAttempts = newValue }

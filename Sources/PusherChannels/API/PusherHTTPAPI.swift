@@ -12,9 +12,10 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
     private let key: String
     private let secret: String
     private let origin: URLComponents
+    private let portProblem: String?
     private let environment: PusherEnvironment
 
-    /// Creates the API of one app; `port` nil means the scheme's own.
+    /// Creates the API of one app; `port` nil means the scheme's own. With one outside 1 to 65535 every request throws.
     ///
     /// Where TLS or a proxy need settings, give the environment a session that has them (``PusherEnvironment/httpSession``).
     public init(
@@ -28,7 +29,9 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
         var origin = URLComponents()
         origin.scheme = useTLS ? "https" : "http"
         origin.host = host.apiHost
-        origin.port = port
+        // Foundation ends the process for what is no port: requests say so instead.
+        portProblem = port.flatMap { (1...65535).contains($0) ? nil : "\($0) is not a TCP port" }
+        if portProblem == nil { origin.port = port }
         self.origin = origin
     }
 
@@ -70,9 +73,13 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
     }
 
     private func request(_ method: String, path: String, body: Data) throws(PusherError) -> URLRequest {
+        if let portProblem { throw PusherError(.httpAPI, message: portProblem) }
+        guard let time = Int(exactly: environment.wallClock().timeIntervalSince1970.rounded(.down)) else {
+            throw PusherError(.httpAPI, message: "the wall clock shows no time that can be told in seconds")
+        }
         var query = [
             "auth_key": key,
-            "auth_timestamp": String(Int(environment.wallClock().timeIntervalSince1970)),
+            "auth_timestamp": String(time),
             "auth_version": "1.0",
             "body_md5": md5(body),
         ]

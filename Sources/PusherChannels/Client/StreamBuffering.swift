@@ -17,7 +17,7 @@ public struct StreamBuffering: Equatable, Sendable {
 
     /// How many elements may wait; at least one. With an overflow that pauses, what one read of the connection brings may come on top.
     public var limit: Int
-    /// How many bytes they may have together: of an event, those of its message.
+    /// How many bytes they may have together: of an event, those of its message. At least one.
     public var byteLimit: Int
     /// What happens when there are more.
     public var overflow: Overflow

@@ -18,9 +18,12 @@ struct Watermark: Sendable {
     private var raised: (count: Int, bytes: Int)?
 
     init(limit: Int, byteLimit: Int) {
-        self.limit = max(limit, 1)
-        self.byteLimit = max(byteLimit, 1)
+        self.limit = Self.sensible(limit)
+        self.byteLimit = Self.sensible(byteLimit)
     }
+
+    /// One at least, and not so much that twice of it can't be counted.
+    private static func sensible(_ limit: Int) -> Int { min(max(limit, 1), .max / 4) }
 
     /// Whether what comes next finds no room.
     var isFull: Bool { count >= limit || bytes >= byteLimit }

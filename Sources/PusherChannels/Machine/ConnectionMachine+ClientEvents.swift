@@ -22,6 +22,9 @@ extension ConnectionMachine {
         if let limit = limits.eventNameLength, event.name.utf8.count > limit {
             return "an event name can't be longer than \(limit) characters, this one has \(event.name.utf8.count)"
         }
+        if let limit = limits.clientEventsPerSecond, limit < 1 {
+            return "\(event.name) can't be triggered: ProtocolLimits.clientEventsPerSecond is \(limit)"
+        }
         guard ChannelName(event.channel).allowsClientEvents else {
             return "\(event.channel) takes no client events: only private and presence channels do"
         }

@@ -4,11 +4,11 @@
 /// backoff with full jitter, so that clients which lost the same server don't come back in step. Close codes 4100–4199 wait a
 /// second at least; 4200–4299 ask to come back at once, and are believed three times a minute.
 public struct ReconnectPolicy: Equatable, Sendable {
-    /// The upper bound of the first delay.
+    /// The upper bound of the first delay. What is negative counts as zero, more than a century as a century.
     public var initialDelay: Duration
-    /// The upper bound of every delay.
+    /// The upper bound of every delay. What is negative counts as zero, more than a century as a century.
     public var maximumDelay: Duration
-    /// How many attempts in a row may fail before the connection is given up; nil for no limit.
+    /// How many attempts in a row may fail before the connection is given up; nil for no limit, zero or less for none.
     public var maximumAttempts: Int?
     /// How long a connection must have lasted for the delays to start from `initialDelay` again.
     public var stableAfter: Duration

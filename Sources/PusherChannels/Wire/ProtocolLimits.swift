@@ -8,7 +8,7 @@ public struct ProtocolLimits: Equatable, Sendable {
     public var eventNameLength: Int?
     /// How many bytes of JSON a client event may carry.
     public var eventDataSize: Int?
-    /// How many client events a connection may send in a second.
+    /// How many client events a connection may send in a second; with zero or less each is refused.
     public var clientEventsPerSecond: Int?
 
     /// Creates limits; what is left out is as the hosted service has it.
