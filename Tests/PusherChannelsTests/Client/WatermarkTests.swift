@@ -26,6 +26,21 @@ import Testing
         #expect(watermark.state == .under)
     }
 
+    @Test func eachLimitIsOneOfItsOwn() {
+        var elements = Watermark(limit: 10, byteLimit: 100)
+        elements.add(count: 10, bytes: 0)
+        elements.remove(count: 4, bytes: 0)
+        #expect(elements.state == .over)
+        elements.remove(count: 1, bytes: 0)
+        #expect(elements.state == .under)
+        var bytes = Watermark(limit: 10, byteLimit: 100)
+        bytes.add(count: 1, bytes: 100)
+        bytes.remove(count: 0, bytes: 49)
+        #expect(bytes.state == .over)
+        bytes.remove(count: 0, bytes: 1)
+        #expect(bytes.state == .under)
+    }
+
     @Test func whatCannotBeDroppedMakesTheServerWaitAgain() {
         var watermark = Watermark(limit: 10, byteLimit: 100)
         watermark.add(count: 10, bytes: 0)

@@ -61,6 +61,21 @@ import Testing
     }
 
     // Proves P5.10.
+    @Test(arguments: [(Duration.milliseconds(29_999), 5), (.seconds(30), 1), (.milliseconds(30_001), 1)])
+    func thirtySecondsAreEnough(lifetime: Duration, failures: Int) {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        for _ in 0..<4 {
+            fail(&transcript)
+            transcript.passToDeadline()
+        }
+        transcript.establish()
+        transcript.pass(lifetime)
+        transcript.close(1006)
+        #expect(transcript.machine.backoff.failures == failures)
+    }
+
+    // Proves P5.10.
     @Test func connectionThatDoesNotLastDoesNotMakeDelaysShort() {
         var transcript = Transcript()
         transcript.play(.connect)

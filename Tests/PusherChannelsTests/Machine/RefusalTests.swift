@@ -92,6 +92,19 @@ import Testing
         for words in words { #expect(failures(transcript.receive(error(words))).isEmpty) }
     }
 
+    // MARK: Answers to what was not asked
+
+    // Proves P6.7.
+    @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
+    func aRefusalOfAnEarlierConnectionEndsNoAuthorisation(event: String) throws {
+        var transcript = subscribing("private-x")
+        transcript.close(4200)
+        let asked = try #require(transcript.establish().authorisations.first)
+        let refusal = #"{"event":"\#(event)","channel":"private-x","data":{"status":401}}"#
+        #expect(transcript.receive(refusal).isEmpty)
+        #expect(transcript.play(.authorised(asked, .success(PusherAuth(auth: "k:s")))).sent.count == 1)
+    }
+
     // MARK: Several at once, without a name
 
     private var unnamed: String { error("Connection is unauthorized", code: 4009) }

@@ -101,7 +101,8 @@ import Testing
 
     // Proves P6.7, P6.10, P6.11.
     @Test(arguments: [
-        (500, true), (503, true), (429, true), (4100, true), (4301, false), (401, false), (403, false), (nil, false),
+        (500, true), (503, true), (599, true), (429, true), (4100, true), (4199, true), (4200, true), (4299, true), (4099, false),
+        (4300, false), (4301, false), (499, false), (600, false), (401, false), (403, false), (428, false), (nil, false),
     ])
     func theServersRefusalsAreTakenAtTheirWord(status: Int?, isTriedAgain: Bool) {
         var transcript = Transcript.connected()
