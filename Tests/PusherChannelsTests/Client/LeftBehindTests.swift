@@ -1,0 +1,80 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// Nothing is kept for what is over.
+@Suite(.timeLimit(.lost)) struct LeftBehindTests {
+    /// Answers at once, later, or never.
+    private final class HeldAuthorizer: Authorizer {
+        typealias Answer = @Sendable (PusherAuth?) -> Void
+
+        let held = Locked<[Answer]>([])
+
+        func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping Answer) {
+            held.withLock { $0.append(completionHandler) }
+        }
+    }
+
+    private func underWay(_ rig: ClientRig) -> Int { rig.pusher.connection.core.readState(\.authorizations.count) }
+
+    @Test func anAuthorizationThatIsAnsweredAtOnceIsForgotten() {
+        let rig = ClientRig.connected { $0.userAuthMethod = .inline(secret: "s", userData: #"{"id":"ann"}"#) }
+        rig.pusher.subscribe("private-room")
+        rig.pusher.signIn { _ in }
+        #expect(rig.pusher.connection.channels.find(name: "private-room")?.subscribed == true)
+        #expect(underWay(rig) == 0)
+    }
+
+    @Test func anAuthorizationThatIsAnsweredLaterIsForgottenThen() {
+        let authorizer = HeldAuthorizer()
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer))
+        for channel in ["private-a", "private-b", "private-c"] { rig.pusher.subscribe(channel) }
+        #expect(underWay(rig) == 3)
+        let answers = authorizer.held.withLock { $0 }
+        answers[0](PusherAuth(auth: "k:s"))
+        answers[0](nil)
+        answers[1](nil)
+        #expect(underWay(rig) == 1)
+        rig.pusher.unsubscribe("private-c")
+        #expect(underWay(rig) == 0)
+        answers[2](PusherAuth(auth: "k:s"))
+        #expect(underWay(rig) == 0)
+    }
+
+    @Test func soIsAUsers() async throws {
+        let gate = AsyncStream<Void>.makeStream()
+        let rig = ClientRig.connected {
+            $0.userAuthMethod = .customHandler { _ in
+                for await _ in gate.stream {}
+                return PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
+            }
+        }
+        rig.pusher.signIn { _ in }
+        #expect(underWay(rig) == 1)
+        gate.continuation.finish()
+        try await rig.recorder.next { $0 == .signedIn(userID: "ann") }
+        #expect(underWay(rig) == 0)
+    }
+
+    @Test func whatTookTooLongIsForgotten() {
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: HeldAuthorizer()))
+        rig.pusher.subscribe("private-room")
+        rig.scheduler.advance(by: .seconds(15))
+        #expect(underWay(rig) == 0)
+    }
+
+    /// A server that doesn't answer is waited for; nobody waits for a client that is gone.
+    @Test func theTimerOfAClientThatIsGoneIsCancelled() {
+        let scheduler = TestScheduler()
+        let socket = MockWebSocket(server: .manual)
+        do {
+            let pusher = Pusher(
+                key: "key", options: PusherClientOptions(delivery: .immediate),
+                environment: PusherEnvironment(scheduler: scheduler, makeWebSocket: { socket }))
+            pusher.connect()
+            #expect(scheduler.pendingTimers.count == 1)
+        }
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+}
