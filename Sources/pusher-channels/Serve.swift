@@ -27,6 +27,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).")
     var profile = "hosted"
 
+    @Option(help: "A number from which socket ids are drawn, so that they are the same at each start; they are random otherwise.")
+    var seed: UInt64?
+
     @Flag(help: "Speak TLS, with a certificate of a throw-away authority. Prints where the authority's is, to be trusted.")
     var tls = false
 
@@ -43,7 +46,8 @@ struct Serve: AsyncParsableCommand {
         let settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
         let app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         let server = try await LocalServer.start(
-            port: port, apps: [app], profile: imitated ?? .hosted, settings: settings, tls: tls ? .throwaway : nil)
+            port: port, apps: [app], profile: imitated ?? .hosted, seed: seed, settings: settings,
+            tls: tls ? .throwaway : nil)
         if let authority = server.certificateAuthority {
             output("certificate authority in \(try authority.file().path)")
         }

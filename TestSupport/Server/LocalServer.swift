@@ -107,15 +107,16 @@ public final class LocalServer: RequestStubbing {
     ///   - port: The port to listen on; 0 takes a free one.
     ///   - apps: The apps that clients may connect to.
     ///   - profile: Which server it imitates.
-    ///   - seed: What socket ids are drawn from.
+    ///   - seed: What socket ids are drawn from, so that they are the same each time. Without one they are random, as a real server's are: a
+    ///     signature for one connection fits none of a server that was started again.
     ///   - settings: How it runs.
     ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
     /// - Throws: ``CannotListen``, at once, such as for a port that is taken, or for TLS where there is none.
     public static func start(
-        port: Int = 0, apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, seed: UInt64 = 1,
+        port: Int = 0, apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, seed: UInt64? = nil,
         settings: Settings = Settings(), tls: ServerTLS? = nil
     ) async throws(CannotListen) -> LocalServer {
-        let machine = ServerMachine(apps: apps, profile: profile, seed: seed)
+        let machine = ServerMachine(apps: apps, profile: profile, seed: seed ?? .random(in: 0 ... .max))
         let core = LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil)
         let router = Router()
         let http = try makeHTTPServer(port: tls == nil ? port : 0, handler: LocalServerHandler(core: core, router: router))

@@ -45,6 +45,19 @@ struct LocalServerSocketTests {
         await stop(server, socket)
     }
 
+    /// A signature that was made for a connection to the server before it was started again fits none of the new ones.
+    @Test func `Socket ids are random unless a seed is given`() async throws {
+        var ids: [String] = []
+        for seed in [nil, nil, 7, 7] as [UInt64?] {
+            let server = try await LocalServer.start(seed: seed)
+            let socket = try await connect(to: server)
+            ids += server.connections.map(\.socketID)
+            await stop(server, socket)
+        }
+        #expect(ids.count == 4)
+        #expect(Set(ids).count == 3 && ids[2] == ids[3], "\(ids)")
+    }
+
     /// Stops the server while the client answers the close frame, as a proper client does.
     private func stop(_ server: LocalServer, _ sockets: RawWebSocket...) async {
         await withTaskGroup(of: Void.self) { group in
