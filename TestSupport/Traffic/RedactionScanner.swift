@@ -46,13 +46,27 @@ struct RedactionScanner {
     private mutating func hidesPassword() -> Bool {
         guard redaction.isSecret("password"), bytes[position...].starts(with: "://".utf8) else { return false }
         let user = position + 3
-        let authorityEnd = skip(from: user) { !" \t\r\n\"'/?#".utf8.contains($0) }
-        guard let at = bytes[user..<authorityEnd].lastIndex(of: UInt8(ascii: "@")),
-            let colon = bytes[user..<at].firstIndex(of: UInt8(ascii: ":"))
+        let wordEnd = skip(from: user) { !" \t\r\n\"'".utf8.contains($0) }
+        let authorityEnd = bytes[user..<wordEnd].firstIndex { "/?#".utf8.contains($0) } ?? wordEnd
+        guard let colon = bytes[user..<authorityEnd].firstIndex(of: UInt8(ascii: ":")),
+            let at = passwordEnd(bytes[colon + 1..<authorityEnd], wordEnd: wordEnd)
         else { return false }
         copy(to: colon + 1)
         hide(upTo: at, as: Redaction.marker)
         return true
+    }
+
+    /// The last at sign of the authority. Without any, what stands behind the colon is a port, or a password with a slash in it that
+    /// somebody forgot to encode.
+    private func passwordEnd(_ password: ArraySlice<UInt8>, wordEnd: Int) -> Int? {
+        let at = UInt8(ascii: "@")
+        if let end = password.lastIndex(of: at) { return end }
+        if password.allSatisfy({
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]")
+        }) {
+            return nil
+        }
+        return bytes[password.endIndex..<wordEnd].lastIndex(of: at)
     }
 
     // MARK: Moving
