@@ -143,9 +143,9 @@ extension ConnectionMachine {
         }
     }
 
-    /// Some servers say what is wrong in a `pusher:error` and then close without a code. Before the connection is established
+    /// Some servers say what is wrong in a `pusher:error` and then close without a code, or leave that to the client. Before the connection is established
     /// such an error is taken for the close's; afterwards it may have been about anything.
-    private var explanationOfPlainClose: (CloseReaction, PusherError)? {
+    var explanationOfPlainClose: (CloseReaction, PusherError)? {
         guard case .establishing = phase, let error = lastServerError, let code = error.code, (4000...4099).contains(code)
         else { return nil }
         return (CloseCode(UInt16(code)).reaction, error)

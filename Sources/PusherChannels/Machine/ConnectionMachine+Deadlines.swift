@@ -56,6 +56,9 @@ extension ConnectionMachine {
 
     private mutating func giveUp(_ problem: String, at now: Instant, into effects: inout [Effect]) {
         effects.append(.closeSocket(attempt, code: 1000, reason: ""))
+        if let (reaction, error) = explanationOfPlainClose {
+            return connectionEnded(reaction, because: error, at: now, into: &effects)
+        }
         let error = PusherError(.timedOut, message: problem)
         effects.append(.deliver(.error(error)))
         connectionEnded(.backOff(atLeast: .zero), because: error, at: now, into: &effects)

@@ -164,6 +164,19 @@ import Testing
         #expect(effects.errors.isEmpty, "the error was reported when it came")
     }
 
+    // Proves P5.8.
+    @Test(arguments: [(4001, ConnectionState.disconnected), (4000, .disconnected), (4100, .reconnecting), (4200, .reconnecting)])
+    func errorExplainsThatNothingIsEstablished(code: Int, state: ConnectionState) {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        transcript.receive(#"{"event":"pusher:error","data":{"code":\#(code),"message":"Application does not exist"}}"#)
+        let effects = transcript.pass(.seconds(15))
+        #expect(effects.contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
+        #expect(transcript.machine.state == state)
+        #expect(effects.errors.isEmpty == (state == .disconnected), "the error was reported when it came")
+    }
+
     // Proves P5.7, P5.8.
     @Test func errorAfterEstablishmentDoesNotExplainAPlainClose() {
         var transcript = Transcript.connected()
