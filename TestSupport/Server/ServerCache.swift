@@ -32,11 +32,17 @@ struct ServerCache {
 
 extension ServerMachine {
     func caches(_ channel: ChannelName) -> Bool {
-        channel.isCache && (channel.kind != .encrypted || profile.cachesEncryptedChannels)
+        guard channel.isCache else { return false }
+        return switch profile.cacheChannels {
+        case .all: true
+        case .allButEncrypted: channel.kind != .encrypted
+        case .onlyPublic: channel.kind == .public
+        case .none: false
+        }
     }
 
     /// What follows the success of a subscription to a cache channel.
     func cachedFrame(of key: ChannelKey) -> String {
-        cache.frame(for: key, at: now) ?? ServerFrame.event("pusher:cache_miss", channel: key.name, data: nil)
+        cache.frame(for: key, at: now) ?? ServerFrame.event("pusher:cache_miss", channel: key.name, data: profile.cacheMissData)
     }
 }

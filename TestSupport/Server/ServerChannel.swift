@@ -47,12 +47,15 @@ struct ServerChannel {
         return true
     }
 
+    var hasMemberWithoutInfo: Bool { members.values.contains { $0.info == nil } }
+
     /// The members as `subscription_succeeded` lists them.
     func presence(_ profile: ServerProfile) -> JSONValue {
         let hash: JSONValue =
             profile.sendsEmptyHashAsArray && members.isEmpty
             ? [] : JSONValue(members: members.map { ($0.key, $0.value.info ?? .null) })
-        var list: [Name: JSONValue] = ["hash": hash, "count": .integer(memberIDs.count)]
+        let count = profile.memberNews == .ofConnections ? members.values.reduce(0) { $0 + $1.connections } : memberIDs.count
+        var list: [Name: JSONValue] = ["hash": hash, "count": .integer(count)]
         if profile.listsMemberIDs { list["ids"] = .array(memberIDs.map { .string($0) }) }
         return .object(list)
     }

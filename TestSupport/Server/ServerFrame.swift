@@ -7,6 +7,11 @@ enum ServerFrame {
         frame(name, channel: channel, data: data?.quotedJSON, userID: userID)
     }
 
+    /// An event whose `data` is a value, as it was written.
+    static func event(_ name: String, channel: String?, json: String?, userID: String?) -> String {
+        frame(name, channel: channel, data: json, userID: userID)
+    }
+
     /// An event whose `data` is a value.
     static func event(_ name: String, channel: String? = nil, value: JSONValue) -> String {
         frame(name, channel: channel, data: value.text)
@@ -32,7 +37,11 @@ enum ServerFrame {
 /// What servers say differently.
 extension ServerProfile {
     var pong: String {
-        sendsPongData ? ServerFrame.event("pusher:pong", value: [:]) : ServerFrame.event("pusher:pong", channel: nil, data: nil)
+        switch pongData {
+        case .object: ServerFrame.event("pusher:pong", value: [:])
+        case .text: ServerFrame.event("pusher:pong", channel: nil, data: "{}")
+        case .absent: ServerFrame.event("pusher:pong", channel: nil, data: nil)
+        }
     }
 
     func error(_ message: String, code: Int?, channel: String? = nil) -> String {
@@ -61,9 +70,11 @@ extension ServerProfile {
             ])
             return ServerFrame.event("pusher:subscription_error", channel: channel.text, value: data)
         case .internalSubscriptionError:
-            return ServerFrame.event("pusher_internal:subscription_error", channel: channel.text, value: [:])
+            return ServerFrame.event("pusher_internal:subscription_error", channel: channel.text, data: "{}")
         case .connectionError:
             return error(refusal.message, code: refusal.kind == .invalidChannel ? 4300 : 4009)
+        case .errorWithoutCode:
+            return error(refusal.message, code: nil)
         }
     }
 

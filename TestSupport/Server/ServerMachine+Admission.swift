@@ -5,6 +5,8 @@ import PusherChannels
 struct ConnectionRefusal: Error {
     let code: UInt16
     let message: String
+    /// Whether the connection is closed; otherwise the client hears nothing more.
+    var closes = true
 }
 
 extension ServerMachine {
@@ -44,8 +46,14 @@ extension ServerMachine {
 
     private mutating func app(key: String) throws(ConnectionRefusal) -> ServerApp {
         if let app = apps.first(where: { $0.key == key }) { return app }
-        guard case .anyKey(let secret) = admission else {
-            throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster")
+        let secret: String?
+        switch (admission, profile.unknownKeys) {
+        case (.anyKey(let known), _): secret = known
+        case (.registeredApps, .welcome):
+            if let first = apps.first { return first }
+            secret = nil
+        case (.registeredApps, .closed): throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster")
+        case (.registeredApps, .told(let message)): throw ConnectionRefusal(code: 4001, message: message, closes: false)
         }
         let app = ServerApp(id: key, key: key, secret: secret ?? "")
         apps.append(app)

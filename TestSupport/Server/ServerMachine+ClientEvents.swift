@@ -21,7 +21,13 @@ extension ServerMachine {
             try countClientEvent(of: id)
             guard let name else { return }
             let receivers = channels[key(of: name, connection)]?.subscribers.filter { $0 != id } ?? []
-            send(ServerFrame.event(event, channel: name, data: data, userID: userID), to: receivers, into: &effects)
+            let passed =
+                switch profile.clientEventData {
+                case .text: ServerFrame.event(event, channel: name, data: data, userID: userID)
+                case .value, .valueButNoText:
+                    ServerFrame.event(event, channel: name, json: rawJSONMember("data", of: text), userID: userID)
+                }
+            send(passed, to: receivers, into: &effects)
             effects.append(.notice(.clientEvent(id, channel: name, event: event, receivers: receivers.count)))
         } catch {
             reject(error.message, code: error.code, channel: name, from: id, into: &effects)
@@ -51,7 +57,7 @@ extension ServerMachine {
         guard size <= profile.maximumEventDataLength else {
             throw ClientEventRefusal(message: "Client event rejected - data too large")
         }
-        guard profile.acceptsTextInClientEvents || data?.stringValue == nil else {
+        guard profile.clientEventData != .valueButNoText || data?.stringValue == nil else {
             throw ClientEventRefusal(code: 4200, message: "Invalid message format")
         }
     }

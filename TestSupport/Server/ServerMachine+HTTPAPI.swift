@@ -50,7 +50,7 @@ extension ServerMachine {
         switch (request.method, segments[2...].joined(separator: "/"), segments.count) {
         case ("POST", "events", 3):
             return try trigger(try body(of: request), app: app, into: &effects)
-        case ("POST", "batch_events", 3):
+        case ("POST", "batch_events", 3) where profile.servesBatches:
             return try triggerBatch(try body(of: request), app: app, into: &effects)
         case ("GET", "channels", 3):
             return try listChannels(request.parameters, app: app)

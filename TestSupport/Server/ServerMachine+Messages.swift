@@ -4,7 +4,7 @@ extension ServerMachine {
     /// Reads a client's frame and does what it asks.
     mutating func receive(_ text: String, from id: ConnectionID, into effects: inout [Effect]) {
         guard let frame = try? JSONValue(parsing: text), frame.objectValue != nil else {
-            return reject("Invalid JSON", from: id, into: &effects)
+            return receiveUnreadable(from: id, into: &effects)
         }
         guard let event = frame["event"]?.stringValue else {
             return reject("Message without an event", from: id, into: &effects)
@@ -26,6 +26,15 @@ extension ServerMachine {
             reject(message, code: code, from: id, into: &effects)
         default:
             passOn(event, frame: frame, text: text, from: id, into: &effects)
+        }
+    }
+
+    private mutating func receiveUnreadable(from id: ConnectionID, into effects: inout [Effect]) {
+        switch profile.unreadableMessages {
+        case .refused(let code, let message):
+            reject(message, code: code, from: id, into: &effects)
+        case .fatal:
+            for id in connections.keys.sorted() { close(id, code: 1011, reason: "The server died", into: &effects) }
         }
     }
 

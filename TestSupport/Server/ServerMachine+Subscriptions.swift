@@ -69,7 +69,10 @@ extension ServerMachine {
             let problem = signatureProblem(
                 data?["auth"]?.stringValue, channel: channel.text, channelData: isPresence ? channelData : nil,
                 connection: connection)
-            if let problem { throw SubscriptionRefusal(message: problem) }
+            if let problem {
+                let words = profile.refusalWords?.replacing("{channel}", with: channel.text)
+                throw SubscriptionRefusal(message: words ?? problem)
+            }
         }
         return isPresence ? try member(channelData, of: channel, connection) : nil
     }
@@ -115,15 +118,18 @@ extension ServerMachine {
         channels[key] = channel
         connections[id]?.subscriptions[name.text] = .some(member?.id)
 
+        if name.kind == .presence, profile.membersWithoutInfo == .breakTheirChannel, channel.hasMemberWithoutInfo {
+            return reject("Invalid message format", code: 4200, from: id, into: &effects)
+        }
         let members = name.kind == .presence ? channel.presence(profile) : nil
         effects.append(.send(profile.subscriptionSucceeded(name, members: members), to: id))
         effects.append(.notice(.subscribed(id, channel: name.text, userID: member?.id)))
-        if isFirst, let member {
+        if isFirst || profile.memberNews == .ofConnections, let member {
             var added: [Name: JSONValue] = ["user_id": .string(member.id)]
             added["user_info"] = member.info
             let frame = ServerFrame.event(
                 "pusher_internal:member_added", channel: name.text, data: JSONValue.object(added).text)
-            send(frame, to: profile.announcesMembersToThemselves ? others + [id] : others, into: &effects)
+            send(frame, to: others, into: &effects)
         }
         if caches(name) { effects.append(.send(cachedFrame(of: key), to: id)) }
         announceCount(of: key, app: connection.app, into: &effects)
@@ -138,7 +144,7 @@ extension ServerMachine {
         let others = channels[key]?.subscribers ?? []
         if others.isEmpty { channels[key] = nil }
         effects.append(.notice(.unsubscribed(id, channel: name)))
-        if isLast, let userID {
+        if isLast || profile.memberNews != .ofUsers, let userID {
             let data = JSONValue.object(["user_id": .string(userID)]).text
             send(ServerFrame.event("pusher_internal:member_removed", channel: name, data: data), to: others, into: &effects)
         }

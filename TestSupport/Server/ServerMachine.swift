@@ -167,7 +167,7 @@ public struct ServerMachine: Sendable {
             app = try admit(request, isSecure: isSecure)
         } catch {
             effects.append(.send(profile.error(error.message, code: Int(error.code)), to: id))
-            effects.append(.close(id, code: error.code, reason: error.message))
+            if error.closes { effects.append(.close(id, code: error.code, reason: error.message)) }
             effects.append(.notice(.refused(id, code: error.code, reason: error.message)))
             return
         }

@@ -10,7 +10,8 @@ struct ServerProfileTests {
         return rig
     }
 
-    /// What each server answers, in the order of ``ServerProfile/byName``: hosted, Reverb, soketi, Sockudo, pusher-fake, pylon.
+    /// What each server answers, in the order of ``ServerProfile/byName``: hosted, Reverb, soketi, Sockudo, pusher-fake, pylon,
+    /// ipe, poxa.
     private func answers(_ ask: (inout ServerRig) -> Void) -> [String] {
         ServerProfile.byName.map { _, profile in
             var rig = rig(profile)
@@ -20,13 +21,16 @@ struct ServerProfileTests {
     }
 
     @Test func `The time-out for activity`() {
-        #expect(ServerProfile.byName.map(\.value.activityTimeout) == [120, 30, 30, 120, 120, 120])
+        #expect(ServerProfile.byName.map(\.value.activityTimeout) == [120, 30, 30, 120, 120, 120, 120, 120])
     }
 
     @Test func `The answer to a ping`() {
         let with = #"1: {"event":"pusher:pong","data":{}}"#
         let without = #"1: {"event":"pusher:pong"}"#
-        #expect(answers { $0.receive(#"{"event":"pusher:ping"}"#, from: 1) } == [with, without, with, without, without, with])
+        let text = #"1: {"event":"pusher:pong","data":"{}"}"#
+        #expect(
+            answers { $0.receive(#"{"event":"pusher:ping"}"#, from: 1) }
+                == [with, without, with, without, text, with, without, with])
     }
 
     @Test func `The success of a subscription`() {
@@ -35,7 +39,9 @@ struct ServerProfileTests {
         }
         let object = success(#","data":"{}""#)
         #expect(
-            answers { $0.subscribe(1, to: "news") } == [object, object, success(""), object, object, success(#","data":"""#)])
+            answers { $0.subscribe(1, to: "news") } == [
+                object, object, success(""), object, object, success(#","data":"""#), object, object,
+            ])
     }
 
     @Test func `The refusal of a subscription`() {
@@ -44,15 +50,17 @@ struct ServerProfileTests {
         let text = #"Auth info required to subscribe to private-a"#
         #expect(
             answers { $0.receive(ServerRig.subscription(to: "private-a"), from: 1) } == [
-                named, #"1: {"event":"pusher:error","data":"{\"code\":4009,\"message\":\"\#(text)\"}"}"#, named,
+                named, #"1: {"event":"pusher:error","data":"{\"code\":4009,\"message\":\"Connection is unauthorized\"}"}"#, named,
                 #"1: {"event":"pusher:error","data":{"code":4009,"message":"\#(text)"}}"#,
-                #"1: {"event":"pusher_internal:subscription_error","channel":"private-a","data":{}}"#, named,
+                #"1: {"event":"pusher_internal:subscription_error","channel":"private-a","data":"{}"}"#, named,
+                #"1: {"event":"pusher:error","data":{"code":null,"message":"Auth value for subscription to private-a is invalid"}}"#,
+                #"1: {"event":"pusher:error","data":{"code":null,"message":"\#(text)"}}"#,
             ])
     }
 
     @Test func `An event that nobody knows`() {
         let refused = #"1: {"event":"pusher:error","data":"{\"code\":4200,\"message\":\"Invalid message format\"}"}"#
-        #expect(answers { $0.receive(#"{"event":"pusher:what"}"#, from: 1) } == ["", refused, "", "", "", ""])
+        #expect(answers { $0.receive(#"{"event":"pusher:what"}"#, from: 1) } == ["", refused, "", "", "", "", "", ""])
     }
 
     @Test func `An error about a channel`() {
@@ -60,18 +68,17 @@ struct ServerProfileTests {
             $0.subscribe(1, to: "news")
             $0.subscribe(1, to: "news")
         }
-        #expect(codes.map { $0.contains(#""channel":"news""#) } == [false, false, true, false, false, true])
+        #expect(codes.map { $0.contains(#""channel":"news""#) } == [false, false, true, false, false, true, false, false])
     }
 
     @Test func `The members of a presence channel`() {
         func members(_ list: String) -> String {
-            #"1: {"event":"pusher_internal:subscription_succeeded","channel":"presence-a","data":"{\"presence\":{\"count\":1,\"hash\":{\"ann\":null}\#(list)}}"}"#
+            #"1: {"event":"pusher_internal:subscription_succeeded","channel":"presence-a","data":"{\"presence\":{\"count\":1,\"hash\":{\"ann\":\"Ann\"}\#(list)}}"}"#
         }
         let usual = members(#",\"ids\":[\"ann\"]"#)
-        let fake =
-            members("") + "\n"
-            + #"1: {"event":"pusher_internal:member_added","channel":"presence-a","data":"{\"user_id\":\"ann\"}"}"#
-        #expect(answers { $0.subscribe(1, to: "presence-a", as: "ann") } == [usual, usual, usual, usual, fake, usual])
+        #expect(
+            answers { $0.subscribe(1, to: "presence-a", as: "ann", info: "Ann") }
+                == [usual, usual, usual, usual, members(""), usual, usual, usual])
     }
 
     @Test func `A client event whose data is a string`() {
@@ -81,7 +88,7 @@ struct ServerProfileTests {
             rig.receive(#"{"event":"client-hi","channel":"private-a","data":"text"}"#, from: 1)
             return rig.error?.code
         }
-        #expect(codes == [nil, 4200, nil, nil, nil, nil])
+        #expect(codes == [nil, 4200, nil, nil, nil, nil, nil, nil])
     }
 
     @Test func `Signing in`() {
@@ -89,7 +96,7 @@ struct ServerProfileTests {
             ["signin_success", "4200"].first { answer.contains($0) }
         }
         let yes = "signin_success"
-        #expect(events == [yes, "4200", yes, yes, nil, yes])
+        #expect(events == [yes, "4200", yes, yes, nil, yes, nil, nil])
     }
 
     @Test func `The end`() {
@@ -101,6 +108,6 @@ struct ServerProfileTests {
         let plain = ["1: 1001 Server stopped"]
         let reason = "Server is closing. Please reconnect shortly."
         let announced = ["1: 4200 \(reason)", #"1: {"event":"pusher:error","data":{"code":4200,"message":"\#(reason)"}}"#]
-        #expect(ends == [plain, plain, announced, plain, plain, plain])
+        #expect(ends == [plain, plain, announced, plain, plain, plain, plain, plain])
     }
 }

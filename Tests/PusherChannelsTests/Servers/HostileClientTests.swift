@@ -28,8 +28,8 @@ struct HostileClientTests {
             let id = ServerMachine.ConnectionID(index % 4 + 1)
             machine.handle(.received(text, from: id), at: .milliseconds(index), into: &effects)
             if !effects.isEmpty { answered += 1 }
-            if effects.contains(where: { if case .close = $0 { true } else { false } }) {
-                machine.handle(.opened(id, path: "/app/k?protocol=7"), at: .milliseconds(index), into: &effects)
+            for case .close(let closed, _, _) in effects {
+                machine.handle(.opened(closed, path: "/app/k?protocol=7"), at: .milliseconds(index), into: &effects)
             }
         }
         #expect(answered > 2_000)
