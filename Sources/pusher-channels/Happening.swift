@@ -10,7 +10,10 @@ enum Happening: Sendable {
     case state(ConnectionState)
     case subscribed(String)
     case gap(String, since: Date)
-    case subscriptionFailed(String, String)
+    /// The same, and why.
+    case stateChanged(ConnectionStateChange)
+    case subscriptionFailed(String, PusherError)
+    case decryptionFailed(String, event: String)
     case error(PusherError)
     case event(PusherEvent)
     case memberAdded(String)
@@ -51,7 +54,12 @@ final class Happenings: PusherDelegate, Sendable {
     }
 
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
-        add(.subscriptionFailed(name, error?.localizedDescription ?? "no reason given"))
+        let reason = error.flatMap(PusherError.init) ?? PusherError(.subscriptionRefused, message: "no reason given")
+        add(.subscriptionFailed(name, reason))
+    }
+
+    func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
+        add(.decryptionFailed(channelName, event: eventName))
     }
 
     func receivedError(error: PusherError) {

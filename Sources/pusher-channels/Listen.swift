@@ -1,11 +1,15 @@
 import ArgumentParser
 import Foundation
+import Logging
 import PusherChannels
 
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the events of channels.",
-        discussion: "Reconnects by itself. Ends with a message and status 1 where it can't go on: a refused key or channel.")
+        discussion: """
+            Reconnects by itself, and tries channels again that failed for a while. Ends with a message and status 1 where it can't go \
+            on: a refused key or channel.
+            """)
 
     @Argument(help: "The channels to subscribe to.")
     var channels: [String]
@@ -17,14 +21,7 @@ struct Listen: AsyncParsableCommand {
     @Option(help: "A path in front of the protocol's own.")
     var path: String?
 
-    @Option(help: "The app's secret, to sign subscriptions with.")
-    var secret: String?
-
-    @Option(help: "The address of an authorisation endpoint.")
-    var authEndpoint: String?
-
-    @Option(help: "The user id on presence channels; takes --secret.")
-    var userID: String?
+    @OptionGroup var authorization: AuthorizationOptions
 
     @Option(help: "Print only events of this name.")
     var event: String?
@@ -40,39 +37,47 @@ struct Listen: AsyncParsableCommand {
 
     func validate() throws {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
-        if secret != nil, authEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
-        if userID != nil, secret == nil { throw ValidationError("--user-id takes --secret") }
+        for channel in channels {
+            if let problem = authorization.problem(of: channel) { throw ValidationError(problem) }
+        }
         if !(maxDelay > 0) || maxDelay > 86_400 { throw ValidationError("--max-delay must be more than 0, and a day at most") }
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
-    }
-
-    private var authMethod: AuthMethod {
-        if let secret { return .inline(secret: secret) }
-        if let authEndpoint { return .endpoint(authEndpoint: authEndpoint) }
-        return .noMethod
     }
 
     func run() async throws {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                authMethod: authMethod, host: .host(server.host), port: server.port, path: path, useTLS: server.tls,
+                authMethod: authorization.method, host: .host(server.host), port: server.port, path: path, useTLS: server.tls,
                 tls: route.tls, proxy: route.proxyConfiguration,
-                reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay))))
+                reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),
+                // What it would say is said here, once.
+                logger: Logger(label: "listen") { _ in SwiftLogNoOpLogHandler() }))
         let happenings = Happenings()
         pusher.delegate = happenings
         // Whoever reads our output slowly makes the server wait, not our memory grow.
         let events = pusher.events(buffering: StreamBuffering(overflow: .pauseThenDrop))
-        if let userID { pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) } }
+        let states = pusher.connectionStates(buffering: StreamBuffering(overflow: .dropOldest))
+        if let userID = authorization.userID {
+            pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
+        }
         for channel in channels { pusher.subscribe(channel) }
         pusher.connect()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await printAll(events) }
-            group.addTask { try await follow(happenings.stream) }
-            defer { group.cancelAll() }
-            try await group.next()
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await printAll(events) }
+                    group.addTask { for await change in states { happenings.add(.stateChanged(change)) } }
+                    group.addTask { try await follow(happenings.stream, of: pusher) }
+                    defer { group.cancelAll() }
+                    try await group.next()
+                })
+        } catch {
+            outcome = .failure(error)
         }
         await pusher.shutdown()
+        try outcome.get()
     }
 
     /// Returns when as many were printed as were asked for.
@@ -90,24 +95,27 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
-    private func follow(_ happenings: AsyncStream<Happening>) async throws {
-        var lastError: PusherError?
+    private func follow(_ happenings: AsyncStream<Happening>, of pusher: Pusher) async throws {
+        var news = News()
         for await happening in happenings {
             switch happening {
-            case .state(.disconnected):
-                throw Failure("can't go on: \(lastError.map { "\($0)" } ?? "disconnected")")
-            case .state(let state):
-                note("\(state)")
+            case .stateChanged(let change) where change.new == .disconnected:
+                throw Failure(news.line("can't go on", change.reason))
+            case .stateChanged(let change):
+                note(news.line("\(change.new)", change.reason))
             case .subscribed(let channel):
                 note("subscribed to \(channel)")
             case .gap(let channel, let date):
                 note("events of \(channel) may be missing since \(date.formatted(.iso8601))")
-            case .subscriptionFailed(let channel, let problem):
-                throw Failure("can't subscribe to \(channel): \(problem)")
+            case .subscriptionFailed(let channel, let error):
+                let line = news.line("can't subscribe to \(channel)", error)
+                guard pusher.connection.channels.find(name: channel)?.hasFailed == false else { throw Failure(line) }
+                note("\(line); it is tried again")
+            case .decryptionFailed(let channel, let event):
+                note("an event \(event) of \(channel) can't be decrypted")
             case .error(let error):
-                lastError = error
-                note("\(error)")
-            case .event, .memberAdded, .memberRemoved:
+                if let line = news.line(error) { note(line) }
+            case .state, .event, .memberAdded, .memberRemoved:
                 break
             }
         }
@@ -133,5 +141,25 @@ struct Listen: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(line), as: UTF8.self)
+    }
+}
+
+/// Says an error once, though it comes as an error, as the reason of a change and as that of a channel.
+private struct News {
+    private var latest: String?
+
+    /// The line for an error by itself; nil where it was said just before.
+    mutating func line(_ error: PusherError) -> String? {
+        defer { latest = error.message }
+        return error.message == latest ? nil : "\(error)"
+    }
+
+    /// What happened, and why unless that was said just before.
+    mutating func line(_ what: String, _ reason: PusherError?) -> String {
+        guard let reason, let why = line(reason) else {
+            if reason == nil { latest = nil }
+            return what
+        }
+        return "\(what): \(why)"
     }
 }

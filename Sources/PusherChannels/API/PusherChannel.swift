@@ -41,6 +41,10 @@ public class PusherChannel: @unchecked Sendable {
     /// Whether the server has confirmed the subscription on the connection that is up now.
     public var subscribed: Bool { read(\.isSubscribed) ?? false }
 
+    /// Whether the subscription failed for good: it is asked for again with the next connection, or when the application subscribes
+    /// once more. False while it is on its way, and while it waits to be tried again; true for a handle that is idle.
+    public var hasFailed: Bool { read { $0.state == .failed } ?? true }
+
     /// How many connections are subscribed, if the server tells (an option of the app, never on presence channels).
     public var subscriptionCount: Int? { read(\.subscriptionCount) ?? nil }
 

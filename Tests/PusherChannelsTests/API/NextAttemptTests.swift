@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// When the next attempt is made, for those who ask.
+/// When the next attempt is made, and whether there is one, for those who ask.
 @Suite struct NextAttemptTests {
     /// A clock that is ahead of its timers, as after a sleep of the machine.
     private struct LateScheduler: Scheduler {
@@ -36,5 +36,22 @@ import Testing
         #expect(pusher.connection.timeToNextAttempt == time - time / 2)
         scheduler.time.withLock { $0 += .seconds(1_000) }
         #expect(pusher.connection.timeToNextAttempt == .zero)
+    }
+
+    // Proves P6.10, P6.11.
+    @Test(arguments: [(403, true), (503, false)]) func aChannelTellsWhetherItHasFailed(status: Int, hasFailed: Bool) {
+        let rig = ClientRig(server: .manual)
+        let room = rig.pusher.subscribe("room")
+        #expect(!room.hasFailed, "it waits for a connection")
+        rig.pusher.connect()
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        #expect(!room.hasFailed, "it is on its way")
+        rig.socket.serverSends(#"{"event":"pusher:subscription_error","channel":"room","data":{"status":\#(status)}}"#)
+        #expect(room.hasFailed == hasFailed)
+        rig.socket.drop()
+        #expect(!room.hasFailed, "the next connection tries it again")
+        rig.pusher.unsubscribe("room")
+        #expect(room.hasFailed)
     }
 }

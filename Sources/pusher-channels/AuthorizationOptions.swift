@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import PusherChannels
+
+/// How a client is let into channels that need it.
+struct AuthorizationOptions: ParsableArguments {
+    @Option(help: "The app's secret, to sign subscriptions with.")
+    var secret: String?
+
+    @Option(help: "The app's encryption master key, 32 bytes in base64, for encrypted channels; takes --secret.")
+    var encryptionMasterKey: String?
+
+    @Option(help: "The address of an authorisation endpoint.")
+    var authEndpoint: String?
+
+    @Option(help: "The user id on presence channels; takes --secret.")
+    var userID: String?
+
+    func validate() throws {
+        if secret != nil, authEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
+        if userID != nil, secret == nil { throw ValidationError("--user-id takes --secret") }
+        if encryptionMasterKey != nil, secret == nil { throw ValidationError("--encryption-master-key takes --secret") }
+        // Not repeating what was given: it may be most of a key, or hold a password.
+        if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
+            throw ValidationError("--encryption-master-key takes 32 bytes in base64")
+        }
+        if let authEndpoint, !["http", "https"].contains(URL(string: authEndpoint)?.scheme?.lowercased()) {
+            throw ValidationError("--auth-endpoint takes an address that begins with http:// or https://")
+        }
+    }
+
+    var method: AuthMethod {
+        if let secret { return .inline(secret: secret, encryptionMasterKey: encryptionMasterKey) }
+        if let authEndpoint { return .endpoint(authEndpoint: authEndpoint) }
+        return .noMethod
+    }
+
+    /// Which option a channel lacks, for a person; nil when none.
+    func problem(of channel: String) -> String? {
+        let name = ChannelName(channel)
+        if name.needsAuthorisation, secret == nil, authEndpoint == nil { return "\(channel) takes --secret or --auth-endpoint" }
+        if name.kind == .encrypted, secret != nil, encryptionMasterKey == nil {
+            return "\(channel) takes --encryption-master-key beside --secret, or --auth-endpoint"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,116 @@
+#if os(Linux)
+import Foundation
+import Processes
+import PusherChannels
+import Testing
+import TestSupport
+
+/// What `listen` says, and when it ends.
+@Suite(.serialized) struct ListenTests {
+    private func listen(_ server: LocalServer, _ arguments: String...) throws -> Command {
+        try Command(["listen"] + arguments + ["--port", String(try #require(server.url.port))])
+    }
+
+    /// An endpoint that answers with a status once, and lets everybody in then.
+    private func server(status: Int) async throws -> LocalServer {
+        let server = try await LocalServer.start()
+        let asked = Locked(0)
+        server.router.on("/auth") { request in
+            let isFirst = asked.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { return StubResponse(status: status, text: "not now") }
+            let signature = Signature.channel(
+                request.form["channel_name"] ?? "", socketID: request.form["socket_id"] ?? "", key: "local-key",
+                secret: "local-secret")
+            return StubResponse(text: #"{"auth":"\#(signature)"}"#, contentType: "application/json")
+        }
+        return server
+    }
+
+    @Test func whatIsTriedAgainDoesNotEndIt() async throws {
+        try await withWatchdog {
+            let server = try await server(status: 503)
+            let listen = try listen(server, "private-a", "--auth-endpoint", "\(server.url)/auth")
+            try await listen.errors.next(containing: "; it is tried again")
+            try await listen.errors.next(containing: "subscribed to private-a")
+            await server.stop()
+        }
+    }
+
+    @Test func whatIsRefusedDoes() async throws {
+        try await withWatchdog {
+            let server = try await server(status: 403)
+            let listen = try listen(server, "private-a", "--auth-endpoint", "\(server.url)/auth")
+            #expect(await listen.end() == .exit(1))
+            let errors = await listen.errors.toEnd()
+            #expect(errors.count == 3, "\(errors)")
+            #expect(errors.last?.hasPrefix("Error: can't subscribe to private-a: ") == true, "\(errors)")
+            #expect(!errors.contains { $0.contains("nothing refers to") }, "\(errors)")
+            await server.stop()
+        }
+    }
+
+    @Test func aRefusedKeyIsSaidOnce() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let listen = try listen(server, "news", "--key", "another")
+            #expect(await listen.end() == .exit(1))
+            let errors = await listen.errors.toEnd()
+            #expect(errors.filter { $0.contains("another not in this cluster") }.count == 1, "\(errors)")
+            #expect(errors.last?.hasPrefix("Error: can't go on") == true, "\(errors)")
+            await server.stop()
+        }
+    }
+
+    @Test func aCloseThatIsNoErrorIsExplained() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let listen = try listen(server, "news")
+            try await listen.errors.next(containing: "subscribed to news")
+            server.closeAll(code: 1000, reason: "tidying up")
+            try await listen.errors.next(containing: "reconnecting: the server closed the connection with code 1000: tidying up")
+            try await listen.errors.next(containing: "subscribed to news")
+            await server.stop()
+        }
+    }
+
+    @Test func encryptedEventsAreReadWithTheMasterKey() async throws {
+        try await withWatchdog {
+            let key = Data(repeating: 7, count: 32).base64EncodedString()
+            let app = ServerApp(id: "local", key: "local-key", secret: "local-secret", encryptionMasterKey: key)
+            let server = try await LocalServer.start(apps: [app])
+            let listen = try listen(
+                server, "private-encrypted-a", "--secret", "local-secret", "--encryption-master-key", key, "--count", "1")
+            try await listen.errors.next(containing: "subscribed to private-encrypted-a")
+            server.publish(channel: "private-encrypted-a", event: "n", data: "hidden")
+            #expect(await listen.end() == .exit(0))
+            #expect(await listen.output.toEnd() == ["private-encrypted-a n hidden"])
+            await server.stop()
+        }
+    }
+
+    /// They name options of the command, and repeat no secret.
+    @Test(arguments: [
+        (["private-a"], "private-a takes --secret or --auth-endpoint"),
+        (["presence-a"], "presence-a takes --secret or --auth-endpoint"),
+        (
+            ["private-encrypted-a", "--secret", "s3cret"],
+            "private-encrypted-a takes --encryption-master-key beside --secret, or --auth-endpoint"
+        ),
+        (["a", "--encryption-master-key", "s3cret"], "--encryption-master-key takes --secret"),
+        (["a", "--secret", "x", "--encryption-master-key", "s3cret"], "--encryption-master-key takes 32 bytes in base64"),
+        (["a", "--auth-endpoint", "s3cret"], "--auth-endpoint takes an address that begins with http:// or https://"),
+    ])
+    func whatIsMissingIsAnOption(arguments: [String], problem: String) async throws {
+        try await withWatchdog {
+            let listen = try Command(["listen"] + arguments)
+            #expect(await listen.end() == .exit(64))
+            let errors = await listen.errors.toEnd()
+            #expect(errors.first == "Error: \(problem)")
+            #expect(!errors.contains { $0.contains("s3cret") })
+        }
+    }
+}
+#endif
