@@ -84,7 +84,8 @@ public class PusherChannel: @unchecked Sendable {
             let json = try connection.environment.jsonEncoder().encode(data)
             return trigger(eventName, json: json)
         } catch {
-            return .refused(PusherError(.invalidRequest, message: "the data of \(eventName) can't be encoded: \(error)"))
+            return .refused(
+                PusherError(.invalidRequest, message: "the data of \(eventName) can't be encoded: \(text(of: error))"))
         }
     }
 

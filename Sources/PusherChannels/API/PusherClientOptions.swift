@@ -25,7 +25,10 @@ public struct PusherClientOptions: Sendable {
     /// yours.
     public var proxy: ProxyConfiguration
     /// Header fields added to the WebSocket upgrade, such as `Origin`, or what a gateway asks for.
-    public var headers: [String: String]
+    public var headers: [String: String] {
+        get { secretHeaders.value }
+        set { secretHeaders.value = newValue }
+    }
     /// The largest message to take from the server, in bytes; a larger one ends the connection with close code 1009. With zero or less
     /// that is every message.
     public var maximumMessageSize: Int
@@ -65,6 +68,7 @@ public struct PusherClientOptions: Sendable {
     public var delivery: DeliveryPolicy
     /// Gets a line for what is unexpected. No secret is ever in one.
     public var logger: Logger
+    private var secretHeaders: Secret<[String: String]>
 
     /// Creates options; what is left out is what most clients want.
     public init(
@@ -101,7 +105,7 @@ public struct PusherClientOptions: Sendable {
         self.useTLS = useTLS
         self.tls = tls
         self.proxy = proxy
-        self.headers = headers
+        secretHeaders = Secret(headers)
         self.maximumMessageSize = maximumMessageSize
         self.maximumRedirects = maximumRedirects
         self.upgradesToTLS = upgradesToTLS

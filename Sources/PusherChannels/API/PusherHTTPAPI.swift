@@ -7,10 +7,10 @@ import FoundationNetworking
 /// Publishes events through the Channels HTTP API, as an application's server does.
 ///
 /// Requests are signed with the app's secret; the description shows none of it. May be used from any thread.
-public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct PusherHTTPAPI: Sendable, CustomStringConvertible {
     private let appID: String
     private let key: String
-    private let secret: String
+    private let secret: Secret<String>
     private let origin: URLComponents
     private let portProblem: String?
     private let environment: PusherEnvironment
@@ -24,7 +24,7 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
     ) {
         self.appID = appID
         self.key = key
-        self.secret = secret
+        self.secret = Secret(secret)
         self.environment = environment
         var origin = URLComponents()
         origin.scheme = useTLS ? "https" : "http"
@@ -53,7 +53,7 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
             let event = Event(name: eventName, channels: channels, data: data, socket_id: socketID)
             body = try environment.jsonEncoder().encode(event)
         } catch {
-            throw PusherError(.httpAPI, message: "the event can't be encoded: \(error)")
+            throw PusherError(.httpAPI, message: "the event can't be encoded: \(text(of: error))")
         }
         try await send(try request("POST", path: "/apps/\(appID)/events", body: body))
     }
@@ -83,7 +83,7 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
             "auth_version": "1.0",
             "body_md5": md5(body),
         ]
-        query["auth_signature"] = Signature.request(method: method, path: path, query: query, secret: secret)
+        query["auth_signature"] = Signature.request(method: method, path: path, query: query, secret: secret.value)
         var components = origin
         components.path = path
         components.queryItems = query.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
@@ -100,10 +100,4 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible, CustomDebugStrin
 
     /// The app's id and key, not its secret.
     public var description: String { "PusherHTTPAPI(app \(appID), key \(key))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Nothing to look into: `dump` must not show the secret either.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -44,6 +44,6 @@ enum AuthCall {
         let status = (error as? PusherError)?.code
         let isRefusal = status.map { (400..<500).contains($0) } ?? false
         return AuthorisationFailure(
-            message: "the authorisation handler failed: \(error)", status: status, isRetriable: !isRefusal)
+            message: "the authorisation handler failed: \(text(of: error))", status: status, isRetriable: !isRefusal)
     }
 }

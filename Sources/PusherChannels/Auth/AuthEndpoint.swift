@@ -29,7 +29,10 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
     }
 
     /// The address.
-    public var url: String
+    public var url: String {
+        get { secretURL.value }
+        set { secretURL.value = newValue }
+    }
     /// How the question is sent.
     public var encoding: Encoding = .form
     /// Header fields of the request. Called on no particular thread; what it throws fails the authorisation, which is tried again
@@ -37,12 +40,13 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
     public var headers: @Sendable (Question) async throws -> [String: String] = { _ in [:] }
     /// Sent beside `socket_id` and `channel_name`. Called like ``headers``.
     public var parameters: @Sendable (Question) async throws -> [String: String] = { _ in [:] }
+    private var secretURL: Secret<String>
 
     /// Creates an endpoint that gets a form and no headers of its own.
     public init(_ url: String) {
-        self.url = url
+        secretURL = Secret(url)
     }
 
-    /// The address.
-    public var description: String { url }
+    /// The address, without a password or a query.
+    public var description: String { url.addressWithoutSecrets }
 }

@@ -28,7 +28,7 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// The method's name without what it holds.
     public var description: String {
         switch self {
-        case .endpoint(let endpoint): "endpoint(\(endpoint))"
+        case .endpoint(let endpoint): "endpoint(\(endpoint.addressWithoutSecrets))"
         case .customEndpoint(let endpoint): "customEndpoint(\(endpoint))"
         case .authRequestBuilder: "authRequestBuilder"
         case .authorizer: "authorizer"

@@ -16,7 +16,7 @@ enum AuthResponse {
         if let error {
             return .failure(
                 AuthorisationFailure(
-                    message: "the authorisation endpoint could not be asked: \(describe(error))", isRetriable: isRetriable(error))
+                    message: "the authorisation endpoint could not be asked: \(text(of: error))", isRetriable: isRetriable(error))
             )
         }
         guard let response = response as? HTTPURLResponse else {
@@ -74,10 +74,5 @@ enum AuthResponse {
     static func string(_ name: String, in json: JSONValue) throws(Unusable) -> String {
         guard let string = json[name]?.stringValue else { throw Unusable(problem: "its body has no string \"\(name)\"") }
         return string
-    }
-
-    private static func describe(_ error: any Error) -> String {
-        guard let error = error as? URLError else { return "\(error)" }
-        return error.localizedDescription
     }
 }

@@ -31,7 +31,7 @@ struct EndpointCall: Sendable {
         do {
             request = try await makeRequest(isRepeated: isRepeated)
         } catch {
-            let message = "headers or parameters for \(endpoint) could not be had: \(error)"
+            let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
             return .failure(AuthorisationFailure(message: message, isRetriable: true))
         }
         let answer = OneAnswer<Result<Auth, AuthorisationFailure>>()

@@ -27,7 +27,7 @@ public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugString
     /// The method's name without what it holds.
     public var description: String {
         switch self {
-        case .endpoint(let endpoint): "endpoint(\(endpoint))"
+        case .endpoint(let endpoint): "endpoint(\(endpoint.addressWithoutSecrets))"
         case .customEndpoint(let endpoint): "customEndpoint(\(endpoint))"
         case .requestBuilder: "requestBuilder"
         case .inline: "inline"

@@ -16,7 +16,8 @@ struct UserAuthorizer: Sendable {
         case .endpoint(let endpoint):
             let request = AuthRequest.make(endpoint: endpoint, fields: [("socket_id", socketID)])
             return AuthCall.send(
-                request, ifNone: "\(endpoint) is not an http address", on: session, reading: Self.read, completion)
+                request, ifNone: "\(endpoint.addressWithoutSecrets) is not an http address", on: session, reading: Self.read,
+                completion)
         case .customEndpoint(let endpoint):
             let call = EndpointCall(endpoint: endpoint, socketID: socketID, channel: nil, session: session)
             return call.run(in: environment, reading: Self.read, completion)

@@ -15,6 +15,11 @@ extension String {
     }
 }
 
+extension String {
+    /// The text as an error may say it: what servers, endpoints and applications had their say in.
+    package var asMessage: String { withoutSecretsOfAddresses.inLogLine(upTo: 1000) }
+}
+
 extension Name {
     /// The name as a line of a log may hold it.
     package var inLogLine: String { text.inLogLine() }

@@ -56,7 +56,7 @@ public protocol WebSocketDelegate: AnyObject, Sendable {
 }
 
 /// What to open.
-public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible {
     /// Whether to use TLS (`wss`).
     public var secure: Bool
     /// Host name or address, without brackets.
@@ -64,9 +64,15 @@ public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible, Cu
     /// TCP port.
     public var port: Int
     /// Path and query, percent-encoded, beginning with `/`.
-    public var path: String
+    public var path: String {
+        get { secretPath.value }
+        set { secretPath.value = newValue }
+    }
     /// Header fields added to the upgrade request.
-    public var headers: [String: String]
+    public var headers: [String: String] {
+        get { secretHeaders.value }
+        set { secretHeaders.value = newValue }
+    }
     /// How to secure the connection, if ``secure``.
     public var tls: TLSConfiguration
     /// The way there.
@@ -75,6 +81,8 @@ public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible, Cu
     public var maximumMessageSize: Int
     /// How many redirects to follow, one after the other.
     public var maximumRedirects: Int
+    private var secretPath: Secret<String>
+    private var secretHeaders: Secret<[String: String]>
 
     /// Creates a request; custom sockets receive one, only tests make them.
     public init(
@@ -85,26 +93,16 @@ public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible, Cu
         self.secure = secure
         self.host = host
         self.port = port
-        self.path = path
-        self.headers = headers
+        secretPath = Secret(path)
+        secretHeaders = Secret(headers)
         self.tls = tls
         self.proxy = proxy
         self.maximumMessageSize = maximumMessageSize
         self.maximumRedirects = maximumRedirects
     }
 
-    /// The address.
-    public var description: String { url }
-
-    /// All but the values of the headers, which may be secrets.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "url": url, "headers": headers.keys.sorted(), "tls": tls, "proxy": proxy,
-                "maximumMessageSize": maximumMessageSize, "maximumRedirects": maximumRedirects,
-            ])
-    }
+    /// The address without its query.
+    public var description: String { url.addressWithoutSecrets }
 
     /// The request as a `ws` or `wss` address.
     public var url: String {

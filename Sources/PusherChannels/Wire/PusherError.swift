@@ -36,14 +36,14 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What happened and what to do, for a person. Never holds a secret.
     ///
     /// A server may have had its say in it: it is one line of at most 1,000 characters, with control characters escaped, so that it
-    /// can be written to a log or a terminal.
+    /// can be written to a log or a terminal; of addresses the password and the query are left out.
     public let message: String
 
     /// Creates an error; the SDK makes its own, applications need this only in tests.
     public init(_ kind: Kind, code: Int? = nil, message: String) {
         self.kind = kind
         self.code = code
-        self.message = message.inLogLine(upTo: 1000)
+        self.message = message.asMessage
     }
 
     /// The message, with the code where there is one.

@@ -40,13 +40,14 @@ public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConverti
     /// The sort of failure.
     public let kind: Kind
 
-    /// What happened, for a person: one line of at most 1,000 characters, with control characters escaped.
+    /// What happened, for a person: one line of at most 1,000 characters, with control characters escaped
+    /// and no passwords and queries of addresses.
     public let message: String
 
     /// Creates a failure; custom sockets and test doubles report with it.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
-        self.message = message.inLogLine(upTo: 1000)
+        self.message = message.asMessage
     }
 
     /// The message.

@@ -143,23 +143,4 @@ import Testing
         #expect(rig.recorder.errors.first?.message.contains("set PusherClientOptions.authMethod") == true)
         #expect(rig.pusher.subscribe("news").subscribed)
     }
-
-    // MARK: Secrets
-
-    // Proves P14.9.
-    @Test func noDescriptionShowsASecret() {
-        let secret = "s3cr3t-value"
-        let method = AuthMethod.inline(secret: secret)
-        let auth = PusherAuth(auth: secret, channelData: nil, sharedSecret: secret)
-        let api = PusherHTTPAPI(appID: "1", key: "key", secret: secret)
-        let options = PusherClientOptions(authMethod: method)
-        let pusher = Pusher(key: "key", options: options)
-        for value: Any in [method, auth, api, options, pusher, pusher.connection, PusherHost.defaultHost] {
-            var dumped = ""
-            dump(value, to: &dumped)
-            for text in ["\(value)", String(reflecting: value), dumped] {
-                #expect(!text.contains(secret), "\(type(of: value)) shows its secret")
-            }
-        }
-    }
 }

@@ -3,6 +3,14 @@ import PusherChannels
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A run of combining marks is one character to Swift, and takes the square of its length to be compared or hashed as a `String`.
 @Suite struct CombiningMarksTests {
     /// Where a server may write what it likes; the percent sign stands for it.

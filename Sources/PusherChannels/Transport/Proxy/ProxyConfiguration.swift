@@ -13,26 +13,28 @@ public enum ProxyConfiguration: Hashable, Sendable {
     case http(HTTPProxy)
 }
 
-/// An HTTP proxy. Neither its description nor its mirror shows the password.
-public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+/// An HTTP proxy. Whoever prints or dumps it doesn't see the password.
+public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible {
     /// What a proxy may ask for ("Basic"; RFC 7617).
-    public struct Credentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    public struct Credentials: Hashable, Sendable, CustomStringConvertible {
         /// The user's name, without a colon.
         public var user: String
         /// The password.
-        public var password: String
+        public var password: String {
+            get { secretPassword.value }
+            set { secretPassword.value = newValue }
+        }
+
+        private var secretPassword: Secret<String>
 
         /// Creates credentials.
         public init(user: String, password: String) {
             self.user = user
-            self.password = password
+            secretPassword = Secret(password)
         }
 
         /// The user's name.
         public var description: String { user }
-
-        /// The user's name.
-        public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
     }
 
     /// Host name or address, without brackets.
@@ -51,9 +53,4 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomRefl
 
     /// `host:port`.
     public var description: String { endpointName(host: host, port: port) }
-
-    /// All but the password.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["host": host, "port": port, "user": credentials?.user as Any])
-    }
 }

@@ -1,0 +1,71 @@
+/// Addresses in texts that people read: passwords and tokens like to stand in them.
+extension String {
+    /// The text, in whose addresses what stands before the host and behind the path is hidden.
+    package var withoutSecretsOfAddresses: String {
+        var text = self
+        return text.withUTF8 { utf8 in
+            var scanner = AddressScanner(utf8)
+            return scanner.hides() ? String(decoding: scanner.result, as: UTF8.self) : nil
+        } ?? self
+    }
+
+    /// The text, which is an address, perhaps without a scheme, in the same way.
+    package var addressWithoutSecrets: String {
+        var text = self.withoutSecretsOfAddresses
+        if let end = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
+            text.replaceSubrange(text.utf8.index(after: end)..., with: "…")
+        }
+        return text
+    }
+}
+
+/// Copies a text but for the secrets of the addresses in it.
+private struct AddressScanner {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var copied = 0
+    private(set) var result: [UInt8] = []
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    /// Whether there was anything to hide.
+    mutating func hides() -> Bool {
+        var position = 0
+        while let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")) {
+            position = colon + 1
+            if bytes[position...].starts(with: "//".utf8) { position = hide(in: colon + 3) }
+        }
+        guard copied > 0 else { return false }
+        result += bytes[copied...]
+        return true
+    }
+
+    /// Hides what is to be hidden of the address whose authority begins here; gives back where it ends.
+    private mutating func hide(in start: Int) -> Int {
+        let end = bytes[start...].firstIndex { $0 <= 0x20 || "\"'<>`".utf8.contains($0) } ?? bytes.count
+        let pathStart = bytes[start..<end].firstIndex { "/?#".utf8.contains($0) } ?? end
+        if let at = userEnd(start..<pathStart, end) { replace(start..<at) }
+        if let query = bytes[max(start, copied)..<end].firstIndex(where: { "?#".utf8.contains($0) }), query + 1 < end {
+            replace(query + 1..<end)
+        }
+        return end
+    }
+
+    /// The last at sign of the authority. Without one, a colon with no port behind it begins a password with a slash in it, which somebody
+    /// forgot to encode.
+    private func userEnd(_ authority: Range<Int>, _ end: Int) -> Int? {
+        let at = UInt8(ascii: "@")
+        if let last = bytes[authority].lastIndex(of: at) { return last }
+        guard let colon = bytes[authority].firstIndex(of: UInt8(ascii: ":")), bytes[authority.lowerBound] != UInt8(ascii: "[")
+        else { return nil }
+        let isPort = bytes[colon + 1..<authority.upperBound].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return isPort ? nil : bytes[authority.upperBound..<end].lastIndex(of: at)
+    }
+
+    private mutating func replace(_ hidden: Range<Int>) {
+        result += bytes[copied..<hidden.lowerBound]
+        result += "…".utf8
+        copied = hidden.upperBound
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Logging
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A secret is planted wherever one may be given; nothing that prints, dumps, logs or fails shows it.
+@Suite struct SecretsTests {
+    private static let secret = "s3cr3t"
+    private static let address = "https://ann:\(secret)@example.com/auth?token=\(secret)#\(secret)"
+    private static let pem = PEMSource.text("-----BEGIN PRIVATE KEY-----\(secret)")
+    private static let proxy = HTTPProxy(host: "proxy", port: 1, credentials: .init(user: "ann", password: secret))
+    private static let tls = TLSConfiguration(roots: .only(pem), identity: .init(certificateChain: pem, privateKey: pem))
+    private static let masterKey = Data("\(secret)\(String(repeating: "x", count: 26))".utf8).base64EncodedString()
+
+    private static var endpoint: AuthEndpoint {
+        var endpoint = AuthEndpoint(address)
+        endpoint.headers = { _ in ["Authorization": secret] }
+        endpoint.parameters = { _ in ["token": secret] }
+        return endpoint
+    }
+
+    private static var options: PusherClientOptions {
+        PusherClientOptions(
+            authMethod: .inline(secret: secret, encryptionMasterKey: masterKey),
+            userAuthMethod: .inline(secret: secret, userData: #"{"id":"ann"}"#), tls: tls, proxy: .http(proxy),
+            headers: ["Authorization": "Bearer \(secret)", "Cookie": secret], delivery: .immediate)
+    }
+
+    /// A client in the middle of all that takes secrets.
+    private static var client: Pusher {
+        let environment = PusherEnvironment(
+            scheduler: TestScheduler(), httpSession: MockSession(), makeWebSocket: { MuteSocket() })
+        let pusher = Pusher(key: "key", options: options, environment: environment)
+        for channel in ["private-room", "presence-room", "private-encrypted-room"] { pusher.subscribe(channel) }
+        pusher.subscribe("private-brought", auth: PusherAuth(auth: secret, channelData: secret, sharedSecret: secret))
+        pusher.signIn { _ in }
+        pusher.connect()
+        return pusher
+    }
+
+    private static var planted: [Any] {
+        let pusher = client
+        let request = WebSocketRequest(
+            secure: true, host: "example.com", port: 1, path: "/?token=\(secret)", headers: ["Authorization": secret], tls: tls,
+            proxy: .http(proxy))
+        return [
+            AuthMethod.inline(secret: secret, encryptionMasterKey: secret), AuthMethod.endpoint(authEndpoint: address),
+            AuthMethod.customEndpoint(endpoint), UserAuthMethod.inline(secret: secret, userData: secret),
+            UserAuthMethod.endpoint(address), UserAuthMethod.customEndpoint(endpoint), endpoint,
+            PusherAuth(auth: secret, channelData: secret, sharedSecret: secret), PusherUserAuth(auth: secret, userData: secret),
+            PusherHTTPAPI(appID: "1", key: "key", secret: secret), options, request, proxy, proxy.credentials as Any,
+            ProxyConfiguration.http(proxy), pem, tls, tls.roots, tls.identity as Any, pusher, pusher.connection,
+            pusher.user,
+            pusher.user.watchlist, pusher.connection.channels, pusher.subscribe("private-room"),
+            pusher.subscribeToPresenceChannel(channelName: "presence-room"), pusher.events(buffering: StreamBuffering()),
+            PusherError(.authorisation, message: "asked \(address)"), WebSocketFailure(.unreachable, "opened \(address)"),
+            WebSocketClosure.failed(WebSocketFailure(.unreachable, "opened \(address)")),
+            PusherError(.authorisation, message: "asked \(address)") as NSError,
+        ]
+    }
+
+    private static func texts(of value: Any) -> [String] {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return ["\(value)", String(reflecting: value), dumped]
+    }
+
+    // Proves P14.9.
+    @Test func nothingThatPrintsShowsIt() {
+        for value in Self.planted {
+            for text in Self.texts(of: value) where text.contains(Self.secret) || text.contains(Self.masterKey) {
+                Issue.record("\(type(of: value)) shows it: \(Self.around(text))")
+            }
+        }
+    }
+
+    private static func around(_ text: String) -> String {
+        let lines = text.split(separator: "\n")
+        guard let found = lines.firstIndex(where: { $0.contains(secret) || $0.contains(masterKey) }) else { return "" }
+        return lines[max(0, found - 12)...found].joined(separator: "\n")
+    }
+
+    /// A type that is new here is planted one, or said to have no place for it.
+    @Test func allPublicTypesAreLookedAt() throws {
+        let without: Set = [
+            "AsyncIterator", "ConnectionAttempt", "ConnectionState", "ConnectionStateChange", "ConnectionTimeouts",
+            "DefaultTransport",
+            "DeliveryPolicy", "Encoding", "Instant", "Kind", "LibwebsocketsHTTPSession", "LibwebsocketsHTTPTask",
+            "LibwebsocketsLoop",
+            "LibwebsocketsSocket", "LiveScheduler", "MessageBatch", "Overflow", "PresenceChange", "ProtocolLimits",
+            "PusherChannelType",
+            "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember", "Question", "ReconnectPolicy",
+            "StreamBuffering", "TLSFailure", "TriggerResult", "URLSessionWebSocket", "Verification", "Version",
+        ]
+        let planted = Set(
+            Self.planted.map { "\(type(of: $0))".prefix { $0 != "<" } }.map { $0.hasPrefix("Optional") ? "Optional" : String($0) }
+        )
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../../Sources/PusherChannels")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        let pattern = /(?:public|open) (?:final )?(?:struct|enum|class|actor) (\w+)/
+        var types: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {
+                types.insert(String(match.output.1))
+            }
+        }
+        #expect(types.count > 50)
+        #expect(types.subtracting(without).subtracting(planted).subtracting(["Credentials", "Identity"]) == [])
+        #expect(without.intersection(planted) == [])
+    }
+
+    // MARK: What goes wrong
+
+    private static let failing = URLError(
+        .timedOut,
+        userInfo: [NSURLErrorFailingURLErrorKey: URL(string: address) as Any, "NSErrorFailingURLStringKey": address])
+
+    private struct Refusal: Error {
+        let answered: String
+    }
+
+    static let methods: [AuthMethod] = [
+        .customHandler { _, _ in throw failing }, .customHandler { _, _ in throw failing as NSError },
+        .customHandler { _, _ in throw Refusal(answered: address) },
+        .customEndpoint(failingEndpoint(address)), .customEndpoint(failingEndpoint("example.com/auth?token=\(secret)")),
+        .endpoint(authEndpoint: "example.com/auth?token=\(secret)"), .endpoint(authEndpoint: "htp://ann:\(secret)@example.com"),
+        .endpoint(authEndpoint: address),
+    ]
+
+    private static func failingEndpoint(_ address: String) -> AuthEndpoint {
+        var endpoint = AuthEndpoint(address)
+        endpoint.headers = { _ in throw failing }
+        return endpoint
+    }
+
+    @Test(arguments: methods.indices) func noErrorAndNoLineShowsIt(method: Int) async throws {
+        let lines = Locked<[String]>([])
+        let rig = ClientRig.connected(auth: Self.methods[method]) { options in
+            options.logger = Logger(label: "test") { _ in LineRecorder(lines: lines) }
+        }
+        rig.session.stub("POST \(Self.address.prefix { $0 != "#" })", .failure(.timedOut))
+        rig.pusher.subscribe("private-room")
+        let failure = try await rig.recorder.next { $0.failure != nil }
+        let texts = lines.withLock { $0 } + rig.recorder.log + ["\(failure)", String(reflecting: failure)]
+        #expect(texts.contains { $0.contains("not subscribed") })
+        for text in texts { #expect(!text.contains(Self.secret)) }
+    }
+}
+
+/// A socket that keeps nothing of what is sent: what a double keeps for tests is another matter.
+private final class MuteSocket: WebSocket {
+    private struct Listener {
+        weak var delegate: (any WebSocketDelegate)?
+    }
+
+    private let listener = Locked(Listener())
+
+    var delegate: (any WebSocketDelegate)? {
+        get { listener.withLock { $0.delegate } }
+        set { listener.withLock { $0.delegate = newValue } }
+    }
+
+    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        delegate?.webSocketDidOpen(attempt: attempt)
+        MessageBatch.withText(#"{"event":"pusher:connection_established","data":{"socket_id":"1.1"}}"#) {
+            delegate?.webSocketDidReceive($0, attempt: attempt)
+        }
+    }
+
+    func send(_ text: String) {}
+    func close(code: UInt16, reason: String) {}
+    func setReading(_ reading: Bool) {}
+}
+
+private struct LineRecorder: LogHandler {
+    let lines: Locked<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let metadata = event.metadata.map { "\($0)" } ?? ""
+        lines.withLock { $0.append("\(event.message) \(metadata)") }
+    }
+}
