@@ -44,6 +44,16 @@ import Testing
         expectParting(&rig)
     }
 
+    // Proves W5.26, W7.16.
+    @Test(arguments: [ServerFrame.close(1000), [0xFF], ServerFrame.ping("?") + ServerFrame.close(4001)])
+    func section7_1_7_answersToWhatCameWithTheEndAreDropped(end: [UInt8]) {
+        var rig = ConversationRig()
+        let did = rig.receive(ServerFrame.text("question") + end)
+        #expect(did.contains(.delivered(["question"])))
+        #expect(rig.send("answer") == [])
+        #expect(rig.sendUnlessBusy("answer") == [])
+    }
+
     // Proves W5.27, W7.5.
     @Test func section7_1_5_closeWithoutACodeIsEchoedWithoutOne() {
         var rig = ConversationRig()
