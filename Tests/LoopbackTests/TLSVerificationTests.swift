@@ -1,8 +1,9 @@
 #if os(Linux)
 import Foundation
+import Glibc
 import Processes
 @testable import PusherChannels
-import TestSupport
+@testable import TestSupport
 import Testing
 
 /// Whom a client trusts: every flaw of a server's certificate, provoked with real ones, is the typed error that it should be.
@@ -108,6 +109,16 @@ import Testing
         #expect(outcome == .failed(.tlsFailed(.wrongHost)))
     }
 
+    /// Where a certificate has other names, or none but an address, its subject's name was never looked at or always.
+    @Test func aNameThatOnlyTheSubjectHas() async throws {
+        let authority = try CertificateAuthority()
+        let order = CertificateMaker.Order(
+            subject: "ws.example", purpose: .server(alternatives: "IP:127.0.0.9"), validFrom: -3600, validTo: 3600)
+        let certificate = try authority.issue(order)
+        let outcome = try await attempt(certificate, host: "ws.example", tls: trusting(authority)).outcome
+        #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+    }
+
     @Test func anAddressIsNotAName() async throws {
         let authority = try CertificateAuthority()
         let certificate = try authority.issue(names: ["127.0.0.1"], addresses: [])
@@ -139,6 +150,27 @@ import Testing
             let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
             #expect(failure == WebSocketFailure(.tlsFailed(.invalidConfiguration), message))
         }
+    }
+
+    /// In place, so that only its time tells.
+    @Test func aFileThatIsOverwrittenWithAsManyBytesIsReadAgain() async throws {
+        let authorities = try (0..<2).map { _ in try CertificateAuthority() }
+        let size = authorities.map(\.certificatePEM.utf8.count).max() ?? 0
+        let texts = authorities.map { $0.certificatePEM.padding(toLength: size, withPad: "\n", startingAt: 0) }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString).pem")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let tls = TLSConfiguration(roots: .only(.file(file.path)))
+        var numbers: [UInt64] = []
+        for (index, text) in texts.enumerated() {
+            try Data(text.utf8).write(to: file)
+            let age = Date(timeIntervalSince1970: 1_700_000_000 + Double(index))
+            try FileManager.default.setAttributes([.modificationDate: age], ofItemAtPath: file.path)
+            var status = stat()
+            #expect(stat(file.path, &status) == 0)
+            numbers.append(UInt64(status.st_ino))
+            #expect(try await attempt(authorities[index].issue(), tls: tls).outcome == .opened)
+        }
+        #expect(numbers[0] == numbers[1])
     }
 
     @Test func aFileThatChangedIsReadAgain() async throws {

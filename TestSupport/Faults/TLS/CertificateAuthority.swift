@@ -132,9 +132,19 @@ public final class CertificateAuthority: Sendable {
         case .incompleteChain: signer = try intermediate().signer
         case .wrongHost, nil: break
         }
+        return try issue(order, signer: signer)
+    }
+
+    /// Issues a certificate as it was ordered.
+    func issue(_ order: CertificateMaker.Order) throws(TLSTrouble) -> IssuedCertificate {
+        try issue(order, signer: signer)
+    }
+
+    private func issue(_ order: CertificateMaker.Order, signer: CertificateMaker.Signer?) throws(TLSTrouble) -> IssuedCertificate
+    {
         let made = try CertificateMaker.make(order, signer: signer)
         return IssuedCertificate(
-            authority: self, subject: subject, made: made, intermediates: signer == nil ? [] : intermediates)
+            authority: self, subject: order.subject, made: made, intermediates: signer == nil ? [] : intermediates)
     }
 
     // A comma or a line break would become further entries of the certificate.

@@ -28,6 +28,21 @@ import Testing
         #expect(try proxy(variables, secure: false) == plain)
     }
 
+    @Test(arguments: [Int.min, -1, 0, 65_536, Int.max])
+    func aPortThatIsNone(port: Int) {
+        #expect(HTTPProxy(url: "http://proxy.example:\(port)") == nil)
+        #expect(HTTPProxy(url: "http://[::1]:\(port)") == nil)
+        #expect(throws: WebSocketFailure.self) { try proxy(["https_proxy": "http://proxy.example:\(port)"]) }
+        let configuration = ProxyConfiguration.http(HTTPProxy(host: "proxy.example", port: port))
+        let request = WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/", proxy: configuration)
+        #expect(throws: WebSocketFailure.self) { try request.effectiveProxy }
+    }
+
+    @Test(arguments: ["1", "65535"])
+    func aPortThatIsOne(port: String) {
+        #expect(HTTPProxy(url: "http://proxy.example:\(port)")?.port == Int(port))
+    }
+
     @Test(arguments: [
         ("http://proxy.example:3128", "proxy.example:3128"), ("proxy.example:3128", "proxy.example:3128"),
         ("http://proxy.example", "proxy.example:80"), ("HTTP://proxy.example:1/", "proxy.example:1"),

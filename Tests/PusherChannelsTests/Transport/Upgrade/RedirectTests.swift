@@ -43,6 +43,16 @@ import Testing
         #expect(redirect("http://ws.example:81/", of: plain)?.url == "ws://ws.example:81/")
     }
 
+    @Test func trustAndIdentityAreForTheHostTheyWereGivenFor() {
+        var request = request
+        request.tls.verification = .insecureAcceptAnyCertificate
+        request.tls.identity = TLSConfiguration.Identity(certificateChain: .text("chain"), privateKey: .text("key"))
+        #expect(redirect("/x", of: request)?.tls == request.tls)
+        for other in ["wss://other.example/", "wss://ws.example:444/", "//other.example/"] {
+            #expect(redirect(other, of: request)?.tls == TLSConfiguration())
+        }
+    }
+
     @Test func headersAreForTheHostTheyWereGivenFor() {
         #expect(redirect("/x")?.headers == ["Authorization": "secret"])
         #expect(redirect("wss://other.example/")?.headers == [:])
