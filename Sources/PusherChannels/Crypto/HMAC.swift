@@ -3,10 +3,15 @@ import CSodium
 
 /// HMAC-SHA-256 of a message, in lowercase hexadecimal: how every signature of the protocol is written.
 package func hmacSHA256(_ message: String, key: String) -> String {
+    Sodium.prepare()
     var state = crypto_auth_hmacsha256_state()
     var digest = [UInt8](repeating: 0, count: Int(crypto_auth_hmacsha256_BYTES))
-    let key = Array(key.utf8)
+    var key = Array(key.utf8)
     let message = Array(message.utf8)
+    defer {
+        Sodium.wipe(&key)
+        sodium_memzero(&state, MemoryLayout.size(ofValue: state))
+    }
     crypto_auth_hmacsha256_init(&state, key, key.count)
     crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
     crypto_auth_hmacsha256_final(&state, &digest)

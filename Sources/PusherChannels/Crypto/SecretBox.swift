@@ -11,6 +11,7 @@ package enum SecretBox {
 
     /// What was sealed; nil if the key or the nonce is another one, or something was changed.
     package static func open(ciphertext: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
+        Sodium.prepare()
         guard nonce.count == nonceLength, key.count == keyLength, ciphertext.count >= tagLength else { return nil }
         var message = [UInt8](repeating: 0, count: ciphertext.count - tagLength)
         let result = crypto_secretbox_open_easy(&message, ciphertext, UInt64(ciphertext.count), nonce, key)
@@ -19,6 +20,7 @@ package enum SecretBox {
 
     /// Seals a message, the tag in front; nil for a nonce or a key of the wrong length.
     package static func seal(_ message: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
+        Sodium.prepare()
         guard nonce.count == nonceLength, key.count == keyLength else { return nil }
         var ciphertext = [UInt8](repeating: 0, count: message.count + tagLength)
         let result = crypto_secretbox_easy(&ciphertext, message, UInt64(message.count), nonce, key)
@@ -27,7 +29,12 @@ package enum SecretBox {
 
     /// The key of a channel: SHA-256 of its name and the app's master key.
     package static func sharedSecret(channel: String, masterKey: [UInt8]) -> [UInt8] {
-        let input = Array(channel.utf8) + masterKey
+        Sodium.prepare()
+        var input = Array(channel.utf8)
+        // All at once: what it grew out of would stay as it is.
+        input.reserveCapacity(input.count + masterKey.count)
+        input += masterKey
+        defer { Sodium.wipe(&input) }
         var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
         crypto_hash_sha256(&digest, input, UInt64(input.count))
         return digest
