@@ -9,14 +9,12 @@ final class CertificateStore {
         guard let store = X509_STORE_new() else { throw TLSContext.unusable("OpenSSL: \(OpenSSLError.take())") }
         self.store = store
         switch roots {
-        case .system: X509_STORE_set_default_paths(store)
+        case .system: try SystemRoots.add(to: store)
         case .only(let source): try add(source)
         case .systemAnd(let source):
-            X509_STORE_set_default_paths(store)
+            try SystemRoots.add(to: store)
             try add(source)
         }
-        // It isn't an error that a system has no such file.
-        ERR_clear_error()
     }
 
     deinit {

@@ -1,5 +1,4 @@
 #if canImport(COpenSSL)
-import COpenSSL
 import Glibc
 
 /// What shows that a path leads to another file, or to other content, than it did.
@@ -28,15 +27,10 @@ extension TLSConfiguration.Roots {
     /// The stamps of the files with the authorities.
     var stamps: [FileStamp?] {
         switch self {
-        case .system: [Self.systemStamp]
+        case .system: [SystemRoots.stamp]
         case .only(let source): [source.stamp]
-        case .systemAnd(let source): [Self.systemStamp, source.stamp]
+        case .systemAnd(let source): [SystemRoots.stamp, source.stamp]
         }
-    }
-
-    private static var systemStamp: FileStamp? {
-        let path = getenv(X509_get_default_cert_file_env()) ?? UnsafeMutablePointer(mutating: X509_get_default_cert_file())
-        return path.flatMap { FileStamp(String(cString: $0)) }
     }
 }
 

@@ -1,0 +1,43 @@
+#if canImport(COpenSSL)
+import COpenSSL
+import Glibc
+
+/// The authorities that the system trusts: a file with all of them, a directory with one in each file, or both.
+///
+/// As the environment had it when they were first asked for: to read it while another thread changes it is a race, and OpenSSL would
+/// at each connection.
+enum SystemRoots {
+    private static let file = path(X509_get_default_cert_file_env(), X509_get_default_cert_file())
+    private static let directory = path(X509_get_default_cert_dir_env(), X509_get_default_cert_dir())
+
+    /// What shows that the file has changed.
+    static var stamp: FileStamp? { file.flatMap { FileStamp($0) } }
+
+    /// Adds them to a store. That a system has none is no error, but that there is no descriptor or no memory to read them now.
+    static func add(to store: OpaquePointer) throws(WebSocketFailure) {
+        if let file {
+            try checkReadable(file)
+            X509_STORE_load_locations(store, file, nil)
+        }
+        if let directory { X509_STORE_load_locations(store, nil, directory) }
+        ERR_clear_error()
+    }
+
+    private static func checkReadable(_ file: String) throws(WebSocketFailure) {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return
+        }
+        let error = SystemError.last
+        if [EMFILE, ENFILE, ENOMEM].contains(error.number) {
+            throw TLSContext.unusable("The system's authorities (\(file)) can't be read: \(error.text)")
+        }
+    }
+
+    private static func path(_ variable: UnsafePointer<CChar>?, _ usual: UnsafePointer<CChar>?) -> String? {
+        let named: UnsafePointer<CChar>? = variable.flatMap { getenv($0) }.map { UnsafePointer($0) }
+        return (named ?? usual).map { String(cString: $0) }
+    }
+}
+#endif

@@ -1,0 +1,63 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+#if compiler(>=6.2)
+/// Whom the system trusts, and when that counts. In processes of their own, which may have other authorities than this one.
+@Suite struct SystemRootsTests {
+    @Test func onlyTheseAreTheOnlyOnes() async {
+        await #expect(processExitsWith: .success) {
+            let (system, other) = (try CertificateAuthority(), try CertificateAuthority())
+            setenv("SSL_CERT_FILE", try system.file().path, 1)
+            let certificate = try system.issue()
+            let all: [TLSConfiguration.Roots] = [
+                .system, .systemAnd(.text(other.certificatePEM)), .only(.text(system.certificatePEM)),
+                .only(.text(other.certificatePEM)),
+            ]
+            let verdicts = try all.map { try CertificateStore($0).vouches(for: certificate) }
+            try #require(verdicts == [true, true, true, false])
+        }
+    }
+
+    @Test func theEnvironmentCountsAsItWasAtFirst() async {
+        await #expect(processExitsWith: .success) {
+            let (system, other) = (try CertificateAuthority(), try CertificateAuthority())
+            setenv("SSL_CERT_FILE", try system.file().path, 1)
+            let stamp = SystemRoots.stamp
+            try #require(stamp != nil)
+            setenv("SSL_CERT_FILE", try other.file().path, 1)
+            try #require(SystemRoots.stamp == stamp)
+            let isTrusted = try CertificateStore(.system).vouches(for: system.issue())
+            try #require(isTrusted)
+        }
+    }
+
+    /// A store without authorities would be kept, and refuse every server from then on.
+    @Test func withoutADescriptorToReadThemThereIsNoStore() async {
+        await #expect(processExitsWith: .success) {
+            let system = try CertificateAuthority()
+            setenv("SSL_CERT_FILE", try system.file().path, 1)
+            let certificate = try system.issue()
+            let contexts = TLSContexts()
+            let shortage = DescriptorShortage(leaving: 0)
+            let isRefused: Bool
+            do throws(WebSocketFailure) {
+                _ = try contexts.context(for: TLSConfiguration())
+                isRefused = false
+            } catch {
+                isRefused = error.message.hasSuffix("can't be read: too many open files")
+            }
+            shortage.end()
+            try #require(isRefused)
+            _ = try contexts.context(for: TLSConfiguration())
+            let isTrusted = try CertificateStore(.system).vouches(for: certificate)
+            try #require(isTrusted)
+        }
+    }
+}
+#endif
+#endif
