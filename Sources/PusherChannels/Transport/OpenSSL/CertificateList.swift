@@ -36,21 +36,26 @@ final class CertificateList {
 extension PEMSource {
     /// Calls `body` with the text in a form that OpenSSL reads; it is valid during the call only.
     func withMemory<Result>(_ body: (OpaquePointer) -> Result) throws(WebSocketFailure) -> Result {
-        var bytes: [UInt8]
+        var text: Data
         switch self {
-        case .text(let text): bytes = Array(text.utf8)
+        case .text(let known): text = Data(known.utf8)
         case .file(let path):
-            guard let data = FileManager.default.contents(atPath: path) else {
+            guard let read = FileManager.default.contents(atPath: path) else {
                 throw TLSContext.unusable("The file \(path) can't be read")
             }
-            bytes = Array(data)
+            text = read
         }
-        defer { bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
-        guard let memory = BIO_new_mem_buf(bytes, Int32(clamping: bytes.count)) else {
-            throw TLSContext.unusable("No memory for \(self)")
+        // Of no bytes at all OpenSSL makes nothing.
+        if text.isEmpty { text = Data("\n".utf8) }
+        // It keeps the address, so all of it happens while that holds.
+        let result = text.withUnsafeMutableBytes { bytes -> Result? in
+            defer { OPENSSL_cleanse(bytes.baseAddress, bytes.count) }
+            guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            defer { BIO_free(memory) }
+            return body(memory)
         }
-        defer { BIO_free(memory) }
-        return body(memory)
+        guard let result else { throw TLSContext.unusable("No memory for \(self)") }
+        return result
     }
 }
 #endif
