@@ -12,6 +12,33 @@ import Testing
 
     // MARK: Answers
 
+    /// Without a length only the goodbye tells that nobody cut it off.
+    @Test(arguments: [true, false])
+    func aBodyUpToTheEndNeedsTLSsGoodbye(isCut: Bool) async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(head + "pay 100" + (isCut ? "0" : ""))
+            connection.finish()
+            try connection.readToEnd()
+        }
+        let faults: [Fault] = isCut ? [.halfClose(after: .bytes((head + "pay 100").utf8.count))] : []
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: faults, tls: .throwaway)
+        try await withWatchdog {
+            let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+            let rig = HTTPRig(LibwebsocketsHTTPSession(tls: tls, proxy: .none, loop: .patient))
+            let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
+            if isCut {
+                let failure = try await rig.failure(request)
+                #expect(failure.code == .networkConnectionLost)
+                #expect(failure.failure.message.hasSuffix("hung up in the middle of its answer"))
+            } else {
+                #expect(try await rig.answer(request) == "200 pay 100")
+            }
+        }
+        proxy.stop()
+    }
+
     @Test func aRequestAndItsAnswer() async throws {
         let heard = Note<String>()
         let server = try RawServer { connection in

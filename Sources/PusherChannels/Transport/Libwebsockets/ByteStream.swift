@@ -53,6 +53,8 @@ extension ByteStreamOwner {
 enum StreamEnd {
     /// The peer said that it has sent its last.
     case finished
+    /// The stream ended, but TLS has a goodbye for that, which didn't come: somebody between may have cut it off.
+    case cutOff
     /// A system call failed.
     case broken(SystemError)
     /// TLS failed.
@@ -61,7 +63,7 @@ enum StreamEnd {
     /// What there is to say of it; nil for the ordinary end.
     var reason: String? {
         switch self {
-        case .finished: nil
+        case .finished, .cutOff: nil
         case .broken(let error): error.text
         case .untrusted(let trouble): trouble.reason
         }

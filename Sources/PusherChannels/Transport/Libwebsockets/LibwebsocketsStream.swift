@@ -75,7 +75,7 @@ final class LibwebsocketsStream: ByteStream {
             switch outcome {
             case .done, .needsInput, .needsOutput: break
             // What the peer said before shows when it is read.
-            case .ended, .broken, .failed: fail(SystemError(number: EPIPE))
+            case .ended, .cutOff, .broken, .failed: fail(SystemError(number: EPIPE))
             }
         }
         if count < bytes.count { awaitRoom() }
@@ -209,6 +209,7 @@ final class LibwebsocketsStream: ByteStream {
         case .needsInput: break
         case .needsOutput: awaitRoom()
         case .ended: end(.finished)
+        case .cutOff: end(.cutOff)
         case .broken(let number): end(.broken(SystemError(number: number)))
         case .failed(let trouble): end(.untrusted(trouble))
         }
@@ -230,6 +231,7 @@ final class LibwebsocketsStream: ByteStream {
         case .needsInput: break
         case .needsOutput: awaitRoom()
         case .ended: end(.finished)
+        case .cutOff: end(.cutOff)
         case .broken(let number): end(.broken(SystemError(number: number)))
         case .failed(let trouble): end(.untrusted(trouble))
         }

@@ -16,8 +16,7 @@ final class TLSContext {
         self.context = context
         let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         copenssl_configure_client(context, version)
-        // Frames say where a message ends, so a missing goodbye hides nothing.
-        SSL_CTX_set_options(context, SSL_OP.ignoreUnexpectedEnd | SSL_OP.noRenegotiation)
+        SSL_CTX_set_options(context, SSL_OP.noRenegotiation)
         switch configuration.verification {
         case .full: SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         case .insecureAcceptAnyCertificate: SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
@@ -74,7 +73,6 @@ final class TLSContext {
     }
 
     private enum SSL_OP {
-        static let ignoreUnexpectedEnd: UInt64 = 1 << 7
         static let noRenegotiation: UInt64 = 1 << 30
     }
 }

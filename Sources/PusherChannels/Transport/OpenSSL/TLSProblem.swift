@@ -14,6 +14,11 @@ struct OpenSSLError: Equatable {
     }
 }
 
+extension OpenSSLError {
+    /// The stream ended without a goodbye.
+    static let unexpectedEnd = OpenSSLError(library: ERR_LIB_SSL, reason: SSL_R_UNEXPECTED_EOF_WHILE_READING)
+}
+
 extension OpenSSLError: CustomStringConvertible {
     var description: String {
         let code = UInt(library) << 23 | UInt(reason)

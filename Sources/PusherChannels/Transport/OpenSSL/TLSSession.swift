@@ -9,8 +9,10 @@ final class TLSSession {
         case done
         /// Nothing more before the socket can be read, or written.
         case needsInput, needsOutput
-        /// The peer said goodbye, or hung up.
+        /// The peer said goodbye.
         case ended
+        /// The peer hung up without that, or somebody between did.
+        case cutOff
         /// The socket failed with this error number.
         case broken(Int32)
         case failed(TLSProblem)
@@ -99,9 +101,10 @@ final class TLSSession {
         case SSL_ERROR_ZERO_RETURN: return .ended
         case SSL_ERROR_SYSCALL:
             ERR_clear_error()
-            return number == 0 ? .ended : .broken(number)
+            return number == 0 ? .cutOff : .broken(number)
         default:
             let error = OpenSSLError.take()
+            if error == .unexpectedEnd { return .cutOff }
             return .failed(TLSProblem(error, verdict: SSL_get_verify_result(tls), clientCertificate: clientCertificate))
         }
     }
