@@ -91,7 +91,7 @@ public final class LibwebsocketsLoop: Sendable {
             do throws(SystemError) {
                 return try startThread("pusher-lws") { self.run() }
             } catch {
-                goesOn = serve(with: LibwebsocketsService(loop: self, failure: .noLoop(error)))
+                goesOn = serve(with: LibwebsocketsService(loop: self, failure: .noLoop(error.text)))
             }
         } while goesOn
     }

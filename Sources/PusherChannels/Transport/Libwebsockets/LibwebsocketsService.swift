@@ -38,10 +38,13 @@ final class LibwebsocketsService {
         do throws(SystemError) {
             let sockets = try SocketPoller()
             let libwebsockets = LibwebsocketsContext(for: self, watching: sockets.descriptor)
-            guard libwebsockets.context != nil else { throw SystemError(number: ENOMEM) }
-            (self.sockets, self.libwebsockets) = (sockets, libwebsockets)
+            if libwebsockets.context == nil {
+                failure = .noLoop("libwebsockets is short of descriptors or memory")
+            } else {
+                (self.sockets, self.libwebsockets) = (sockets, libwebsockets)
+            }
         } catch {
-            failure = .noLoop(error)
+            failure = .noLoop(error.text)
         }
     }
 
@@ -182,8 +185,8 @@ final class LibwebsocketsService {
 
 extension WebSocketFailure {
     /// There can be no loop, for now.
-    static func noLoop(_ error: SystemError) -> WebSocketFailure {
-        WebSocketFailure(.unreachable, "Can't start what serves connections: \(error.text)")
+    static func noLoop(_ reason: String) -> WebSocketFailure {
+        WebSocketFailure(.unreachable, "Can't start what serves connections: \(reason)")
     }
 }
 #endif
