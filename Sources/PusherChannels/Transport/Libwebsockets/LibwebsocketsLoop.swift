@@ -91,7 +91,7 @@ public final class LibwebsocketsLoop: Sendable {
             do throws(SystemError) {
                 return try startThread("pusher-lws") { self.run() }
             } catch {
-                goesOn = serve(with: LibwebsocketsService(loop: self, failure: .noLoop(error.text)))
+                goesOn = serve { LibwebsocketsService(loop: self, failure: .noLoop(error.text)) }
             }
         } while goesOn
     }
@@ -116,20 +116,21 @@ public final class LibwebsocketsLoop: Sendable {
     // MARK: The thread
 
     private func run() {
-        while serve(with: LibwebsocketsService(loop: self)) {}
+        while serve({ LibwebsocketsService(loop: self) }) {}
     }
 
     /// Serves until somebody wants it to stop; whether there is more to do.
-    private func serve(with service: LibwebsocketsService) -> Bool {
-        let waiting = serve(service)
-        // Decided first: who waited for the end must find it.
+    private func serve(_ makeService: () -> LibwebsocketsService) -> Bool {
+        let waiting = serveUntilEnd(makeService)
+        // Decided first, and the service is gone: who waited for the end must find it.
         let goesOn = isNeeded()
         waiting.forEach { $0.resume() }
         return goesOn
     }
 
     /// Serves until somebody wants it to stop, and gives back who that was; if it can't, until everybody was told so.
-    private func serve(_ service: LibwebsocketsService) -> [CheckedContinuation<Void, Never>] {
+    private func serveUntilEnd(_ makeService: () -> LibwebsocketsService) -> [CheckedContinuation<Void, Never>] {
+        let service = makeService()
         state.withLock { $0.wakeUp = service.wakeUp }
         while true {
             // Commands first: what was posted before the wake-up was published woke nobody.

@@ -5,7 +5,7 @@
 public struct TLSConfiguration: Hashable, Sendable {
     /// The authorities that may vouch for a server.
     public enum Roots: Hashable, Sendable {
-        /// Those that the system trusts; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others.
+        /// Those that the system trusts; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others, as they are when the first connection is made.
         case system
         /// These and no others.
         case only(PEMSource)
