@@ -84,7 +84,7 @@ struct ChannelAuthorizer: Sendable {
         case .public, .private:
             break
         case .presence:
-            channelData = (user ?? PusherPresenceChannelMember(userId: socketID).channelData).text
+            channelData = (user ?? ["user_id": .string(socketID), "user_info": [:]]).text
         case .encrypted:
             sharedSecret = masterKey.flatMap { SharedSecret.derived(for: channel, masterKey: $0) }
             if sharedSecret == nil {

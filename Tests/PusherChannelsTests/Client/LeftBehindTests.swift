@@ -64,10 +64,23 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    /// A server that doesn't answer is waited for; nobody waits for a client that is gone.
+    /// Does nothing, and says nothing of its end.
+    private final class SilentSocket: WebSocket, Sendable {
+        var delegate: (any WebSocketDelegate)? {
+            get { nil }
+            set {}
+        }
+
+        func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {}
+        func send(_ text: String) {}
+        func setReading(_ isReading: Bool) {}
+        func close(code: UInt16, reason: String) {}
+    }
+
+    /// A server that doesn't answer our close is waited for, but not by a client that is gone.
     @Test func theTimerOfAClientThatIsGoneIsCancelled() {
         let scheduler = TestScheduler()
-        let socket = MockWebSocket(server: .manual)
+        let socket = SilentSocket()
         do {
             let pusher = Pusher(
                 key: "key", options: PusherClientOptions(delivery: .immediate),
