@@ -143,9 +143,9 @@ import Testing
         var transcript = subscribing("private-a", "private-b")
         transcript.receive(unnamed)
         transcript.play(.unsubscribe(channel: "private-a"))
-        #expect(transcript.succeed("private-b").deliveries.contains(.subscribed(channel: "private-b")))
         transcript.play(.subscribe(channel: "private-c", auth: PusherAuth(auth: "k:s")))
-        #expect(failures(transcript.succeed("private-c")).isEmpty)
+        #expect(failures(transcript.succeed("private-b")).isEmpty)
+        #expect(transcript.succeed("private-c").deliveries.contains(.subscribed(channel: "private-c")))
     }
 
     // Proves P14.10.
