@@ -1,15 +1,8 @@
 import Foundation
+import Processes
 import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// A run of combining marks is one character to Swift, and takes the square of its length to be compared or hashed as a `String`.
 @Suite struct CombiningMarksTests {
@@ -47,9 +40,9 @@ import Darwin
         let message = place.components(separatedBy: "%").joined(separator: text)
         return (0..<3).map { _ in
             let rig = client()
-            let began = threadTime()
+            let began = ThreadTime.seconds()
             rig.socket.serverSends(message)
-            return threadTime() - began
+            return ThreadTime.seconds() - began
         }.min() ?? 0
     }
 
@@ -58,10 +51,4 @@ import Darwin
         let (short, long) = (cost(place, marks: 12_500), cost(place, marks: 200_000))
         #expect(long < 64 * short, "sixteen times as long; the square of it would be 256")
     }
-}
-
-private func threadTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
