@@ -5,9 +5,9 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let (what, name) = (input.choice(), input.choice())
     let text = String(decoding: input.rest, as: UTF8.self)
     switch what {
-    case Secret.places: SnapshotFile.check(text)
-    case Secret.places + 1: checkRecording(of: text)
-    default: Secret(what % Secret.places, name: name, around: text).check()
+    case PlantedSecret.places: SnapshotFile.check(text)
+    case PlantedSecret.places + 1: checkRecording(of: text)
+    default: PlantedSecret(what % PlantedSecret.places, name: name, around: text).check()
     }
     return 0
 }

@@ -3,13 +3,13 @@ import Foundation
 /// A secret at a place where it has to be hidden, whatever stands around it.
 ///
 /// Nothing that a recorder shows depends on it: with another secret of the same length it is the same.
-struct Secret {
+struct PlantedSecret {
     /// How many places there are.
     static let places = 14
 
     private static let secrets = ["hunter2hunter2", "swordfishsword"]
     private static let names: [Name] = [
-        "password", "access_token", "Shared-Secret", "auth", "set-cookie", "API_KEY", "newPassword", "auth_signature", "jwt",
+        "password", "access_token", "Shared-PlantedSecret", "auth", "set-cookie", "API_KEY", "newPassword", "auth_signature", "jwt",
     ]
 
     private let place: Int
