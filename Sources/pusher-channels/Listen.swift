@@ -112,7 +112,7 @@ struct Listen: AsyncParsableCommand {
                 guard pusher.connection.channels.find(name: channel)?.hasFailed == false else { throw Failure(line) }
                 note("\(line); it is tried again")
             case .decryptionFailed(let channel, let event):
-                note("an event \(event) of \(channel) can't be decrypted")
+                note("an event \(event.inLogLine()) of \(channel) can't be decrypted")
             case .error(let error):
                 if let line = news.line(error) { note(line) }
             case .state, .event, .memberAdded, .memberRemoved:
@@ -135,12 +135,12 @@ struct Listen: AsyncParsableCommand {
 
     private func line(_ event: PusherEvent) throws -> String {
         guard json else {
-            return [event.channelName ?? "-", event.eventName, event.data ?? ""].joined(separator: " ")
+            return [event.channelName ?? "-", event.eventName, event.data ?? ""].map(\.onOneLine).joined(separator: " ")
         }
         let line = Line(channel: event.channelName, event: event.eventName, data: event.data, user_id: event.userId)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(line), as: UTF8.self)
+        return String(decoding: try encoder.encode(line), as: UTF8.self).asSafeJSON
     }
 }
 

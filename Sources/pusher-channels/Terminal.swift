@@ -1,4 +1,5 @@
 import Foundation
+import PusherChannels
 
 /// Lines for a person go to standard error, so that standard output has nothing but results.
 func note(_ line: String) {
@@ -8,6 +9,19 @@ func note(_ line: String) {
 /// Writes a result at once, also into a pipe.
 func output(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+extension String {
+    /// The text on one line, in which nothing moves a terminal's cursor or changes its colors.
+    var onOneLine: String { inLogLine(upTo: .max) }
+
+    /// JSON that means the same and is as safe on a terminal: JSON itself escapes only some of what isn't.
+    var asSafeJSON: String {
+        guard unicodeScalars.contains(where: { !$0.isForLogLines }) else { return self }
+        return unicodeScalars.reduce(into: "") { result, scalar in
+            result += scalar.isForLogLines ? String(scalar) : String(format: "\\u%04x", scalar.value)
+        }
+    }
 }
 
 extension Duration {

@@ -64,6 +64,29 @@ import TestSupport
         }
     }
 
+    /// Whoever publishes can't move the cursor of a terminal, nor begin a line of his own.
+    @Test(arguments: [false, true])
+    func whatIsPublishedStaysOnItsLine(json: Bool) async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let listen = try listen(
+                server, "news", "--count", "1", json ? "--json" : "--event", json ? "--max-delay=1" : "n\u{1B}")
+            try await listen.errors.next(containing: "subscribed to news")
+            let data = "one\ntwo\u{1B}[2J\u{9B}31m\u{202E}\u{7F}é"
+            server.publish(channel: "news", event: "n\u{1B}", data: data)
+            #expect(await listen.end() == .exit(0))
+            let output = await listen.output.toEnd()
+            #expect(output.count == 1)
+            let line = try #require(output.first)
+            let isSafe = line.unicodeScalars.allSatisfy(\.isForLogLines)
+            #expect(isSafe, "\(line.debugDescription)")
+            guard json else { return #expect(line == #"news n\u{1b} one\u{a}two\u{1b}[2J\u{9b}31m\u{202e}\u{7f}é"#) }
+            let value = try JSONValue(parsing: line)
+            #expect(value["data"]?.stringValue == data)
+            await server.stop()
+        }
+    }
+
     @Test func aCloseThatIsNoErrorIsExplained() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()

@@ -27,7 +27,7 @@ extension Name {
 
 extension Unicode.Scalar {
     /// Neither a control character nor one that ends lines or changes the direction of what follows.
-    fileprivate var isForLogLines: Bool {
+    package var isForLogLines: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028..<0x202F, 0x2066..<0x206A: false
         default: true
