@@ -9,7 +9,8 @@ struct PlantedSecret {
 
     private static let secrets = ["hunter2hunter2", "swordfishsword"]
     private static let names: [Name] = [
-        "password", "access_token", "Shared-PlantedSecret", "auth", "set-cookie", "API_KEY", "newPassword", "auth_signature", "jwt",
+        "password", "access_token", "Shared-PlantedSecret", "auth", "set-cookie", "API_KEY", "newPassword", "auth_signature",
+        "jwt",
     ]
 
     private let place: Int
