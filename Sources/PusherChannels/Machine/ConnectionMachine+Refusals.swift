@@ -39,8 +39,10 @@ extension ConnectionMachine {
     /// An authorised subscription got its answer, or another error was noted: perhaps it is known now which channels were refused.
     mutating func attributeRefusals(at now: Instant, into effects: inout [Effect]) {
         guard !unnamedRefusals.isEmpty else { return }
+        // One more than there are refusals is as good as all: thousands may be awaited.
+        let most = unnamedRefusals.count + 1
+        guard subscriptions.values.lazy.filter(\.awaitsVerdict).prefix(most).count < most else { return }
         let awaited = subscriptions.values.filter(\.awaitsVerdict).sorted { $0.ordinal < $1.ordinal }
-        guard awaited.count <= unnamedRefusals.count else { return }
         let refusals = unnamedRefusals
         unnamedRefusals = []
         for (subscription, error) in zip(awaited, refusals) { refuse(subscription.channel, with: error, at: now, into: &effects) }
