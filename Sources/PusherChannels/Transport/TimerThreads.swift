@@ -1,5 +1,3 @@
-import Dispatch
-
 #if canImport(Darwin)
 import Foundation
 #endif
@@ -22,22 +20,18 @@ final class TimerThreads: Sendable {
         var hasSpare = false
         /// How many there are beside the one that watches and the spare one.
         var running = 0
-    }
-
-    /// What the watching thread is to do.
-    private enum Step {
-        case wait(DispatchTime)
-        case run(Action)
+        /// How many spare threads are to watch that haven't noticed yet.
+        var calls = 0
+        /// The next deadline is another one.
+        let changed = LockCondition()
+        /// There is a call.
+        let called = LockCondition()
     }
 
     /// How many actions may run at a time.
     static let limit = 64
 
     private let state = Locked(State())
-    /// The next deadline is another one.
-    private let changed = DispatchSemaphore(value: 0)
-    /// The spare thread is to watch.
-    private let needed = DispatchSemaphore(value: 0)
     private let startThread: SystemThread.Starter
 
     init(startThread: @escaping SystemThread.Starter = SystemThread.start) {
@@ -54,15 +48,14 @@ final class TimerThreads: Sendable {
 
     /// Has an action run; the caller waits for the thread that watches, if there is none yet.
     func add(_ action: @escaping Action, at deadline: Instant) -> Actions.Number {
-        let (number, isNext) = state.withLock { state in
+        let number = state.withLock { state in
             let number = state.actions.add(action, at: deadline)
-            return (number, state.actions.nextDeadline() == deadline)
+            if state.actions.nextDeadline() == deadline { state.changed.signal() }
+            return number
         }
         if beginsToWatch() {
             // Nobody would ever run it otherwise: libdispatch does the same, and looks less often.
-            while !startWatching() { pause() }
-        } else if isNext {
-            changed.signal()
+            while !startWatching() { SystemThread.pause() }
         }
         return number
     }
@@ -87,32 +80,24 @@ final class TimerThreads: Sendable {
         }
     }
 
-    private func pause() {
-        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
-    }
-
     // MARK: The threads
 
     private func watch() {
         while true {
-            switch next() {
-            case .wait(let time): _ = changed.wait(timeout: time)
-            case .run(let action):
-                let isReplaced = makeOtherWatch()
-                perform(action)
-                if isReplaced, !isNeededAgain() { return }
-            }
+            let action = nextAction()
+            let isReplaced = makeOtherWatch()
+            perform(action)
+            if isReplaced, !isNeededAgain() { return }
         }
     }
 
-    private func next() -> Step {
-        state.withLock { state in
+    /// The next one, once it is due.
+    private func nextAction() -> Action {
+        state.wait { state in
             let now = LiveScheduler.now
-            if let action = state.actions.takeDue(at: now) { return .run(action) }
-            guard let deadline = state.actions.nextDeadline() else { return .wait(.distantFuture) }
-            // A day at a time, whose nanoseconds can be counted.
-            let (seconds, attoseconds) = min(deadline - now, .seconds(86_400)).components
-            return .wait(.now() + .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + 1)))
+            if let action = state.actions.takeDue(at: now) { return .done(action) }
+            // A day at a time, which every clock can add.
+            return .waits(state.changed, atMost: state.actions.nextDeadline().map { min($0 - now, .seconds(86_400)) })
         }
     }
 
@@ -121,15 +106,14 @@ final class TimerThreads: Sendable {
         let (isAllowed, hadSpare) = state.withLock { state in
             guard state.running < Self.limit else { return (false, false) }
             state.running += 1
-            defer { state.hasSpare = false }
-            return (true, state.hasSpare)
+            guard state.hasSpare else { return (true, false) }
+            state.hasSpare = false
+            state.calls += 1
+            state.called.signal()
+            return (true, true)
         }
         guard isAllowed else { return false }
-        if hadSpare {
-            needed.signal()
-            return true
-        }
-        if startWatching() { return true }
+        if hadSpare || startWatching() { return true }
         state.withLock { $0.running -= 1 }
         return false
     }
@@ -141,8 +125,16 @@ final class TimerThreads: Sendable {
             defer { state.hasSpare = true }
             return !state.hasSpare
         }
-        if isSpare { needed.wait() }
+        if isSpare { awaitCall() }
         return isSpare
+    }
+
+    private func awaitCall() {
+        state.wait { state -> Locked<State>.Outcome<Void> in
+            guard state.calls > 0 else { return .waits(state.called, atMost: nil) }
+            state.calls -= 1
+            return .done(())
+        }
     }
 
     private func perform(_ action: Action) {
