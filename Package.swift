@@ -102,6 +102,7 @@ let package = Package(
                 "Processes",
                 "pusher-channels",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             path: "Tests/Chaos",
             exclude: ["World/world.c"],

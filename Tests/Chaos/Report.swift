@@ -8,10 +8,14 @@ struct Report {
     private(set) var recoveries: [Duration] = []
     private(set) var missed: [Int] = []
     private(set) var count = 0
+    /// Why nothing came of it on this machine.
+    private(set) var skipped: String?
 
-    mutating func add(_ result: Result<Trial.Result, Trouble>, way: Site.Way) {
-        count += 1
+    mutating func add(_ result: Result<Trial.Result, any Error>, way: Site.Way) {
         switch result {
+        case .failure(let reason as Skipped):
+            skipped = reason.description
+            return
         case .failure(let trouble):
             problems.append("(\(way.rawValue)) \(trouble)")
         case .success(let result):
@@ -20,6 +24,7 @@ struct Report {
             recoveries.append(result.recovery)
             missed.append(result.missed)
         }
+        count += 1
     }
 
     /// The slowest.

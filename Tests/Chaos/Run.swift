@@ -53,6 +53,10 @@ struct Run: AsyncParsableCommand {
         }
         for scenario in scenarios {
             guard let report = reports[scenario.name] else { continue }
+            if let reason = report.skipped {
+                print("SKIPPED \(scenario.name): \(reason)")
+                continue
+            }
             print(report.row(of: scenario))
             problems += report.problems.map { "\(scenario.name): \($0)" }
             problems += page.problems(with: report, of: scenario)
@@ -63,14 +67,14 @@ struct Run: AsyncParsableCommand {
     }
 
     private func startNext(
-        of waiting: inout ArraySlice<Assignment>, in group: inout TaskGroup<(Assignment, Result<Trial.Result, Trouble>)>
+        of waiting: inout ArraySlice<Assignment>, in group: inout TaskGroup<(Assignment, Result<Trial.Result, any Error>)>
     ) {
         guard let next = waiting.popFirst() else { return }
         group.addTask { [library = world] in
             do {
                 return (next, .success(try await Trial(scenario: next.scenario, way: next.way, library: library).run()))
             } catch {
-                return (next, .failure(Trouble("\(error)")))
+                return (next, .failure(error))
             }
         }
     }

@@ -24,7 +24,7 @@ final class Site: Sendable {
     let world: World
     private let tasks: [Task<Void, Never>]
 
-    init(_ way: Way, world: World, interval: Duration = .milliseconds(10)) async throws {
+    init(_ way: Way, world: World, interval: Duration = .milliseconds(10), asOtherUser: Bool = false) async throws {
         self.world = world
         feed = Feed()
         let (server, port) = try await Command.server()
@@ -36,6 +36,7 @@ final class Site: Sendable {
         authServer = try await LocalServer.start()
         authFront = try NetworkFaultProxy.start(to: "127.0.0.1", port: authServer.port)
         var arguments = ["--host", world.host, "--port", String(front.port), "--auth-endpoint", "\(authFront.url)/pusher/auth"]
+        if asOtherUser { arguments.append("--as-other-user") }
         if let authority { arguments += ["--ca-file", try authority.file().path] }
         client = try Command(
             program: try Command.own(), ["client"] + arguments + FeedEvent.channels, environment: world.environment)

@@ -23,11 +23,14 @@ struct Trial: Sendable {
     }
 
     func run() async throws -> Result {
-        let site = try await Site(way, world: World(library: library))
+        let site = try await Site(way, world: World(library: library), asOtherUser: scenario.asOtherUser)
         do {
             let result = try await withWatchdog(seconds: patience) { try await run(at: site) }
             await site.stop()
             return result
+        } catch let skipped as Skipped {
+            await site.stop()
+            throw skipped
         } catch {
             await site.stop()
             let heard = await site.feed.state.heard.suffix(12).map { "\($0)" }

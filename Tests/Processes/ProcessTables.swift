@@ -102,13 +102,37 @@ package enum ProcessTables {
     /// How many threads another process has.
     package static func threads(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/task") }
 
+    /// The threads of another process.
+    package static func threadNumbers(of process: pid_t) -> Set<pid_t> {
+        Set(entries(of: "/proc/\(process)/task").compactMap { pid_t($0) })
+    }
+
     /// How many descriptors another process has.
     package static func descriptors(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/fd") }
 
+    /// The descriptors of another process that are no sockets, and the first three, whatever those are.
+    package static func descriptorsBesideSockets(of process: pid_t) -> Set<Int32> {
+        let folder = "/proc/\(process)/fd"
+        return Set(
+            entries(of: folder).compactMap { Int32($0) }.filter { descriptor in
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(descriptor)")
+                return descriptor <= STDERR_FILENO || target?.hasPrefix("socket:") == false
+            })
+    }
+
     /// How much memory another process has resident in kilobytes, or had at most.
     package static func residentMemory(of process: pid_t, atMost: Bool) throws -> Int? {
+        try memory(of: process, atMost ? "VmHWM:" : "VmRSS:")
+    }
+
+    /// How many addresses another process has in kilobytes.
+    package static func virtualMemory(of process: pid_t) throws -> Int? {
+        try memory(of: process, "VmSize:")
+    }
+
+    private static func memory(of process: pid_t, _ name: String) throws -> Int? {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix(atMost ? "VmHWM:" : "VmRSS:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     }
 

@@ -15,9 +15,12 @@ struct Client: AsyncParsableCommand {
     @Option var port: Int
     @Option(help: "A PEM file of the authorities to trust; without it there is no TLS.") var caFile: String?
     @Option var authEndpoint: String
+    @Flag(help: "Run as nobody, whose threads can be limited.") var asOtherUser = false
     @Argument var channels: [String]
 
     func run() async throws {
+        if asOtherUser { _ = OtherUser.become() }
+        LoopEnd.awaitIt()
         let pusher = Pusher(key: "local-key", options: options)
         let reporter = Reporter()
         pusher.delegate = reporter
@@ -35,6 +38,8 @@ struct Client: AsyncParsableCommand {
         PusherClientOptions(
             authMethod: .endpoint(authEndpoint: authEndpoint), host: .host(host), port: port, useTLS: caFile != nil,
             tls: TLSConfiguration(roots: caFile.map { .only(.file($0)) } ?? .system), proxy: .none,
+            // What a peer sends without an end is refused before the time for an answer is over, even on a busy machine.
+            maximumMessageSize: 4 << 20,
             activityTimeout: 1, timeouts: Patience.timeouts, reconnectPolicy: Patience.reconnects)
     }
 }

@@ -12,20 +12,25 @@ struct Scenario: Sendable {
     let name: String
     let outcome: Outcome
     let ways: [Site.Way]
+    /// Whether the client is another user's than this program, if this is root's.
+    let asOtherUser: Bool
     /// Makes it happen, and returns when it is over.
     let happen: @Sendable (Site) async throws -> Void
 
     init(
-        _ name: String, _ outcome: Outcome = .isRemade, ways: [Site.Way] = Site.Way.allCases,
+        _ name: String, _ outcome: Outcome = .isRemade, ways: [Site.Way] = Site.Way.allCases, asOtherUser: Bool = false,
         happen: @escaping @Sendable (Site) async throws -> Void
     ) {
         self.name = name
         self.outcome = outcome
         self.ways = ways
+        self.asOtherUser = asOtherUser
         self.happen = happen
     }
 
-    static let all = processes + networks + surroundings
+    /// Those that leave the client's own process as it is.
+    static let outside = processes + networks + surroundings
+    static let all = outside + shortages
 }
 
 extension Site {

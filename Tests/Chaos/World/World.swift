@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Processes
 
 /// What a client's process takes for the world: a name server and a clock that the scenario has in its hands (world.c).
@@ -13,6 +14,9 @@ final class World: Sendable {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("chaos-\(UUID())")
         environment = ["LD_PRELOAD": library, "CHAOS_WORLD": folder.path]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let pipe = folder.appendingPathComponent(LoopEnd.pipe).path
+        // Also for a client that is another user's, whatever this one's files are by default.
+        guard mkfifo(pipe, 0o666) == 0, chmod(pipe, 0o666) == 0 else { throw Trouble("no pipe to the client: \(errno)") }
         try setNames(found: true)
         try setClock(ahead: 0)
     }
@@ -27,6 +31,13 @@ final class World: Sendable {
 
     func setClock(ahead seconds: Int) throws {
         try write("\(seconds)", to: "clock")
+    }
+
+    /// Has the client's loop end.
+    func endLoop() throws {
+        let file = try FileHandle(forWritingTo: folder.appendingPathComponent(LoopEnd.pipe))
+        try file.write(contentsOf: Data([0]))
+        try file.close()
     }
 
     private func write(_ line: String, to name: String) throws {

@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import Processes
+import PusherChannels
+
+extension Site {
+    /// Has the client be without new threads, or with them.
+    func setThreads(enough: Bool) async throws {
+        let arguments = ["limit-threads", "--process", "\(client.id)"] + (enough ? ["--off"] : [])
+        let command = try Command(program: try Command.own(), arguments)
+        switch await command.end() {
+        case .exit(0): break
+        case .exit(LimitThreads.noUser):
+            throw Skipped("this is root's, whose threads have no limit, and it can't become another user here")
+        case let end: throw Trouble("the threads were not limited: \(end.map { "\($0)" } ?? "?"), \(command.errors.all)")
+        }
+    }
+
+    /// Leaves the client so many numbers for descriptors beside those it has all the time, without its connections.
+    func setDescriptors(free: Int) throws {
+        // What it opens for a moment, to close it again, isn't in all of them.
+        let used = (0..<20).map { _ in ProcessTables.descriptorsBesideSockets(of: client.id) }.reduce(nil) { common, numbers in
+            common?.intersection(numbers) ?? numbers
+        }
+        guard let used, !used.isEmpty else { throw Skipped("the client's descriptors can't be seen here") }
+        let unused = (0...Int32.max).lazy.filter { !used.contains($0) }
+        guard let limit = unused.dropFirst(free).first else { return }
+        try ProcessLimit.descriptors.set(Int(limit), of: client.id)
+    }
+
+    func setDescriptorsUnlimited() throws {
+        try ProcessLimit.descriptors.set(nil, of: client.id)
+    }
+
+    /// Leaves the client so many bytes beside those it has.
+    func setMemory(free: Int) throws {
+        guard let size = try ProcessTables.virtualMemory(of: client.id) else {
+            throw Skipped("the client's size can't be seen here")
+        }
+        try ProcessLimit.memory.set(size * 1024 + free, of: client.id)
+    }
+
+    func setMemoryUnlimited() throws {
+        try ProcessLimit.memory.set(nil, of: client.id)
+    }
+
+    /// Has the client's loop end, with its thread and its descriptors: the next attempt is to make another.
+    func endLoop() throws {
+        try world.endLoop()
+    }
+
+    /// Waits until the client reported so many more errors of a kind, which are attempts that ended.
+    func clientFails(_ count: Int = 1, as kind: String, since before: Int) async {
+        await feed.wait { state in
+            state.heard.dropFirst(before).count { heard in
+                guard case .error(let found, _) = heard else { return false }
+                return found == kind
+            } >= count
+        }
+    }
+}
+
+/// What a scenario needs isn't to be had on this machine.
+struct Skipped: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
