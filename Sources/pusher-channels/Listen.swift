@@ -100,7 +100,7 @@ struct Listen: AsyncParsableCommand {
         for await happening in happenings {
             switch happening {
             case .stateChanged(let change) where change.new == .disconnected:
-                throw Failure(news.line("can't go on", change.reason))
+                throw Failure(News.lastLine("can't go on", change.reason))
             case .stateChanged(let change):
                 note(news.line("\(change.new)", change.reason))
             case .subscribed(let channel):
@@ -109,7 +109,9 @@ struct Listen: AsyncParsableCommand {
                 note("events of \(channel) may be missing since \(date.formatted(.iso8601))")
             case .subscriptionFailed(let channel, let error):
                 let line = news.line("can't subscribe to \(channel)", error)
-                guard pusher.connection.channels.find(name: channel)?.hasFailed == false else { throw Failure(line) }
+                guard pusher.connection.channels.find(name: channel)?.hasFailed == false else {
+                    throw Failure(News.lastLine("can't subscribe to \(channel)", error))
+                }
                 note("\(line); it is tried again")
             case .decryptionFailed(let channel, let event):
                 note("an event \(event.inLogLine()) of \(channel) can't be decrypted")
@@ -152,6 +154,11 @@ private struct News {
     mutating func line(_ error: PusherError) -> String? {
         defer { latest = error.message }
         return error.message == latest ? nil : "\(error)"
+    }
+
+    /// Why it ends, whatever was said before: it may be all that somebody looks at.
+    static func lastLine(_ what: String, _ reason: PusherError?) -> String {
+        reason.map { "\(what): \($0)" } ?? what
     }
 
     /// What happened, and why unless that was said just before.
