@@ -60,7 +60,7 @@ import Testing
         }
         try await withWatchdog {
             let addresses = ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]
-            let rig = SocketRig(socket: LibwebsocketsSocket { $1(.success(addresses)) })
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: .patient) { $1(.success(addresses)) })
             rig.open(port: server.port, host: "several.example")
             #expect(await rig.events.next() == .opened(first))
         }
@@ -70,7 +70,7 @@ import Testing
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }
         try await withWatchdog {
-            let rig = SocketRig(socket: LibwebsocketsSocket { $1(.success(["127.0.0.2", "::1", "127.0.0.1"])) })
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: .patient) { $1(.success(["127.0.0.2", "::1", "127.0.0.1"])) })
             rig.open(port: port, host: "several.example")
             rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
             rig.open(port: port, host: "several.example", attempt: 3)
@@ -90,7 +90,7 @@ import Testing
         let asked = Note<Void>()
         try await withWatchdog {
             let rig = SocketRig(
-                socket: LibwebsocketsSocket { _, completion in
+                socket: LibwebsocketsSocket(loop: .patient) { _, completion in
                     answer.withLock { $0 = completion }
                     asked.send(())
                 })
