@@ -145,4 +145,16 @@ import Testing
         authorise(transcript.establish())
         #expect(succeed(&transcript).sent.count == 5)
     }
+
+    @Test func bytesThatWereSentMakeRoom() {
+        var transcript = Transcript.connected { $0.unsentEventByteLimit = 2 * event.data.utf8.count }
+        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        for _ in 0..<2 { transcript.play(.trigger(event)) }
+        #expect(trigger(transcript, event) != .queued)
+        #expect(succeed(&transcript).sent.count == 2)
+        transcript.close(4200)
+        transcript.establish()
+        transcript.play(.trigger(event))
+        #expect(trigger(transcript, event) == .queued)
+    }
 }

@@ -68,6 +68,16 @@ import Testing
         #expect(transcript.machine.state == .reconnecting)
     }
 
+    @Test func aSocketThatOpensTooLateIsNotTheNextOne() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.pass(.seconds(15))
+        transcript.play(.connect)
+        let opening = transcript.machine.phase
+        #expect(transcript.play(.socketOpened(ConnectionAttempt(1))).isEmpty)
+        #expect(transcript.machine.phase == opening)
+    }
+
     // Proves P3.5.
     @Test func establishingTakesNoLongerThanItMay() {
         var transcript = Transcript()

@@ -31,6 +31,15 @@ import Testing
         #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
     }
 
+    /// It was read before.
+    @Test func whatComesDuringAPauseDoesNotEndIt() {
+        var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
+        transcript.play(.consumersChanged(areBehind: true))
+        transcript.receive(#"{"event":"pusher:pong","data":"{}"}"#)
+        #expect(transcript.pass(.seconds(999)) == Array(repeating: .send(.ping), count: 11))
+        #expect(transcript.machine.state == .connected)
+    }
+
     @Test func itGoesOnWhenTheLimitIsReached() {
         var transcript = paused()
         #expect(transcript.pass(.seconds(19)).isEmpty)

@@ -212,4 +212,14 @@ import Testing
         var transcript = subscribed()
         #expect(transcript.receive(#"{"event":"pusher:cache_miss","channel":"\#(channel)"}"#).events == ["pusher:cache_miss"])
     }
+
+    @Test func bytesThatWereOpenedMakeRoom() {
+        var transcript = subscribed { $0.sealedEventByteLimit = 2 * "sealed-a".utf8.count }
+        for _ in 0..<3 {
+            var effects: [Effect] = []
+            for name in ["a", "b", "c"] { effects += transcript.receive(event(name)) }
+            effects = answer(&transcript, effects, open: opened(with: "old"))
+            #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
+        }
+    }
 }

@@ -57,6 +57,20 @@ import Testing
         #expect(try #require(pauses.suffix(10).max()) > .seconds(10))
     }
 
+    @Test func afterASuccessThePausesBeginAnew() throws {
+        var (transcript, asked) = authorising()
+        for _ in 0..<10 {
+            transcript.play(.authorised(try #require(asked.first), failure(status: nil, isRetriable: true)))
+            transcript.receive(#"{"event":"pusher:ping"}"#)
+            asked = transcript.passToDeadline().authorisations
+        }
+        transcript.play(.authorised(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.succeed(channel)
+        transcript.receive(
+            #"{"event":"pusher:subscription_error","channel":"private-room","data":"{\"error\":\"no\",\"status\":500}"}"#)
+        #expect(transcript.pass(.seconds(1)).authorisations.count == 1)
+    }
+
     /// Otherwise the server, which has the channel subscribed, would only say so ("Existing subscription") for ever.
     @Test func theAnswerCountsThatComesWhileTheNextTryIsOnItsWay() throws {
         var (transcript, asked) = authorising()

@@ -154,6 +154,7 @@ import Testing
         arguments: [
             (#"{"user_id":"bob","user_info":{"n":"Bob"}}"#, "bob", ["n": "Bob"]),
             (#"{"user_id":10,"user_info":null}"#, "10", nil),
+            (#"{"user_id":-0}"#, "0", nil),
             (#"{"user_id":"bob"}"#, "bob", nil),
             (#"{"user_id":"bob","user_info":"text"}"#, "bob", "text"),
         ] as [(String, String, JSONValue?)])
@@ -170,6 +171,14 @@ import Testing
     func memberWithoutAnIdentifierIsRefused(data: String) {
         for event in ["pusher_internal:member_added", "pusher_internal:member_removed"] {
             #expect(read(event, channel: "presence-room", data: data) == missing(event, "a user_id"))
+        }
+    }
+
+    /// Data of which only the beginning is JSON has no members.
+    @Test func memberOfDataThatIsCutOffIsRefused() {
+        for event in ["pusher_internal:member_added", "pusher_internal:member_removed"] {
+            let frame = #"{"event":"\#(event)","channel":"presence-room","data":"{\"user_id\":\"bob\","}"#
+            #expect(read(frame) == missing(event, "a user_id"))
         }
     }
 
