@@ -114,6 +114,7 @@ class Mutants(ProjectCase):
             ('old = "a < 2"\nnew = "a <= 2"', 'old = "b = a < 2"\nnew = "b = true"', "overlaps with another"),
             ("F.swift", "G.swift", "there is no file"),
             ('kind = "statement"', 'kind = "sentence"', "is a sentence"),
+            ('within = "2\\n    g(a)"\nold = "g(a)"', 'old = "let b = a < 2"', "means something else"),
             ('what = "g is not called"', 'who = "g"', "unexpected keyword argument 'who'"),
         ):
             with self.subTest(problem):
