@@ -32,18 +32,22 @@ final class StreamSource<Element: Sendable>: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
         } onCancel: {
-            if !evenIfCancelled { change { $0.stopWaiting(number) }??.resume(returning: StreamQueue.Batch()) }
+            if !evenIfCancelled { stopWaiting(number) }
         }
     }
 
     private func wait(_ reader: StreamQueue<Element>.Reader, _ number: Int, _ evenIfCancelled: Bool) {
-        let isCancelled = Task.isCancelled && !evenIfCancelled
         let batch = change { queue -> StreamQueue<Element>.Batch? in
             if let batch = queue.take() { return batch }
-            if isCancelled { return StreamQueue.Batch() }
             queue.wait(reader, number: number)
             return nil
         }
-        if let batch = batch ?? StreamQueue.Batch() { reader.resume(returning: batch) }
+        if let batch = batch ?? StreamQueue.Batch() { return reader.resume(returning: batch) }
+        // Whoever cancels before the reader waits finds nobody to wake: it looks for itself, now that it can be found.
+        if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
+    }
+
+    private func stopWaiting(_ number: Int) {
+        change { $0.stopWaiting(number) }??.resume(returning: StreamQueue.Batch())
     }
 }

@@ -83,6 +83,19 @@ import Testing
         #expect(await reading.value == 1)
     }
 
+    /// Whenever the cancellation comes: also between the reader's look at it and its waiting.
+    @Test func aReaderThatIsCancelledAsItBeginsToWaitIsLetGo() async {
+        let rig = rig()
+        let streams = (0..<8).map { _ in rig.pusher.events }
+        for round in 0..<4_000 {
+            await withTaskGroup(of: Void.self) { group in
+                for stream in streams { group.addTask { for await _ in stream {} } }
+                for _ in 0..<round % 8 { await Task.yield() }
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test func theStatesComeWithTheirReasons() async {
         let rig = rig()
         let states = rig.pusher.connectionStates
