@@ -35,25 +35,6 @@ package final class Locked<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Runs `body` with the value until there is a result; waits, where there is none, for what it names.
-    func wait<Result>(_ body: (inout Value) -> Outcome<Result>) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while true {
-            switch body(&value) {
-            case .done(let result): return result
-            case .waits(let condition, let time): condition.wait(mutex, atMost: time)
-            }
-        }
-    }
-
-    /// What came of a look at the value.
-    enum Outcome<Result> {
-        case done(Result)
-        /// To look again when this has happened, or so much time is over.
-        case waits(LockCondition, atMost: Duration?)
-    }
-
     /// Changes the value, and lets go of what `body` returns after the lock.
     ///
     /// Said out loud, as a result that nobody uses is let go of as early as the optimiser sees that: with the lock held.

@@ -31,11 +31,6 @@ enum SystemThread {
         }
     }
 
-    /// Waits a little for what the system may have then.
-    static func pause() {
-        usleep(10_000)
-    }
-
     private final class Work: Sendable {
         let name: String
         let body: @Sendable () -> Void

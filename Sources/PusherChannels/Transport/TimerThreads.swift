@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Darwin)
 import Foundation
 #endif
@@ -20,22 +22,49 @@ final class TimerThreads: Sendable {
         var hasSpare = false
         /// How many there are beside the one that watches and the spare one.
         var running = 0
-        /// How many spare threads are to watch that haven't noticed yet.
-        var calls = 0
-        /// The next deadline is another one.
-        let changed = LockCondition()
-        /// There is a call.
-        let called = LockCondition()
+        /// Ends when the next deadline is another one.
+        var change = Change()
+    }
+
+    /// What the watching thread is to do.
+    private enum Step {
+        case wait(Change, DispatchTime)
+        case run(Action)
     }
 
     /// How many actions may run at a time.
     static let limit = 64
 
+    /// Something that happens once, and is waited for by the clock that nobody can put back: a semaphore's time-out is over when the wall
+    /// clock says so, on Linux. A group's isn't.
+    private struct Change: Sendable {
+        private let group = DispatchGroup()
+
+        init() {
+            group.enter()
+        }
+
+        func wait(timeout: DispatchTime) {
+            _ = group.wait(timeout: timeout)
+        }
+
+        /// To be called once: a group may not be let go of before.
+        func happen() {
+            group.leave()
+        }
+    }
+
     private let state = Locked(State())
+    /// The spare thread is to watch.
+    private let needed = DispatchSemaphore(value: 0)
     private let startThread: SystemThread.Starter
 
     init(startThread: @escaping SystemThread.Starter = SystemThread.start) {
         self.startThread = startThread
+    }
+
+    deinit {
+        state.withLock { $0.change.happen() }
     }
 
     // MARK: Commands
@@ -48,14 +77,19 @@ final class TimerThreads: Sendable {
 
     /// Has an action run; the caller waits for the thread that watches, if there is none yet.
     func add(_ action: @escaping Action, at deadline: Instant) -> Actions.Number {
-        let number = state.withLock { state in
+        let (number, isNext) = state.withLock { state in
             let number = state.actions.add(action, at: deadline)
-            if state.actions.nextDeadline() == deadline { state.changed.signal() }
-            return number
+            return (number, state.actions.nextDeadline() == deadline)
         }
         if beginsToWatch() {
             // Nobody would ever run it otherwise: libdispatch does the same, and looks less often.
-            while !startWatching() { SystemThread.pause() }
+            while !startWatching() { pause() }
+        } else if isNext {
+            let change = state.withLock { state in
+                defer { state.change = Change() }
+                return state.change
+            }
+            change.happen()
         }
         return number
     }
@@ -80,24 +114,34 @@ final class TimerThreads: Sendable {
         }
     }
 
+    private func pause() {
+        let never = Change()
+        never.wait(timeout: .now() + .milliseconds(10))
+        never.happen()
+    }
+
     // MARK: The threads
 
     private func watch() {
         while true {
-            let action = nextAction()
-            let isReplaced = makeOtherWatch()
-            perform(action)
-            if isReplaced, !isNeededAgain() { return }
+            switch next() {
+            case .wait(let change, let time): change.wait(timeout: time)
+            case .run(let action):
+                let isReplaced = makeOtherWatch()
+                perform(action)
+                if isReplaced, !isNeededAgain() { return }
+            }
         }
     }
 
-    /// The next one, once it is due.
-    private func nextAction() -> Action {
-        state.wait { state in
+    private func next() -> Step {
+        state.withLock { state in
             let now = LiveScheduler.now
-            if let action = state.actions.takeDue(at: now) { return .done(action) }
-            // A day at a time, which every clock can add.
-            return .waits(state.changed, atMost: state.actions.nextDeadline().map { min($0 - now, .seconds(86_400)) })
+            if let action = state.actions.takeDue(at: now) { return .run(action) }
+            guard let deadline = state.actions.nextDeadline() else { return .wait(state.change, .distantFuture) }
+            // A day at a time, whose nanoseconds can be counted.
+            let (seconds, attoseconds) = min(deadline - now, .seconds(86_400)).components
+            return .wait(state.change, .now() + .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + 1)))
         }
     }
 
@@ -106,14 +150,15 @@ final class TimerThreads: Sendable {
         let (isAllowed, hadSpare) = state.withLock { state in
             guard state.running < Self.limit else { return (false, false) }
             state.running += 1
-            guard state.hasSpare else { return (true, false) }
-            state.hasSpare = false
-            state.calls += 1
-            state.called.signal()
-            return (true, true)
+            defer { state.hasSpare = false }
+            return (true, state.hasSpare)
         }
         guard isAllowed else { return false }
-        if hadSpare || startWatching() { return true }
+        if hadSpare {
+            needed.signal()
+            return true
+        }
+        if startWatching() { return true }
         state.withLock { $0.running -= 1 }
         return false
     }
@@ -125,16 +170,8 @@ final class TimerThreads: Sendable {
             defer { state.hasSpare = true }
             return !state.hasSpare
         }
-        if isSpare { awaitCall() }
+        if isSpare { needed.wait() }
         return isSpare
-    }
-
-    private func awaitCall() {
-        state.wait { state -> Locked<State>.Outcome<Void> in
-            guard state.calls > 0 else { return .waits(state.called, atMost: nil) }
-            state.calls -= 1
-            return .done(())
-        }
     }
 
     private func perform(_ action: Action) {
