@@ -18,6 +18,9 @@ struct Heartbeat: Equatable, Sendable {
 
     private let activityTimeout: Duration
     private let pongTimeout: Duration
+    /// How long the client may send nothing: before the server's time is over, whatever the way takes. Kept, as a deadline is asked for
+    /// at each read and a division of durations is long.
+    private let sendInterval: Duration
     private var lastActivity: Instant
     /// Where what is heard may have been said long before: everything that had come by then was heard.
     private var behindSince: Instant?
@@ -30,6 +33,7 @@ struct Heartbeat: Equatable, Sendable {
     init(activityTimeout: Duration, pongTimeout: Duration, now: Instant) {
         self.activityTimeout = activityTimeout
         self.pongTimeout = pongTimeout
+        sendInterval = activityTimeout / 4 * 3
         lastActivity = now
         silentSince = now
         lastSent = now
@@ -67,8 +71,7 @@ struct Heartbeat: Equatable, Sendable {
         return thenProbe && probe(at: now)
     }
 
-    /// Before the server's time is over, whatever the way takes.
-    private var sendBy: Instant { lastSent + activityTimeout / 4 * 3 }
+    private var sendBy: Instant { lastSent + sendInterval }
 
     var nextDeadline: Instant {
         switch state {

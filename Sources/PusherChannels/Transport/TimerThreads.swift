@@ -77,19 +77,16 @@ final class TimerThreads: Sendable {
 
     /// Has an action run; the caller waits for the thread that watches, if there is none yet.
     func add(_ action: @escaping Action, at deadline: Instant) -> Actions.Number {
-        let (number, isNext) = state.withLock { state in
+        let (number, change) = state.withLock { state in
             let number = state.actions.add(action, at: deadline)
-            return (number, state.actions.nextDeadline() == deadline)
+            guard state.actions.nextDeadline() == deadline else { return (number, Change?.none) }
+            defer { state.change = Change() }
+            return (number, state.change)
         }
+        change?.happen()
         if beginsToWatch() {
             // Nobody would ever run it otherwise: libdispatch does the same, and looks less often.
             while !startWatching() { pause() }
-        } else if isNext {
-            let change = state.withLock { state in
-                defer { state.change = Change() }
-                return state.change
-            }
-            change.happen()
         }
         return number
     }

@@ -19,7 +19,7 @@ final class AddressResolver: Sendable {
         let completion: @Sendable (Answer) -> Void
     }
 
-    private struct Name {
+    private struct LookUp {
         var questions: [Question] = []
         /// When whoever asks has it looked up again, as some look-ups never return. Each may take as long as all before: whatever
         /// happens, the threads that are lost to a name are few.
@@ -40,7 +40,7 @@ final class AddressResolver: Sendable {
         }
     }
 
-    private let names = Locked<[String: Name]>([:])
+    private let lookUps = Locked<[String: LookUp]>([:])
     private let look: @Sendable (String) -> Answer
     private let clock: @Sendable () -> Instant
     private let startThread: SystemThread.Starter
@@ -60,12 +60,12 @@ final class AddressResolver: Sendable {
     /// A look-up can't be stopped; who no longer wants the answer ignores it.
     func resolve(_ host: String, completion: @escaping @Sendable (Answer) -> Void) {
         let now = clock()
-        let (isToBeLookedUp, late) = names.withLock { names in
-            var name = names[host] ?? Name(nextLookUp: now)
-            defer { names[host] = name }
-            let late = name.takeQuestions(before: now - Self.patience)
-            name.questions.append(Question(time: now, completion: completion))
-            return (name.isToBeLookedUp(at: now), late)
+        let (isToBeLookedUp, late) = lookUps.withLock { lookUps in
+            var lookUp = lookUps[host] ?? LookUp(nextLookUp: now)
+            defer { lookUps[host] = lookUp }
+            let late = lookUp.takeQuestions(before: now - Self.patience)
+            lookUp.questions.append(Question(time: now, completion: completion))
+            return (lookUp.isToBeLookedUp(at: now), late)
         }
         for question in late {
             question.completion(.failure(.timedOut("No address was found for \(host)", after: Self.patience)))
@@ -82,8 +82,8 @@ final class AddressResolver: Sendable {
     }
 
     private func answer(_ host: String, _ answer: Answer) {
-        let name = names.withLock { $0.removeValue(forKey: host) }
-        for question in name?.questions ?? [] { question.completion(answer) }
+        let lookUp = lookUps.withLock { $0.removeValue(forKey: host) }
+        for question in lookUp?.questions ?? [] { question.completion(answer) }
     }
 
     private static func look(up host: String) -> Answer {
