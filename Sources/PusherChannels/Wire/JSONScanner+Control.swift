@@ -1,12 +1,17 @@
 /// What the protocol's own events say, read where it lies. Of several members with one name the last counts, as in ``JSONValue``.
 extension JSONScanner {
     /// Whether a token is this text; one written with escapes is compared by what it stands for.
+    @inline(__always)
     func isText(_ token: StringToken, _ text: StaticString) -> Bool {
-        if token.hasEscapes {
-            // A byte takes six at most.
-            return token.end - token.start <= 6 * text.utf8CodeUnitCount && Name(string(token)).equals(text)
-        }
-        return UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end]).isSame(as: text)
+        if token.hasEscapes { return isEscapedText(token, text) }
+        // Mostly the lengths differ already.
+        return token.end - token.start == text.utf8CodeUnitCount
+            && UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end]).isSame(as: text)
+    }
+
+    private func isEscapedText(_ token: StringToken, _ text: StaticString) -> Bool {
+        // A byte takes six at most.
+        token.end - token.start <= 6 * text.utf8CodeUnitCount && Name(string(token)).equals(text)
     }
 
     /// Reads data: the members of an object, whose values `body` passes over if it knows them; a text is given back.

@@ -75,25 +75,27 @@ struct JSONScanner {
         var hasEscapes = false
         while true {
             skipPlainBytes()
-            guard position < bytes.count else { throw fail("unterminated string") }
-            switch bytes[position] {
+            switch current {
             case UInt8(ascii: "\""):
-                let token = StringToken(start: start, end: position, hasEscapes: hasEscapes)
                 position += 1
-                return token
+                return StringToken(start: start, end: position - 1, hasEscapes: hasEscapes)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try skipEscape()
             default:
-                throw fail("control character in a string")
+                throw fail(position < bytes.count ? "control character in a string" : "unterminated string")
             }
         }
     }
 
     /// Moves to the next quote, backslash or control character, eight bytes at a time.
+    @inline(__always)
     mutating func skipPlainBytes() {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
+        // What the compiler needn't store at each step.
+        var position = position
+        defer { self.position = position }
         while position + 8 <= bytes.count {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let quote = word ^ (ones &* 0x22)
@@ -115,12 +117,20 @@ struct JSONScanner {
         }
     }
 
+    @inline(__always)
     private mutating func skipEscape() throws(JSONError) {
         position += 1
         switch current {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             position += 1
+        default:
+            try skipLongEscape()
+        }
+    }
+
+    private mutating func skipLongEscape() throws(JSONError) {
+        switch current {
         case UInt8(ascii: "u"):
             guard position + 4 < bytes.count else { throw fail("incomplete escape") }
             for index in 1...4 where hexDigit(bytes[position + index]) == nil {

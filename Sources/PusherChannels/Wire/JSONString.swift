@@ -19,32 +19,46 @@ extension JSONScanner {
     }
 }
 
-/// Copies a scanned string's bytes, resolving escapes; the result is never longer than the source.
+/// Copies a scanned string's bytes, resolving escapes, to where there is room for as many; the result is never longer than the source.
 func resolveEscapes(of source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    let words = UnsafeMutableRawBufferPointer(target)
     var read = 0
     var written = 0
     while read < source.count {
-        let byte = source[read]
-        guard byte == UInt8(ascii: "\\") else {
-            target[written] = byte
-            written += 1
+        if read + 8 <= source.count {
+            // What is copied from behind a backslash is written over.
+            let word = source.loadUnaligned(fromByteOffset: read, as: UInt64.self)
+            words.storeBytes(of: word, toByteOffset: written, as: UInt64.self)
+            let plain = bytesBeforeBackslash(in: UInt64(littleEndian: word))
+            read += plain
+            written += plain
+            if plain == 8 { continue }
+        } else if source[read] != UInt8(ascii: "\\") {
+            target[written] = source[read]
             read += 1
+            written += 1
             continue
         }
         let escape = source[read + 1]
         read += 2
-        guard escape == UInt8(ascii: "u") else {
+        if escape == UInt8(ascii: "u") {
+            let scalar = unicodeScalar(source, at: &read)
+            for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+                target[written] = unit
+                written += 1
+            }
+        } else {
             target[written] = resolve(escape)
-            written += 1
-            continue
-        }
-        let scalar = unicodeScalar(source, at: &read)
-        for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
-            target[written] = unit
             written += 1
         }
     }
     return written
+}
+
+/// How many of eight bytes, the lowest first, come before the first backslash.
+private func bytesBeforeBackslash(in word: UInt64) -> Int {
+    let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+    return ((backslash &- 0x0101_0101_0101_0101) & ~backslash & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
 }
 
 private func resolve(_ escape: UInt8) -> UInt8 {
