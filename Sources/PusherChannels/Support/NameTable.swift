@@ -13,27 +13,51 @@ struct NameTable: Sendable {
 
     /// The name of UTF-8 bytes.
     mutating func name(_ bytes: UnsafeRawBufferPointer) -> Name {
-        let digest = Name.digest(of: bytes)
-        let place = digest & (places.count - 1)
+        guard bytes.count <= Self.longestName else { return Name(utf8: bytes, digest: Name.digest(of: bytes)) }
+        let place = place(of: bytes)
         if let known = places[place] {
-            if known.isMade(of: bytes, digest: digest) { return known }
+            if known.text.hasBytes(bytes) { return known }
             displaced += 1
         }
-        let name = Name(utf8: bytes, digest: digest)
-        guard bytes.count <= Self.longestName else { return name }
+        let name = Name(utf8: bytes, digest: Name.digest(of: bytes))
         if displaced > places.count, places.count < Self.mostPlaces { grow() }
-        places[digest & (places.count - 1)] = name
+        places[self.place(of: bytes)] = name
         return name
     }
 
     var capacity: Int { places.count }
 
-    func remembers(_ name: Name) -> Bool { places[name.digest & (places.count - 1)] == name }
+    func remembers(_ name: Name) -> Bool { places[place(of: name)] == name }
+
+    /// Each name has one place. A hash that nobody can aim at takes ten times as long, and would keep a server from no more than having
+    /// its own names made anew.
+    private func place(of bytes: UnsafeRawBufferPointer) -> Int {
+        let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+        var hash = UInt64(truncatingIfNeeded: bytes.count)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* factor
+            hash ^= hash >> 32
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        hash = (hash ^ rest) &* factor
+        return Int(truncatingIfNeeded: hash >> 32) & (places.count - 1)
+    }
+
+    private func place(of name: Name) -> Int {
+        var text = name.text
+        return text.withUTF8 { place(of: UnsafeRawBufferPointer($0)) }
+    }
 
     private mutating func grow() {
         let known = places
         places = Array(repeating: nil, count: 4 * known.count)
         displaced = 0
-        for case let name? in known { places[name.digest & (places.count - 1)] = name }
+        for case let name? in known { places[place(of: name)] = name }
     }
 }
