@@ -93,7 +93,8 @@ extension ConnectionMachine {
         let heartbeat = Heartbeat(
             activityTimeout: min(configuration.activityTimeout, activityTimeout ?? configuration.activityTimeout),
             pongTimeout: configuration.pongTimeout, now: now)
-        enter(.connected(Session(socketID: socketID, since: now, heartbeat: heartbeat)), into: &effects)
+        lastSocketID = socketID
+        enter(.connected(Session(since: now, heartbeat: heartbeat)), into: &effects)
         effects.append(.deliver(.event(envelope)))
         clientEventLimiter.reset()
         beginSignIn(at: now, into: &effects)

@@ -30,8 +30,8 @@ struct ConnectionMachine: Equatable, Sendable {
         case connect
     }
 
+    /// What is established. It is looked at with each event, so it holds nothing that counts its references.
     struct Session: Equatable {
-        let socketID: String
         let since: Instant
         var heartbeat: Heartbeat
     }
@@ -82,8 +82,7 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     var socketID: String? {
-        guard case .connected(let session) = phase else { return nil }
-        return session.socketID
+        if case .connected = phase { lastSocketID } else { nil }
     }
 
     /// When ``Input/deadlineReached`` is due, if nothing else happens; nil when nothing is waited for.
@@ -113,7 +112,7 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     /// The server's name for this connection, or for the one before while there is none: what log lines go by.
-    private(set) var lastSocketID: String?
+    var lastSocketID: String?
 
     // MARK: What happens to it
 
@@ -179,7 +178,6 @@ struct ConnectionMachine: Equatable, Sendable {
     mutating func enter(_ phase: Phase, because reason: PusherError? = nil, into effects: inout [Effect]) {
         let before = state
         self.phase = phase
-        lastSocketID = socketID ?? lastSocketID
         if state != before { effects.append(.deliver(.stateChanged(from: before, to: state, because: reason))) }
     }
 
