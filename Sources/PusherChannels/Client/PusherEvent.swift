@@ -26,13 +26,14 @@ public struct PusherEvent: Sendable {
     ///
     /// Throws what the decoder throws; where there is no data, `DecodingError.valueNotFound`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-        let value = try envelope.withData { bytes in
+        guard envelope.hasData else {
+            let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")
+            throw DecodingError.valueNotFound(type, context)
+        }
+        return try envelope.withData { bytes in
             if let decoder { return try decoder.make().decode(type, from: Data(bytes)) }
             return try JSONTextDecoder.decode(type, from: bytes)
         }
-        if let value { return value }
-        let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")
-        throw DecodingError.valueNotFound(type, context)
     }
 
     /// A top-level member of the event object as the server sent it; also one the SDK doesn't know.

@@ -186,7 +186,8 @@ struct ControlReader {
         _ body: (_ key: JSONScanner.StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Bool,
         otherwise forget: () -> Void
     ) -> String? {
-        let text: String?? = envelope.withData { bytes in
+        guard envelope.hasData else { return nil }
+        return envelope.withData { bytes in
             var scanner = JSONScanner(bytes)
             do throws(JSONError) {
                 return try scanner.scanData(body)
@@ -195,6 +196,5 @@ struct ControlReader {
                 return String(decoding: bytes, as: UTF8.self)
             }
         }
-        return text ?? nil
     }
 }

@@ -51,8 +51,10 @@ struct Envelope: Sendable {
     var data: String? { storage.data.text(in: storage.block) }
     var userID: String? { storage.userID.text(in: storage.block) }
 
-    /// Calls `body` with the UTF-8 bytes of ``data``; nil when there is none.
-    func withData<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
+    var hasData: Bool { storage.data.form != .absent }
+
+    /// Calls `body` with the UTF-8 bytes of ``data``, which are none when there is no data.
+    func withData<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try storage.data.withUTF8(in: storage.block, body)
     }
 
@@ -61,11 +63,12 @@ struct Envelope: Sendable {
 
     /// Top-level members the protocol doesn't name, as raw JSON text; nil when there are none.
     var extra: [Name: String]? {
+        guard storage.object.form != .absent else { return nil }
         let members = storage.object.withUTF8(in: storage.block) { bytes in
             var scanner = JSONScanner(bytes)
             return scanner.membersBeyondTheProtocol()
         }
-        return members?.isEmpty == false ? members : nil
+        return members.isEmpty ? nil : members
     }
 
     func renamed(_ event: Name) -> Envelope {

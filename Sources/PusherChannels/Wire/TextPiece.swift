@@ -26,16 +26,14 @@ struct TextPiece: Equatable, Sendable {
 
     var count: Int { Int(length) }
 
-    /// Calls `body` with the text's UTF-8 bytes; nil when there is no text.
-    func withUTF8<Result>(in block: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
-        guard form != .absent else { return nil }
-        return try block.withUnsafeBytes { bytes in
+    /// Calls `body` with the text's UTF-8 bytes, which are none when there is no text.
+    func withUTF8<Result>(in block: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try block.withUnsafeBytes { bytes in
             let raw = UnsafeRawBufferPointer(rebasing: bytes[Int(start)..<Int(start) + count])
             guard form == .escaped else { return try body(raw) }
-            let resolved = [UInt8](unsafeUninitializedCapacity: raw.count) { target, written in
-                written = resolveEscapes(of: raw, into: target)
+            return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: raw.count) { target in
+                try body(UnsafeRawBufferPointer(start: target.baseAddress, count: resolveEscapes(of: raw, into: target)))
             }
-            return try resolved.withUnsafeBytes(body)
         }
     }
 

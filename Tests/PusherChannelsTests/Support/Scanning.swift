@@ -57,7 +57,8 @@ extension EnvelopeDecoder {
 extension Envelope {
     /// `data` as a JSON value. Servers send either a string that holds JSON or the value itself; plain text stays a string.
     var payload: JSONValue? {
-        withData { bytes in
+        guard hasData else { return nil }
+        return withData { bytes in
             do throws(JSONError) {
                 return try JSONValue(parsing: bytes)
             } catch {
