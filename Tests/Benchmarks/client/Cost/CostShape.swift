@@ -40,6 +40,8 @@ struct CostShape: Sendable {
         repeated("escaped quotes", #"\""#), repeated("escaped backslashes", #"\\"#), repeated("escaped line ends", #"\n"#),
         repeated("escaped letters", #"\u0061"#), repeated("escaped NULs", #"\u0000"#), repeated("escaped marks", #"\u0301"#),
         repeated("surrogate pairs", #"\ud83d\ude00"#), repeated("half pairs", #"\ud83d"#),
+        repeated("addresses' beginnings", "://"), repeated("addresses with users", "a://b:c@d?e "),
+        CostShape("one long user", "a://") { _ in "b:" },
     ]
 
     /// What may stand where a value may.
