@@ -2,17 +2,17 @@
 import Foundation
 import Glibc
 import Processes
-import PusherChannels
+@testable import PusherChannels
 
 /// Threads that can be waited for, and the sockets that they may be waiting at.
 final class Workers: Sendable {
     private struct State {
-        var threads: [pthread_t] = []
         var sockets: Set<Int32> = []
         var isStopping = false
     }
 
     private let state = Locked(State())
+    private let running = DispatchGroup()
     let name: String
 
     /// - Parameter name: What the threads are called in the system's lists; 15 bytes at most.
@@ -24,12 +24,14 @@ final class Workers: Sendable {
     func start(_ body: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard !state.isStopping else { return }
-            let work = Unmanaged.passRetained(Work(name: name, body: body))
-            var thread = pthread_t()
-            if pthread_create(&thread, nil, { runWork($0) }, work.toOpaque()) == 0 {
-                state.threads.append(thread)
-            } else {
-                work.release()
+            running.enter()
+            do throws(SystemError) {
+                try SystemThread.start(name) { [running] in
+                    body()
+                    running.leave()
+                }
+            } catch {
+                running.leave()
             }
         }
     }
@@ -54,43 +56,18 @@ final class Workers: Sendable {
         }
     }
 
-    /// Ends all sockets, and returns when all threads have ended.
+    /// Ends all sockets, and returns when nothing runs any more.
     func stop() {
-        let threads = state.withLock { state in
+        state.withLock { state in
             state.isStopping = true
             state.sockets.forEach(shutDown)
-            defer { state.threads = [] }
-            return state.threads
         }
-        for thread in threads { pthread_join(thread, nil) }
+        running.wait()
     }
 }
 
 private func shutDown(_ socket: Int32) {
     for way in [SHUT_RD, SHUT_WR] { shutdown(socket, Int32(way)) }
-}
-
-private final class Work: Sendable {
-    let name: String
-    let body: @Sendable () -> Void
-
-    init(name: String, body: @escaping @Sendable () -> Void) {
-        self.name = name
-        self.body = body
-    }
-}
-
-private func runWork(_ reference: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let reference else { return nil }
-    let work = Unmanaged<Work>.fromOpaque(reference).takeRetainedValue()
-    // The C library's call for it is none that Swift sees.
-    let comm = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    if comm >= 0 {
-        _ = write(comm, work.name, work.name.utf8.count)
-        close(comm)
-    }
-    work.body()
-    return nil
 }
 
 /// What happened, in order, to be looked at or waited for.

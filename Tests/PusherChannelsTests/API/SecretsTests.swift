@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import PusherChannels
 import TestSupport
 import Testing
@@ -142,7 +141,7 @@ import FoundationNetworking
     @Test(arguments: methods.indices) func noErrorAndNoLineShowsIt(method: Int) async throws {
         let lines = Locked<[String]>([])
         let rig = ClientRig.connected(auth: Self.methods[method]) { options in
-            options.logger = Logger(label: "test") { _ in LineRecorder(lines: lines) }
+            options.logger = LineRecorder.logger(lines)
         }
         rig.session.stub("POST \(Self.address.prefix { $0 != "#" })", .failure(.timedOut))
         rig.pusher.subscribe("private-room")
@@ -176,20 +175,4 @@ private final class MuteSocket: WebSocket {
     func send(_ text: String) {}
     func close(code: UInt16, reason: String) {}
     func setReading(_ reading: Bool) {}
-}
-
-private struct LineRecorder: LogHandler {
-    let lines: Locked<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let metadata = event.metadata.map { "\($0)" } ?? ""
-        lines.withLock { $0.append("\(event.message) \(metadata)") }
-    }
 }

@@ -1,32 +1,14 @@
-import Logging
 import PusherChannels
 import TestSupport
 import Testing
 
 /// What a client writes to its log: whose line it is, and no secret.
 @Suite struct LoggingTests {
-    private struct Handler: LogHandler {
-        let lines: Locked<[String]>
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-            let text = all.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-            lines.withLock { $0.append("\(event.level) [\(text)] \(event.message)") }
-        }
-    }
-
     private let lines = Locked<[String]>([])
 
     private func rig(server: MockWebSocket.Server = .trusting, auth: AuthMethod = .inline(secret: "s3cr3t-value")) -> ClientRig {
         .connected(server: server, auth: auth) { options in
-            options.logger = Logger(label: "test") { _ in Handler(lines: lines) }
+            options.logger = LineRecorder.logger(lines)
         }
     }
 
