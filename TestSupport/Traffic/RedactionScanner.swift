@@ -42,16 +42,19 @@ struct RedactionScanner {
         }
     }
 
-    /// `https://user:password@host`
+    /// `https://user:password@host`, and `https://token@host`: a user without a password mostly is a secret.
     private mutating func hidesPassword() -> Bool {
         guard redaction.isSecret("password"), bytes[position...].starts(with: "://".utf8) else { return false }
         let user = position + 3
         let wordEnd = skip(from: user) { !" \t\r\n\"'".utf8.contains($0) }
         let authorityEnd = bytes[user..<wordEnd].firstIndex { "/?#".utf8.contains($0) } ?? wordEnd
-        guard let colon = bytes[user..<authorityEnd].firstIndex(of: UInt8(ascii: ":")),
-            let at = passwordEnd(bytes[colon + 1..<authorityEnd], wordEnd: wordEnd)
-        else { return false }
-        copy(to: colon + 1)
+        let authority = bytes[user..<authorityEnd]
+        guard let userEnd = authority.firstIndex(where: { ":@".utf8.contains($0) }) else { return false }
+        let isAlone = bytes[userEnd] == UInt8(ascii: "@")
+        let secret = isAlone ? user : userEnd + 1
+        let end = isAlone ? authority.lastIndex(of: bytes[userEnd]) : passwordEnd(bytes[secret..<authorityEnd], wordEnd: wordEnd)
+        guard let at = end else { return false }
+        copy(to: secret)
         hide(upTo: at, as: Redaction.marker)
         return true
     }

@@ -160,6 +160,8 @@ struct TrafficRedactionTests {
         ("<secret>abc</secret><name>n</name>", "<secret><redacted></secret><name>n</name>"),
         ("auth: key:abc", "auth: key:<redacted>"), ("https://u:abc@h/p", "https://u:<redacted>@h/p"),
         ("https://h:80/p?q=1", "https://h:80/p?q=1"), ("token", "token"), ("token=", "token="),
+        ("https://token@h:80/p", "https://<redacted>@h:80/p"), ("https://@h/p", "https://@h/p"),
+        ("https://h/a@b", "https://h/a@b"),
         ("https://u:p@ss@h/p", "https://u:<redacted>@h/p"), ("https://u:p/ss?@h/p", "https://u:<redacted>@h/p"),
         ("https://h:80/p@q", "https://h:80/p@q"), ("https://[::1]/p@q", "https://[::1]/p@q"),
         ("https://h/a:b@q", "https://h/a:b@q"),
