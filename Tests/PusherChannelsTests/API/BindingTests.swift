@@ -72,6 +72,16 @@ import Testing
         #expect(calls == ["kept: news"])
     }
 
+    @Test func whatWasUnboundOnAChannelThatIsGivenUpTakesNothingFromOthers() {
+        rig.pusher.subscribe("other").bind(eventName: "news", eventCallback: hear("other"))
+        let room = rig.pusher.subscribe("room")
+        let gone = room.bind(eventName: "news", eventCallback: hear("room"))
+        room.unbind(eventName: "news", callbackId: gone)
+        rig.pusher.unsubscribe("room")
+        rig.socket.publish(channel: "other", event: "news", data: "")
+        #expect(calls == ["other: news"])
+    }
+
     @Test func allOfAnEventOrOfAChannelOrOfTheClientCanBeUnbound() {
         let room = rig.pusher.subscribe("room")
         for event in ["news", "weather"] { room.bind(eventName: event, eventCallback: hear("room")) }

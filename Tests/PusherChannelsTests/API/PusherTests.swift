@@ -156,6 +156,30 @@ import Testing
         #expect(heard.withLock { $0 } == ["+bob", "-bob"])
     }
 
+    @Test func whoSubscribesAgainWithoutClosuresKeepsThoseThatThereAre() {
+        let rig = ClientRig.connected()
+        let heard = Locked<[String]>([])
+        rig.pusher.subscribe(
+            "presence-lobby",
+            onMemberAdded: { member in heard.withLock { $0.append("+\(member.userId)") } },
+            onMemberRemoved: { member in heard.withLock { $0.append("-\(member.userId)") } },
+            onSubscriptionCountChanged: { count in heard.withLock { $0.append("\(count)") } })
+        rig.pusher.subscribe("presence-lobby")
+        for (event, data) in [
+            ("member_added", #"{"user_id":"bob"}"#), ("member_removed", #"{"user_id":"bob"}"#),
+            ("subscription_count", #"{"subscription_count":7}"#),
+        ] { rig.socket.serverSendsEvent("pusher_internal:\(event)", channel: "presence-lobby", data: data) }
+        #expect(heard.withLock { $0 } == ["+bob", "-bob", "7"])
+    }
+
+    @Test func aHandleThatIsIdleHasFailed() {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("room")
+        #expect(!room.hasFailed)
+        rig.pusher.unsubscribe("room")
+        #expect(room.hasFailed)
+    }
+
     // MARK: Client events
 
     private struct Position: Encodable {

@@ -37,6 +37,15 @@ import Testing
         #expect(since == .seconds(1))
     }
 
+    @Test func whatWasLostIsToldOnce() {
+        var backlog = full(2)
+        backlog.pauseLimitReached(heardUpTo: .seconds(1))
+        #expect(!admits(&backlog))
+        #expect(backlog.delivered(2, bytes: 0).losses == ["news"])
+        backlog.add(count: 2, bytes: 0)
+        #expect(backlog.delivered(2, bytes: 0).losses == [])
+    }
+
     @Test func withoutALossItBeginsAtTheSecond() {
         var backlog = full(2)
         backlog.pauseLimitReached(heardUpTo: .seconds(1))

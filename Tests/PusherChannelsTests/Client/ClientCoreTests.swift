@@ -151,6 +151,55 @@ import Testing
         #expect(heard.withLock { $0 } == ["after"])
     }
 
+    // Proves P6.6.
+    @Test func membersWhoWaitedInTheQueueAreNotForWhoSubscribesAgain() {
+        let queue = DispatchQueue(label: "test")
+        let rig = ClientRig { $0.delivery = .queue(queue) }
+        let heard = Locked<[String]>([])
+        func join(_ member: String) {
+            let data = #"{"user_id":"\#(member)"}"#
+            rig.socket.serverSendsEvent("pusher_internal:member_added", channel: "presence-room", data: data)
+        }
+        rig.pusher.connect()
+        rig.pusher.subscribe("presence-room")
+        queue.suspend()
+        join("before")
+        rig.pusher.unsubscribe("presence-room")
+        rig.pusher.subscribe("presence-room", onMemberAdded: { member in heard.withLock { $0.append(member.userId) } })
+        join("after")
+        queue.resume()
+        queue.sync {}
+        #expect(heard.withLock { $0 } == ["after"])
+    }
+
+    // MARK: Several messages of one read
+
+    private func read(_ rig: ClientRig, _ messages: [String]) throws {
+        let attempt = try #require(rig.socket.currentAttempt)
+        MessageBatch.with(messages.map { (.text, Array($0.utf8)) }) {
+            rig.pusher.connection.webSocketDidReceive($0, attempt: attempt)
+        }
+    }
+
+    // Proves P6.6.
+    @Test func aClosureThatTheOneBeforeTookBackIsNotCalled() throws {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("room")
+        let heard = Locked(0)
+        let second = room.bind(eventName: "second") { _ in heard.withLock { $0 += 1 } }
+        room.bind(eventName: "first") { _ in room.unbind(eventName: "second", callbackId: second) }
+        try read(rig, ["first", "second"].map { #"{"event":"\#($0)","channel":"room"}"# })
+        #expect(heard.withLock { $0 } == 0)
+        // What it captures has the closure.
+        room.unbindAll()
+    }
+
+    @Test func allPingsOfAReadHaveOnePong() throws {
+        let rig = ClientRig.connected()
+        for count in 1...3 { try read(rig, Array(repeating: #"{"event":"pusher:ping"}"#, count: count)) }
+        #expect(rig.socket.frames.map(\.event) == Array(repeating: "pusher:pong", count: 3))
+    }
+
     // MARK: Many threads
 
     @Test func callsFromManyThreadsLeaveWhatTheUserAskedForLast() {

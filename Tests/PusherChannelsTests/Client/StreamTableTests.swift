@@ -45,6 +45,17 @@ import Testing
         #expect(waiting(&table, 3) == ["a"])
     }
 
+    @Test func whoIsThereIsLookedUpAgainWhenStreamsComeAndGo() {
+        var table = table()
+        func publish() -> Bool { table.append(event("room", "a"), of: "room", "a") }
+        #expect(!publish())
+        table.add(1, for: .init(channel: "room"), StreamBuffering())
+        #expect(publish())
+        #expect(waiting(&table, 1) == ["a"])
+        _ = table.remove(1)
+        #expect(!publish())
+    }
+
     @Test func theServerWaitsForAsManyAsAreOver() {
         var table = table()
         table.add(1, for: .init(), StreamBuffering(limit: 2))

@@ -1,0 +1,42 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// The one timer of a connection, as a value.
+@Suite struct DeadlineTimerTests {
+    private struct Scheduled: ScheduledAction {
+        func cancel() {}
+    }
+
+    private var timer = DeadlineTimer()
+
+    /// The number of the timer that is set for a deadline.
+    private mutating func set(_ deadline: Instant) throws -> Int {
+        let change = timer.change(for: deadline)
+        return try #require(change).number
+    }
+
+    @Test mutating func itIsSetAgainOnlyWhenItWouldRingTooLate() throws {
+        let changes = ([nil, .seconds(2), .seconds(2), .seconds(3), .seconds(1), nil] as [Instant?]).map { timer.change(for: $0) }
+        #expect(changes.map { $0 != nil } == [false, true, false, false, true, true])
+        #expect(changes.map(\.?.deadline) == [nil, .seconds(2), nil, nil, .seconds(1), nil])
+    }
+
+    /// The other may be about to ring when it is replaced.
+    @Test mutating func onlyTheLatestRings() throws {
+        let (first, second) = (try set(.seconds(2)), try set(.seconds(1)))
+        let rung = [first, second, second].map { timer.hasRung($0) }
+        #expect(rung == [false, true, false], "and once")
+    }
+
+    /// Another thread may replace the other before it is there to be kept.
+    @Test mutating func onlyTheLatestIsKeptUntilItRings() throws {
+        let (first, second) = (try set(.seconds(2)), try set(.seconds(1)))
+        let kept = [first, second].map { timer.keep(Scheduled(), number: $0) }
+        #expect(kept == [false, true])
+        _ = timer.hasRung(second)
+        let isKept = timer.keep(Scheduled(), number: second)
+        #expect(!isKept)
+    }
+}

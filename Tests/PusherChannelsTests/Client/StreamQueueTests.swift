@@ -1,0 +1,42 @@
+import Testing
+
+@testable import PusherChannels
+
+/// What waits for the readers of one stream, as a value.
+@Suite struct StreamQueueTests {
+    private func queue(_ elements: Int...) -> StreamQueue<Int> {
+        var queue = StreamQueue<Int>(StreamBuffering()) { $0 }
+        for element in elements { queue.append(element) }
+        return queue
+    }
+
+    @Test func whatIsPutBackIsTakenAgainWithItsBytes() throws {
+        var queue = queue(3, 4)
+        let batch = queue.take()
+        #expect(batch?.bytes == 7)
+        queue.wasRead(1, bytes: 3)
+        queue.putBack(try #require(batch).elements.dropFirst(), bytes: 4)
+        queue.append(5)
+        let next = queue.take()
+        #expect(next.map { Array($0.elements) } == [4, 5])
+        #expect(next?.bytes == 9)
+    }
+
+    @Test func onlyAReaderThatIsAloneTakesAll() {
+        var queue = queue(1, 2, 3)
+        queue.iterators = 2
+        let one = queue.take()
+        queue.iterators = 1
+        let rest = queue.take()
+        #expect([one, rest].map { $0?.elements.count } == [1, 2])
+    }
+
+    @Test func iteratorsThatAreGoneAreNotCounted() {
+        let stream = ClientRig.connected().pusher.events
+        for _ in 0..<3 { _ = stream.makeAsyncIterator() }
+        #expect(stream.source.read(\.iterators) == 0)
+        let iterator = stream.makeAsyncIterator()
+        #expect(stream.source.read(\.iterators) == 1)
+        withExtendedLifetime(iterator) {}
+    }
+}
