@@ -152,6 +152,20 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-room"], "the next answer came in time")
     }
 
+    @Test func aQuestionWhoseAnswerIsWantedNoLongerIsCancelled() throws {
+        let rig = rig()
+        rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(5))
+        try answer(rig, #"{"auth":"key:abc"}"#)
+        let before = rig.scheduler.pendingTimers
+        rig.pusher.subscribe("private-room")
+        #expect(rig.scheduler.pendingTimers.contains { $0.deadline == .seconds(5) })
+        rig.pusher.unsubscribe("private-room")
+        #expect(!rig.scheduler.pendingTimers.contains { $0.deadline == .seconds(5) })
+        rig.scheduler.advance(by: .seconds(15))
+        #expect(rig.scheduler.pendingTimers.count == before.count)
+        #expect(rig.recorder.errors.isEmpty)
+    }
+
     @Test(arguments: ["", "not an address", "/pusher/auth", "ftp://example/auth", "http://", "mailto:a@b"])
     func anAddressThatIsNone(endpoint: String) {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
