@@ -39,7 +39,7 @@ import FoundationNetworking
         #expect(
             request.url.hasPrefix(
                 "http://api.example:8080/apps/3/events?auth_key=278d425bdf160c739803&auth_signature="))
-        #expect(request.url.contains("auth_timestamp=1353088179&auth_version=1.0&body_md5="))
+        #expect(request.url.contains("auth_timestamp=1353088179&auth_version=1.0&body_md5=1d6356972cee55b8fdb66a84cfa8822a"))
         #expect(!request.url.contains("7ad3773142a6692b25b8"))
     }
 
