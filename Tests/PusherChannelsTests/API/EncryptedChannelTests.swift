@@ -63,6 +63,7 @@ import FoundationNetworking
         #expect(SecretBox.open(ciphertext: sealed, nonce: nonce, key: key) == Array("hello".utf8))
         #expect(SecretBox.seal([], nonce: [1], key: key) == nil)
         #expect(SecretBox.open(ciphertext: sealed, nonce: nonce, key: [1]) == nil)
+        #expect(SecretBox.open(ciphertext: sealed, nonce: nonce + [0], key: key) == nil, "not by its beginning")
     }
 
     // MARK: The whole way

@@ -15,6 +15,7 @@ import Testing
     @Test func aLongTextIsCut() {
         #expect(String(repeating: "a", count: 200).inLogLine() == String(repeating: "a", count: 200))
         #expect(String(repeating: "a", count: 201).inLogLine() == String(repeating: "a", count: 200) + "…")
+        #expect(String(repeating: "\n", count: 2).inLogLine(upTo: 2) == #"\u{a}\u{a}"#)
         #expect(String(repeating: "\n", count: 1 << 20).inLogLine(upTo: 2) == #"\u{a}\u{a}…"#)
         let marks = "e" + String(repeating: "\u{301}", count: 1 << 20)
         #expect(marks.inLogLine().unicodeScalars.count == 201, "what is one character to Swift may be megabytes")

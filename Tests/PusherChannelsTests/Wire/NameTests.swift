@@ -22,6 +22,14 @@ import Testing
         #expect(Name(text) != Name(text + "x"))
     }
 
+    @Test func aCollisionOfDigestsMakesNoNameAnother() {
+        let one = Name("one")
+        let two = Array("two".utf8).withUnsafeBytes { Name(utf8: $0, digest: one.digest) }
+        #expect(two.digest == one.digest)
+        #expect(two != one)
+        #expect(Set([one, two]).count == 2)
+    }
+
     @Test func theOrderIsThatOfTheBytes() {
         let names: [Name] = ["b", "a", "é", "e\u{301}", "B", ""]
         #expect(names.sorted().map(\.text) == ["", "B", "a", "b", "e\u{301}", "é"])

@@ -53,6 +53,12 @@ import Testing
         #expect(try proxy(["https_proxy": value]) == expected)
     }
 
+    @Test func aPasswordMayHaveAnAtSign() {
+        let proxy = HTTPProxy(url: "http://ann:p@ss@proxy.example:1")
+        #expect(proxy?.host == "proxy.example")
+        #expect(proxy?.credentials?.password == "p@ss")
+    }
+
     @Test(arguments: [
         "socks5://proxy:1080", "https://proxy:443", "http://:80", "proxy:port", "http://proxy:70000", "http://[::1]:x",
     ])
@@ -78,6 +84,8 @@ import Testing
         ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe80::1", false), ("2001:db8::1", "2001:DB8::1", true),
         ("", "ws.example", false),
         ("ws.example.", "ws.example", true), ("10.0.0.0/33", "10.0.0.1", false),
+        // The same leading bits, but of an address of the other family.
+        ("10.0.0.0/8", "a00::1", false), ("a00::/8", "10.0.0.1", false),
     ])
     func noProxyListsWhatIsReachedDirectly(list: String, host: String, isDirect: Bool) throws {
         #expect(try (proxy(["https_proxy": "http://a:1", "no_proxy": list], host: host) == nil) == isDirect)

@@ -41,6 +41,7 @@ import Testing
         let plain = WebSocketRequest(secure: false, host: "ws.example", port: 80, path: "/")
         #expect(redirect("https://ws.example/", of: plain)?.url == "wss://ws.example:443/")
         #expect(redirect("http://ws.example:81/", of: plain)?.url == "ws://ws.example:81/")
+        #expect(redirect("http://other.example/", of: plain)?.url == "ws://other.example:80/")
     }
 
     @Test func trustAndIdentityAreForTheHostTheyWereGivenFor() {
