@@ -55,9 +55,21 @@ import Testing
         #expect(transcript.pass(.seconds(15)).authorisations.map(\.channel) == ["private-1"])
     }
 
+    @Test func anAnswerFreesThePlaceOfWhoWasAsked() {
+        let attempts = (1...3).map { SubscriptionAttempt(channel: "private", connection: ConnectionAttempt(1), generation: $0) }
+        var queue = AuthorisationQueue(limit: 1)
+        for attempt in attempts { queue.append(attempt) }
+        for attempt in attempts {
+            let asked = (1...2).map { _ in queue.next { _ in true } }
+            #expect(asked == [attempt, nil])
+            queue.answered(attempt)
+        }
+    }
+
     @Test func theNextConnectionStartsAnew() {
         var (transcript, _) = connected(channels: 3, limit: 2)
         transcript.close(1006)
+        #expect(!transcript.machine.authorisations.isWaiting, "nothing is kept of what nobody wants")
         transcript.passToDeadline()
         #expect(transcript.establish().authorisations.map(\.channel) == ["private-0", "private-1"])
     }
