@@ -25,6 +25,11 @@ struct OptionsTests {
         #expect(rig.pusher.connection.connectionState == .connected)
     }
 
+    @Test func anActivityTimeoutIsNotSoShortThatItFloodsTheServer() {
+        let options = PusherClientOptions(activityTimeout: .leastNonzeroMagnitude)
+        #expect(options.machineConfiguration.activityTimeout == .milliseconds(100))
+    }
+
     @Test func everyStepHasATimeOutOfItsOwn() {
         let rig = ClientRig(
             server: .manual,

@@ -76,13 +76,19 @@ import FoundationNetworking
         #expect(rig.recorder.errors.isEmpty)
     }
 
-    @Test func aSecond401IsTheAnswer() async throws {
-        try answer(401, "no")
-        let rig = rig { _ in }
+    @Test(arguments: [(401, [false, true]), (400, [false]), (403, [false])])
+    func aSecond401AndAnyOtherFailureIsTheAnswer(status: Int, questions: [Bool]) async throws {
+        try answer(status, "no")
+        let rig = rig {
+            $0.headers = { [asked] question in
+                asked.withLock { $0.append(question) }
+                return [:]
+            }
+        }
         rig.pusher.subscribe("private-a")
         let failure = try await rig.recorder.next { $0.failure != nil }
-        #expect(failure.failure?.code == 401)
-        #expect(session.requests.count == 2)
+        #expect(failure.failure?.code == status)
+        #expect(asked.withLock { $0.map(\.isRepeated) } == questions)
     }
 
     @Test func whatTheApplicationThrowsIsReportedAndTriedAgain() async throws {

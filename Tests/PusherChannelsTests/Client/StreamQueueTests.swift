@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PusherChannels
@@ -38,5 +39,31 @@ import Testing
         let iterator = stream.makeAsyncIterator()
         #expect(stream.source.read(\.iterators) == 1)
         withExtendedLifetime(iterator) {}
+    }
+
+    @Test func whatAnIteratorTookAndLeftIsThereAgain() async {
+        let rig = ClientRig.connected()
+        rig.pusher.subscribe("room")
+        let stream = rig.pusher.events
+        for number in 0..<3 { rig.socket.publish(channel: "room", event: "n", data: "\(number)") }
+        do {
+            var iterator = stream.makeAsyncIterator()
+            #expect(await iterator.next()?.data == "0")
+        }
+        let left = stream.source.change { $0.take()?.elements.map(\.data) }
+        #expect(left == ["1", "2"])
+    }
+
+    @Test func aStreamEndsWithItsClient() {
+        let stream = ClientRig.connected().pusher.events
+        #expect(stream.source.change { $0.take()?.elements.count } == 0, "nobody has to wait for an end that has come")
+    }
+
+    @Test func aStreamMadeAfterTheEndIsAtItsEnd() {
+        var streams = Streams()
+        streams.finish()
+        streams.add(1, to: \.events, for: .init(), StreamBuffering())
+        let batch = streams.events.change(1) { $0.take() }
+        #expect(batch??.elements.count == 0)
     }
 }
