@@ -140,7 +140,7 @@ public final class LibwebsocketsLoop: Sendable {
                 service.stop()
                 return waiting
             }
-            service.sleep(hasMore ? .notAtAll : .untilNext)
+            service.wait(hasMore ? .notAtAll : .untilNext)
         }
     }
 

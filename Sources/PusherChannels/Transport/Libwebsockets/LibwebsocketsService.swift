@@ -58,7 +58,7 @@ final class LibwebsocketsService {
         readBuffer.deallocate()
     }
 
-    /// What ends ``sleep(_:)``; nil if nothing is served.
+    /// What ends ``wait(_:)``; nil if nothing is served.
     var wakeUp: WakeUp? { sockets?.wakeUp }
 
     // MARK: Connections
@@ -147,17 +147,17 @@ final class LibwebsocketsService {
     // MARK: Turns
 
     /// How long a turn may last.
-    enum Sleep {
+    enum Wait {
         /// Until something happens, or is due.
         case untilNext
         /// Only to see what happened.
         case notAtAll
     }
 
-    func sleep(_ sleep: Sleep) {
+    func wait(_ wait: Wait) {
         guard let sockets, let context = libwebsockets?.context else { return }
         timers.arm(in: context, wakingUp: sockets.wakeUp)
-        lws_service(context, sleep == .notAtAll ? -1 : 0)
+        lws_service(context, wait == .notAtAll ? -1 : 0)
     }
 
     func flushLater(_ connection: LibwebsocketsConnection) { unflushed.append(connection) }
