@@ -99,5 +99,20 @@ import Testing
             #expect(isGone)
         }
     }
+
+    // MARK: Writing
+
+    /// The system tells a socket's error once, to whoever asks first: the next write has another, the next read an orderly end.
+    @Test func aResetThatAWriteMeetsIsWhatEndsTheStream() async throws {
+        try await withWatchdog {
+            let ends = try await StreamRig.run { rig in
+                guard rig.reset() else { throw Unexpected("no reset") }
+                for _ in 0..<2 { _ = [1, 2, 3].withUnsafeBytes { rig.stream?.write($0) } }
+                rig.turn()
+                return rig.ends.map(\.reason)
+            }
+            #expect(ends == [SystemError(number: ECONNRESET).text])
+        }
+    }
 }
 #endif

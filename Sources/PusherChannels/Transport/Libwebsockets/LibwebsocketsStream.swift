@@ -194,10 +194,16 @@ final class LibwebsocketsStream: ByteStream {
             deliver(count)
             return true
         case .nothingYet: break
-        case .ended: end(.finished)
+        case .ended: end(endOfInput)
         case .broken(let error): end(.broken(error))
         }
         return false
+    }
+
+    /// What it means that nothing more is to be read. The system tells a socket's error once: where a write met with it a read finds an
+    /// orderly end. That is one only behind a broken pipe, which takes a peer that has said that it has sent its last.
+    private var endOfInput: StreamEnd {
+        if let writeError, writeError.number != EPIPE { .broken(writeError) } else { .finished }
     }
 
     private func receive(_ session: TLSSession) -> Bool {
