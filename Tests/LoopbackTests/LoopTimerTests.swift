@@ -3,22 +3,39 @@ import Testing
 
 @testable import PusherChannels
 
-/// What a timer would have done may have the last reference to something with a timer of its own.
+/// A timer does what it was set to last, if anything.
 @Suite struct LoopTimerTests {
+    /// What rang.
+    private final class Log {
+        var rung: [String] = []
+    }
+
+    @Test func onlyWhatWasSetLastHappens() {
+        let (timers, log) = (LoopTimers(), Log())
+        let timer = timers.makeTimer()
+        timer.set(after: .zero) { log.rung.append("before") }
+        timer.set(after: .zero) { log.rung.append("after") }
+        timers.runDue()
+        #expect(log.rung == ["after"])
+    }
+
+    @Test func aTimerThatGoesDoesNothing() {
+        let (timers, log) = (LoopTimers(), Log())
+        timers.makeTimer().set(after: .zero) { log.rung.append("nobody's") }
+        timers.runDue()
+        #expect(log.rung == [])
+    }
+
+    // MARK: What is held by what was to happen
+
+    // It may have the last reference to something with a timer of its own.
+
     /// A timer whose action alone holds another timer, which is set, too.
     private func timerThatHoldsAnother(of timers: LoopTimers) -> LoopTimer {
         let (timer, inner) = (timers.makeTimer(), timers.makeTimer())
         inner.set(after: .seconds(60)) {}
         timer.set(after: .seconds(60)) { withExtendedLifetime(inner) {} }
         return timer
-    }
-
-    @Test func allAreForgottenAtOnce() {
-        let timers = LoopTimers()
-        let timer = timerThatHoldsAnother(of: timers)
-        timers.removeAll()
-        timer.cancel()
-        timers.runDue()
     }
 
     @Test func oneIsCancelled() {

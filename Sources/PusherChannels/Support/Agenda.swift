@@ -23,11 +23,6 @@ struct Agenda<Action> {
         actions.removeValue(forKey: number)
     }
 
-    mutating func removeAll() -> [Number: Action] {
-        defer { actions = [:] }
-        return actions
-    }
-
     /// When the next one is due. What was taken back is waited for by nobody.
     mutating func nextDeadline() -> Instant? {
         while let (_, number) = deadlines.first, actions[number] == nil { deadlines.removeFirst() }

@@ -86,7 +86,6 @@ final class LibwebsocketsService {
         (libwebsockets, sockets) = (nil, nil)
         openings = OpeningQueue()
         lookups = [:]
-        timers.removeAll()
         (unflushed, unread, broken) = ([], [], [])
     }
 

@@ -29,12 +29,6 @@ final class LoopTimers {
         withExtendedLifetime(action) {}
     }
 
-    /// Forgets all.
-    func removeAll() {
-        let forgotten = actions.removeAll()
-        withExtendedLifetime(forgotten) {}
-    }
-
     /// Runs what is due.
     func runDue() {
         guard actions.nextDeadline() != nil else { return }
