@@ -173,6 +173,27 @@ import Testing
         }
     }
 
+    /// Who gives up lets those go ahead that wait, and here fail at once: one after the other, not one within the other.
+    @Test func whatFailsAtOnceEndsInItsOrder() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString).pem")
+        try CertificateAuthority().write(to: file)
+        let tls = TLSConfiguration(roots: .only(.file(file.path)))
+        let session = LibwebsocketsHTTPSession(tls: tls, proxy: .none, loop: .patient, resolve: { _, _ in })
+        let order = Note<Int>()
+        try await withWatchdog {
+            let tasks = try (1...12).map { number in
+                session.dataTask(with: try HTTPRig.request("https://slow.example/")) { _, _, _ in order.send(number) }
+            }
+            for task in tasks { task.resume() }
+            await serviceTurn()
+            // Whoever connects from now on trusts nobody.
+            try FileManager.default.removeItem(at: file)
+            tasks[0].cancel()
+            for number in [7, 8, 9, 10, 11, 12, 1] { #expect(await order.next() == number) }
+            for task in tasks { task.cancel() }
+        }
+    }
+
     /// Whoever is told may keep what the handler holds from going too early, but not for ever.
     @Test func theHandlerIsLetGo() async throws {
         final class Owner: Sendable {}

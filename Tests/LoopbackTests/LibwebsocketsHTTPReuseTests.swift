@@ -1,4 +1,5 @@
 #if os(Linux)
+import Dispatch
 import Foundation
 import FoundationNetworking
 import Processes
@@ -147,52 +148,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func aConnectionThatIsGoneWhenItIsUsedAgain(isReset: Bool) async throws {
-        let server = try RawServer { [log] connection in
-            let number = log.connected()
-            if isReset { connection.resetOnClose() }
-            for request in 1... {
-                let head = try connection.readRequest()
-                log.requested(head, on: number)
-                guard (number, request) != (1, 2) else { return }
-                try connection.send(okay())
-            }
-        }
-        try await withWatchdog {
-            let all = try await answers(3, port: server.port)
-            #expect(all == ["200 ok", "200 ok", "200 ok"])
-            #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2", "/3 #2"])
-        }
-    }
-
-    @Test func aRequestIsRepeatedOnce() async throws {
-        let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
-        try await withWatchdog {
-            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
-            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2"))
-            #expect(failure.code == .networkConnectionLost)
-            #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2"])
-        }
-    }
-
-    /// It has begun to answer: it has read the request, and may have done what it asks for.
-    @Test func aRequestWithPartOfAnAnswerIsNotRepeated() async throws {
-        let server = try RawServer { [log] connection in
-            let number = log.connected()
-            log.requested(try connection.readRequest(), on: number)
-            try connection.send(okay())
-            log.requested(try connection.readRequest(), on: number)
-            try connection.send("H")
-        }
-        try await withWatchdog {
-            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
-            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2"))
-            #expect(failure.code == .networkConnectionLost)
-            #expect(log.requests == ["/1 #1", "/2 #1"])
-        }
-    }
-
     /// A second answer to one request would be taken for that to the next.
     @Test(arguments: [true, false])
     func moreThanAnAnswer(atOnce: Bool) async throws {
@@ -252,6 +207,36 @@ import Testing
             #expect(try await rig.answer(HTTPRig.request(port: server.port)) == "413 2")
             heard.signal()
             #expect(await isCut.next() == true)
+        }
+    }
+
+    /// The time for which it may be idle is over while it isn't.
+    @Test func aConnectionThatIsUsedAgainIsNotClosedForItsAge() async throws {
+        let (open, end, isOver) = (DispatchSemaphore(value: 0), Note<String>(), Note<URLError.Code?>())
+        let server = try RawServer(log: log) { _, request in
+            // For one second.
+            if request == 1 { return okay("first", "Keep-Alive: timeout=2\r\n") }
+            open.wait()
+            return okay("second")
+        }
+        let silent = try RawServer { try $0.readToEnd() }
+        try await withWatchdog {
+            let second = rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { data, _, _ in
+                end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "")
+            }
+            // A deadline of the same loop that is due later.
+            let late = rig.session.dataTask(with: try HTTPRig.request(port: silent.port, timeout: 1)) { _, _, error in
+                isOver.send((error as? URLError)?.code)
+            }
+            // From within the answer: before the connection is old, however busy the machine is.
+            rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
+                second.resume()
+                late.resume()
+            }.resume()
+            #expect(await isOver.next() == .some(.timedOut))
+            open.signal()
+            #expect(await end.next() == "second")
+            #expect(log.connections == 1)
         }
     }
 

@@ -301,6 +301,20 @@ import Testing
         }
     }
 
+    /// With TLS 1.3 it says so after the handshake, when the request is on its way.
+    @Test func aServerThatWantsACertificate() async throws {
+        let authority = try CertificateAuthority()
+        let server = try RawServer(tls: ServerTLS(clientCertificates: .required(by: authority), versions: .tls13 ... .tls13)) {
+            try $0.readToEnd()
+        }
+        try await withWatchdog {
+            let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+            let rig = HTTPRig(LibwebsocketsHTTPSession(tls: tls, proxy: .none, loop: .patient))
+            let failure = try await rig.failure(HTTPRig.request("https://127.0.0.1:\(server.port)/"))
+            #expect(failure.code == .clientCertificateRequired)
+        }
+    }
+
     // MARK: Secrets
 
     @Test func secretsAreInNoError() async throws {

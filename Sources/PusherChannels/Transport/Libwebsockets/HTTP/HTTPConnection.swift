@@ -145,7 +145,7 @@ final class HTTPConnection: ByteStreamOwner {
             // With TLS 1.3 a server refuses a client's certificate only after the handshake.
             return fail(exchange, HTTPFailure(trouble.failure(endpoint: endpoint)))
         }
-        if requests > 1, !reader.hasBegun, exchange.attempt == .first {
+        if requests > 1, !reader.hasBegun {
             close()
             lane?.lost(self, repeating: exchange)
             return
