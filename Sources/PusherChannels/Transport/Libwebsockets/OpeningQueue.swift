@@ -36,6 +36,9 @@ struct OpeningQueue {
     /// Whether it is nobody's turn.
     var isEmpty: Bool { turns.isEmpty }
 
+    /// How many keys it holds: of those who wait, and of some who don't any more.
+    var count: Int { endpoints.values.reduce(0) { $0 + $1.order.count } }
+
     /// Queues; `begin` is among the ``takeTurns()`` when it is the connection's turn.
     mutating func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
         endpoints[endpoint, default: Endpoint()].waiting[key] = begin

@@ -58,6 +58,20 @@ import Testing
         #expect(turn(&queue) == [65])
     }
 
+    /// In a queue that never empties they would add up.
+    @Test func thoseWhoLeftAreForgotten() {
+        var queue = OpeningQueue()
+        enter(1...70, "a", &queue)
+        for number in UInt64(71)...1000 {
+            enter(number...number, "a", &queue)
+            queue.leave(ConnectionKey(number: number), to: "a")
+        }
+        #expect(queue.count < 100)
+        _ = turn(&queue)
+        queue.leave(ConnectionKey(number: 1), to: "a")
+        #expect(turn(&queue) == [65])
+    }
+
     @Test func oneThatFailsAtOnceMakesRoomWithoutRecursion() {
         var queue = OpeningQueue()
         enter(1...10_000, "a", &queue)
