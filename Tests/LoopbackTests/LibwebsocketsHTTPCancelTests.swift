@@ -194,6 +194,26 @@ import Testing
         }
     }
 
+    @Test func whatIsOverIsForgotten() async throws {
+        let (counts, open, done) = (Note<Int>(), DispatchSemaphore(value: 0), Note<Void>())
+        let server = try RawServer(log: HTTPLog()) { _, _ in
+            open.wait()
+            return okay()
+        }
+        let loop = LibwebsocketsLoop(timeouts: .long)
+        let session = LibwebsocketsHTTPSession(proxy: .none, loop: loop)
+        try await withWatchdog {
+            session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in done.send(()) }.resume()
+            loop.post { counts.send($0.http.count) }
+            #expect(await counts.next() == 1)
+            open.signal()
+            await done.next()
+            loop.post { counts.send($0.http.count) }
+            #expect(await counts.next() == 0)
+            await loop.shutdown()
+        }
+    }
+
     /// Whoever is told may keep what the handler holds from going too early, but not for ever.
     @Test func theHandlerIsLetGo() async throws {
         final class Owner: Sendable {}

@@ -6,6 +6,9 @@ final class HTTPRequests {
     private var exchanges: [ConnectionKey: HTTPExchange] = [:]
     private var lanes: [HTTPLaneKey: HTTPLane] = [:]
 
+    /// How many requests are under way.
+    var count: Int { exchanges.count }
+
     /// Makes a request over a connection of a pool; `completion` is called once.
     func start(
         _ request: HTTPRequest, key: ConnectionKey, over pool: HTTPPool, tls: TLSConfiguration, proxy: ProxyConfiguration,
