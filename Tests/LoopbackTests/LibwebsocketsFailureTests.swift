@@ -195,6 +195,16 @@ import Testing
         #expect(try await failure(with: server, host: "localhost", secure: true).kind == .tlsFailed(.handshakeFailed))
     }
 
+    /// By the same alert a server refuses who shows no certificate: that is meant only if it asked for one.
+    @Test func aServerThatHasNothingInCommonWithUs() async throws {
+        let server = try RawServer { connection in
+            // A fatal alert, the handshake's failure (RFC 5246, 7.2).
+            try connection.send([21, 3, 3, 0, 2, 2, 40])
+            try connection.readToEnd()
+        }
+        #expect(try await failure(with: server, host: "localhost", secure: true).kind == .tlsFailed(.handshakeFailed))
+    }
+
     @Test func aCertificateThatNobodyVouchesFor() async throws {
         let server = try await TLSServer.start()
         let failure = try await failure(port: server.port, host: "localhost", secure: true)

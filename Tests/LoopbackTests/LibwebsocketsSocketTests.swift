@@ -174,16 +174,24 @@ import Testing
     }
 
     @Test func aSocketMayBeginPaused() async throws {
+        let isPaused = DispatchSemaphore(value: 0)
         let server = try RawServer { connection in
-            try connection.upgrade(followedBy: Frame.text("early").bytes)
+            let request = try connection.readRequest()
+            isPaused.wait()
+            try connection.send(RawConnection.upgradeHead(for: request) + Frame.text("early").bytes)
             try connection.send(Frame.text(connection.readFrame().text))
             try connection.readToEnd()
         }
         try await withWatchdog {
-            let rig = SocketRig()
+            let heard = Locked<[SocketEvent]>([])
+            let rig = SocketRig { event in heard.withLock { $0.append(event) } }
             rig.open(port: server.port)
             rig.socket.setReading(false)
+            await serviceTurn()
+            isPaused.signal()
             #expect(await rig.events.next() == .opened(first))
+            await serviceTurn()
+            #expect(heard.withLock { $0 } == [.opened(first)])
             rig.socket.send("ping")
             rig.socket.setReading(true)
             #expect(await rig.events.next() == .text("early"))

@@ -60,6 +60,19 @@ import Testing
 
 #if compiler(>=6.2)
 @Suite struct DescriptorShortageTests {
+    /// Each takes as many as there are.
+    @Test func aPollerLeavesNoDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            let shortage = DescriptorShortage(leaving: 2)
+            for _ in 0..<3 {
+                let poller = try SocketPoller()
+                // Whoever watches it owns it.
+                close(poller.descriptor)
+            }
+            shortage.end()
+        }
+    }
+
     /// From none to more than all that it takes: the poll, the wake-ups, the socket.
     @Test func withFewDescriptorsEachAttemptFailsAndTheNextOneWorks() async {
         await #expect(processExitsWith: .success) {

@@ -1,4 +1,5 @@
 #if os(Linux)
+import COpenSSL
 import Foundation
 import Glibc
 import Processes
@@ -20,6 +21,24 @@ import Testing
             ]
             let verdicts = try all.map { try CertificateStore($0).vouches(for: certificate) }
             try #require(verdicts == [true, true, true, false])
+        }
+    }
+
+    @Test func aDirectoryHasOneInEachFile() async {
+        await #expect(processExitsWith: .success) {
+            let system = try CertificateAuthority()
+            let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            setenv("SSL_CERT_FILE", "/nowhere/roots.pem", 1)
+            setenv("SSL_CERT_DIR", directory.path, 1)
+            // By its subject's hash OpenSSL finds it.
+            var hash: UInt = 0
+            try CertificateList(.text(system.certificatePEM)).forEach { hash = X509_subject_name_hash($0) }
+            let name = String("0000000\(String(hash, radix: 16))".suffix(8))
+            try system.write(to: directory.appendingPathComponent("\(name).0"))
+            let isTrusted = try CertificateStore(.system).vouches(for: system.issue())
+            try #require(isTrusted)
         }
     }
 

@@ -152,6 +152,15 @@ import Testing
         }
     }
 
+    /// Whom it was to name would be missing without a word.
+    @Test func aDamagedCertificateBehindAGoodOne() throws {
+        let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        let text = try CertificateAuthority().certificatePEM + damaged
+        #expect(throws: WebSocketFailure(.tlsFailed(.invalidConfiguration), "A certificate is damaged in PEM text")) {
+            _ = try CertificateList(.text(text))
+        }
+    }
+
     /// In place, so that only its time tells.
     @Test func aFileThatIsOverwrittenWithAsManyBytesIsReadAgain() async throws {
         let authorities = try (0..<2).map { _ in try CertificateAuthority() }

@@ -33,6 +33,7 @@ import Testing
         ("0\r\n\r\n", ""),
         ("1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "abc"),
         ("a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"),
+        ("1A\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", "abcdefghijklmnopqrstuvwxyz"),
         ("0001\r\nx\r\n000\r\n\r\n", "x"),
         ("1;name\r\nx\r\n0;last=\"1\"\r\n\r\n", "x"),
         ("1 ; name=value\r\nx\r\n0\t\r\n\r\n", "x"),

@@ -118,6 +118,7 @@ import Testing
             let ending = head == "\r\n" ? ResponseTranscript.Ending.closed : .open
             #expect(ResponseTranscript.reading(sent, limit: 8, ending: ending).hasPrefix("200 \"12345678\""))
             #expect(ResponseTranscript.reading(sent, limit: 7, ending: ending) == "tooLong(limit: 7)")
+            #expect(ResponseTranscript.reading(sent.utf8.map { [$0] }, limit: 7, ending: ending) == "tooLong(limit: 7)")
         }
         // What is announced needn't come.
         for head in ["Content-Length: 8\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n8\r\n"] {
