@@ -52,7 +52,6 @@ final class StreamOpening: ByteStreamOwner {
     // MARK: Addresses
 
     private func resolved(_ answer: AddressResolver.Answer) {
-        guard case .resolving = stage, completion != nil else { return }
         switch answer {
         case .success(let found):
             addresses = found[...]
