@@ -66,6 +66,35 @@ import Testing
         }
     }
 
+    /// What follows has times of its own, and no other address is tried.
+    @Test(arguments: [false, true])
+    func anAddressThatTookTheConnectionIsTimedNoMore(secure: Bool) async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { connection in
+            _ = try connection.readSome()
+            asked.send(())
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let time = Duration.milliseconds(50)
+            let loop = LibwebsocketsLoop(timeouts: OpeningTimeouts(stage: .seconds(86_400), address: time))
+            // A busy machine may take longer to look at the first.
+            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop) { $1(.success(["127.0.0.1", "127.0.0.1"])) })
+            rig.open(port: server.port, host: "two.example", secure: secure)
+            await asked.next()
+            let fired = Note<Void>()
+            loop.post { service in
+                let timer = service.timers.makeTimer()
+                // Set later, and so due later.
+                timer.set(after: time) { [timer] in withExtendedLifetime(timer) { fired.send(()) } }
+            }
+            await fired.next()
+            #expect(ProcessTables.connections(toPort: server.port) == 1)
+            await loop.shutdown()
+            #expect(await rig.events.untilClosed().last?.failure?.kind == .cancelled)
+        }
+    }
+
     @Test func allAddressesAreTriedBeforeOneReport() async throws {
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }

@@ -40,7 +40,30 @@ import Testing
         }
     }
 
+    @Test func aReadThatBringsNothingIsNoEnd() async throws {
+        try await withWatchdog {
+            let received = try await StreamRig.run { rig in
+                rig.stream?.readable()
+                rig.send(Array("later".utf8))
+                rig.turn()
+                return rig.received
+            }
+            #expect(received == Array("later".utf8))
+        }
+    }
+
     // MARK: Leaving
+
+    @Test func whoCutsClosesTheSocket() async throws {
+        try await withWatchdog {
+            let heard = try await StreamRig.run { rig in
+                rig.stream?.cut()
+                return Readiness.readable.wait(for: rig.peer)
+                    ? Sockets.receive(rig.peer, into: rig.service.readBuffer) : .nothingYet
+            }
+            #expect(heard == .end)
+        }
+    }
 
     @Test func whoLeavesSaysThatNothingFollows() async throws {
         try await withWatchdog {

@@ -34,7 +34,9 @@ import Testing
     @Test(arguments: [Loopback.ipv4, .ipv6], [false, true])
     func wsAndWss(address: Loopback, secure: Bool) async throws {
         let authority = try CertificateAuthority()
-        let server = try echo(tls: secure ? .certificate(authority.issue(names: ["ws.example"])) : nil)
+        // For the server's name, not for the proxy's address.
+        let certificate = try authority.issue(names: ["ws.example"], addresses: [])
+        let server = try echo(tls: secure ? .certificate(certificate) : nil)
         let proxy = try ConnectProxy(on: address, to: server.port)
         let tls = secure ? TLSConfiguration(roots: .only(.text(authority.certificatePEM))) : nil
         #expect(try await speaks(through: HTTPProxy(host: address.host, port: proxy.port), tls: tls))

@@ -58,6 +58,27 @@ import Testing
         }
     }
 
+    @Test func aShortageOfThreadsThatIsOverCountsNoMore() async throws {
+        let threads = FewThreads()
+        threads.allow(1)
+        let timers = TimerThreads(startThread: threads.start)
+        timers.prepare()
+        try await withWatchdog {
+            let (done, gate) = (Note<Int>(), DispatchSemaphore(value: 0))
+            // As many as may run at a time, each of which wanted another thread to watch.
+            for number in 1...TimerThreads.limit { _ = timers.add({ done.send(number) }, at: LiveScheduler.now) }
+            for _ in 1...TimerThreads.limit { _ = await done.next() }
+            threads.allow(1)
+            _ = timers.add({ gate.wait() }, at: LiveScheduler.now)
+            _ = timers.add(
+                {
+                    done.send(0)
+                    gate.signal()
+                }, at: LiveScheduler.now + .milliseconds(1))
+            #expect(await done.next() == 0)
+        }
+    }
+
     @Test func anActionThatIsTakenBackDoesNotRun() async throws {
         let scheduler = LiveScheduler()
         try await withWatchdog {

@@ -1,0 +1,22 @@
+#if os(Linux)
+import Glibc
+@testable import PusherChannels
+import Testing
+
+@Suite struct AddressRefusalsTests {
+    @Test(arguments: [
+        (ECONNREFUSED, WebSocketFailure.Kind.connectionRefused), (ETIMEDOUT, .timedOut), (ENETUNREACH, .unreachable),
+    ])
+    func theLastOneSaysWhatItWas(number: Int32, kind: WebSocketFailure.Kind) {
+        let last = SystemError(number: number)
+        for before in [ECONNREFUSED, ETIMEDOUT, ENETUNREACH].map(SystemError.init) {
+            var refusals = AddressRefusals()
+            refusals.add("192.0.2.1", before)
+            refusals.add("192.0.2.2", last)
+            let list = "\(before.text) (address 192.0.2.1), \(last.text) (address 192.0.2.2)"
+            #expect(
+                refusals.failure(endpoint: "ws.example:80") == WebSocketFailure(kind, "ws.example:80 can't be reached: \(list)"))
+        }
+    }
+}
+#endif
