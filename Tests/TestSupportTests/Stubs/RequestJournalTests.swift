@@ -51,10 +51,10 @@ struct RequestJournalTests {
     @Test func `What is wanted may be asked of the session itself`() async throws {
         try send("/1")
         let second = Task {
-            try await session.nextRequest(RequestMatcher { [session] _ in session.requests.count == 2 })
+            try await session.nextRequest(RequestMatcher { [session] in session.requests.count == 2 && $0.path == "/2" })
         }
         try send("/2")
-        #expect(try await second.value.path == "/1")
+        #expect(try await second.value.path == "/2")
     }
 
     @Test func `Of many who wait for anything, each gets one`() async throws {
