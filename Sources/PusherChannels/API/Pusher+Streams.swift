@@ -4,7 +4,7 @@ extension Pusher {
 
     /// The same with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
-        connection.core.events(buffering)
+        PusherStream(source: connection.core.events(buffering))
     }
 
     /// How the connection fares, and why.
@@ -12,7 +12,7 @@ extension Pusher {
 
     /// The same with a buffer of another size or another overflow policy.
     public func connectionStates(buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
-        connection.core.states(buffering)
+        PusherStream(source: connection.core.states(buffering))
     }
 }
 
@@ -22,12 +22,12 @@ extension PusherChannel {
 
     /// The same with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
-        connection.core.events(of: channel, buffering)
+        PusherStream(source: connection.core.events(of: channel, buffering))
     }
 
     /// The channel's events of one name.
     public func events(named name: String, buffering: StreamBuffering = StreamBuffering()) -> PusherStream<PusherEvent> {
-        connection.core.events(of: channel, named: Name(name), buffering)
+        PusherStream(source: connection.core.events(of: channel, named: Name(name), buffering))
     }
 }
 
@@ -37,6 +37,6 @@ extension PusherPresenceChannel {
 
     /// The same with a buffer of another size or another overflow policy.
     public func memberChanges(buffering: StreamBuffering) -> PusherStream<PresenceChange> {
-        connection.core.members(of: channel, buffering)
+        PusherStream(source: connection.core.members(of: channel, buffering))
     }
 }

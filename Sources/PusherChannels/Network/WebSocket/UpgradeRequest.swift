@@ -71,18 +71,3 @@ struct UpgradeRequest {
         return requestHead("GET \(path)", [("Host", authority)] + handshake.fields + headers)
     }
 }
-
-/// What this library calls itself.
-let userAgent = "swift-pusher-channels/\(libraryVersion)"
-
-/// `host:port`, with brackets around an IPv6 address.
-func endpointName(host: String, port: Int) -> String {
-    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-}
-
-/// The bytes of a request without a body (RFC 9112, 3).
-func requestHead(_ methodAndTarget: String, _ fields: [(name: String, value: String)]) -> [UInt8] {
-    var text = "\(methodAndTarget) HTTP/1.1\r\n"
-    for (name, value) in fields { text += "\(name): \(value)\r\n" }
-    return Array("\(text)\r\n".utf8)
-}
