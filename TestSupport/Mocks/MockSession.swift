@@ -24,7 +24,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// What is stubbed.
     public let stubList = StubList()
     /// What was asked.
-    public let journal = RequestJournal()
+    public let journal = RequestRecorder()
 
     private let state: Locked<State>
     private let server: InMemoryServer?

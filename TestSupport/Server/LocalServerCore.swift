@@ -29,7 +29,7 @@ final class LocalServerCore: Sendable {
     }
 
     let stubs = StubList()
-    let journal = RequestJournal()
+    let journal = RequestRecorder()
     private let state: Locked<State>
     private let settings: LocalServer.Settings
     /// Whether TLS is spoken in front of the server.

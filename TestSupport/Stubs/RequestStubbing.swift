@@ -7,7 +7,7 @@ public protocol RequestStubbing: Sendable {
     /// What is stubbed.
     var stubList: StubList { get }
     /// What was asked.
-    var journal: RequestJournal { get }
+    var journal: RequestRecorder { get }
 }
 
 extension RequestStubbing {
@@ -89,4 +89,4 @@ extension RequestStubbing {
 }
 
 /// The requests that a test double received.
-public typealias RequestJournal = Journal<RecordedRequest>
+public typealias RequestRecorder = Journal<RecordedRequest>

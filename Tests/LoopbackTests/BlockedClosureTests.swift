@@ -12,7 +12,7 @@ import Testing
 
     /// A libwebsockets socket that tells when it is to stop reading.
     private final class WatchedSocket: WebSocket {
-        private let socket = LibwebsocketsSocket(loop: .patient)
+        private let socket = NetworkWebSocket(loop: .patient)
         let paused: @Sendable () -> Void
 
         init(paused: @escaping @Sendable () -> Void) {

@@ -122,8 +122,8 @@ import TestSupport
     @Test func clientsHaveNames() throws {
         let authority = try CertificateAuthority()
         #expect("\(try authority.issueClient(name: "Ann"))" == "certificate of Ann")
-        #expect(throws: TLSTrouble.badName("")) { try authority.issueClient(name: "") }
-        #expect(throws: TLSTrouble.self) { try authority.issueClient(name: String(repeating: "x", count: 65)) }
+        #expect(throws: TLSFixtureError.badName("")) { try authority.issueClient(name: "") }
+        #expect(throws: TLSFixtureError.self) { try authority.issueClient(name: String(repeating: "x", count: 65)) }
     }
 }
 #endif

@@ -9,12 +9,12 @@ import Testing
 @Suite struct DocCommentTests {
     private static let question = #"printf 'GET / HTTP/1.0\r\n\r\n'"#
 
-    /// ``LibwebsocketsLoop``.
+    /// ``NetworkLoop``.
     @Test func aClientHasOneOfTheLoops() async throws {
         let server = try await LocalServer.start()
         var environment = PusherEnvironment()
-        let loops = [LibwebsocketsLoop(), LibwebsocketsLoop()]
-        environment.makeWebSocket = { LibwebsocketsSocket(loop: loops.randomElement() ?? .shared) }
+        let loops = [NetworkLoop(), NetworkLoop()]
+        environment.makeWebSocket = { NetworkWebSocket(loop: loops.randomElement() ?? .shared) }
         let pusher = Pusher(
             key: "local-key", options: PusherClientOptions(host: .host(server.host), port: server.port, useTLS: false),
             environment: environment)

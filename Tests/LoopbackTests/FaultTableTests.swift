@@ -34,8 +34,7 @@ import TestSupport
         let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
         if fault.seams.contains(.localServer) { try server.inject(fault) } else { try proxy.inject(fault) }
         try await withWatchdog {
-            let outcome = await FaultTable.outcome(of: LibwebsocketsSocket(loop: .patient), port: proxy.port, expecting: expected)
-            {
+            let outcome = await FaultTable.outcome(of: NetworkWebSocket(loop: .patient), port: proxy.port, expecting: expected) {
                 // The server has answered what never comes.
                 while server.connections.isEmpty, !Task.isCancelled { await Task.yield() }
             }

@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: Idleness.allCases, [false, true])
     func aLoopWithNothingToDoSleeps(idleness: Idleness, secure: Bool) async throws {
-        let loop = LibwebsocketsLoop(timeouts: .long)
+        let loop = NetworkLoop(timeouts: .long)
         let (reached, goOn, isOver) = (Note<Void>(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
             if idleness == .unanswered {
@@ -47,7 +47,7 @@ import Testing
         }
         defer { isOver.signal() }
         try await withWatchdog {
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
             rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
             if idleness != .unanswered { #expect(await rig.events.next() == .opened(first)) }
             if idleness.pauses { rig.socket.setReading(false) }
@@ -71,8 +71,8 @@ import Testing
     @Test func aLoopWithDeadlinesSleepsUntilTheyAreDue() async throws {
         let full = try FullListener()
         try await withWatchdog {
-            let loop = LibwebsocketsLoop(timeouts: .long)
-            let rigs = (0..<10).map { _ in SocketRig(socket: LibwebsocketsSocket(loop: loop)) }
+            let loop = NetworkLoop(timeouts: .long)
+            let rigs = (0..<10).map { _ in SocketRig(socket: NetworkWebSocket(loop: loop)) }
             for rig in rigs { rig.open(port: full.port) }
             let isAsleep = try await sleeps(loop)
             #expect(isAsleep)
@@ -83,7 +83,7 @@ import Testing
     /// A child that was forked, and runs nothing else, has all sockets too. Here this process has another one of the same.
     @Test(arguments: [false, true])
     func aSocketThatAChildHasTooIsClosed(isOpen: Bool) async throws {
-        let loop = LibwebsocketsLoop(timeouts: .long)
+        let loop = NetworkLoop(timeouts: .long)
         let (asked, ended) = (Note<Void>(), Note<Void>())
         let server = try RawServer { connection in
             if isOpen { try connection.upgrade() } else { _ = try connection.readRequest() }
@@ -93,7 +93,7 @@ import Testing
             ended.send(())
         }
         try await withWatchdog {
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
             rig.open(port: server.port)
             await asked.next()
             if isOpen { #expect(await rig.events.next() == .opened(first)) }
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Whether its thread sleeps through a conversation of another loop. It may have had something left to do at first.
-    private func sleeps(_ loop: LibwebsocketsLoop) async throws -> Bool {
+    private func sleeps(_ loop: NetworkLoop) async throws -> Bool {
         let number = Note<String?>()
         loop.post { _ in number.send(ProcessTables.currentThread) }
         let thread = try #require(await number.next() ?? nil)
@@ -116,8 +116,8 @@ import Testing
             try connection.upgrade()
             while true { try connection.send(.text(connection.readFrame().text)) }
         }
-        let other = LibwebsocketsLoop(timeouts: .long)
-        let rig = SocketRig(socket: LibwebsocketsSocket(loop: other))
+        let other = NetworkLoop(timeouts: .long)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: other))
         rig.open(port: server.port)
         guard await rig.events.next() == .opened(first) else { return false }
         var (looks, latest) = (0, try ProcessTables.state(ofThread: thread))

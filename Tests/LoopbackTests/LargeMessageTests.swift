@@ -10,8 +10,8 @@ import Testing
     private static let large = String(repeating: "0123456789abcdef", count: 1 << 17)
 
     /// A connection whose delegate holds a large message until the gate opens.
-    private func holding(_ gate: DispatchSemaphore, on loop: LibwebsocketsLoop) -> SocketRig {
-        SocketRig(socket: LibwebsocketsSocket(loop: loop)) { event in
+    private func holding(_ gate: DispatchSemaphore, on loop: NetworkLoop) -> SocketRig {
+        SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
             if event == .text(Self.large) { gate.wait() }
         }
     }
@@ -26,9 +26,9 @@ import Testing
             }
         }
         try await withWatchdog {
-            let loop = LibwebsocketsLoop(timeouts: .long)
+            let loop = NetworkLoop(timeouts: .long)
             let gate = DispatchSemaphore(value: 0)
-            let (busy, other) = (holding(gate, on: loop), SocketRig(socket: LibwebsocketsSocket(loop: loop)))
+            let (busy, other) = (holding(gate, on: loop), SocketRig(socket: NetworkWebSocket(loop: loop)))
             for rig in [busy, other] {
                 rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
                 #expect(await rig.events.next() == .opened(first))
@@ -54,7 +54,7 @@ import Testing
             connection.finish()
         }
         try await withWatchdog {
-            let loop = LibwebsocketsLoop(timeouts: .long)
+            let loop = NetworkLoop(timeouts: .long)
             let gate = DispatchSemaphore(value: 0)
             let rig = holding(gate, on: loop)
             rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
@@ -75,10 +75,10 @@ import Testing
             try connection.readToEnd()
         }
         try await withWatchdog {
-            let loop = LibwebsocketsLoop(timeouts: .long)
+            let loop = NetworkLoop(timeouts: .long)
             let gate = DispatchSemaphore(value: 0)
             let begun = DispatchSemaphore(value: 0)
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop)) { event in
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
                 guard event == .text(Self.large) else { return }
                 begun.signal()
                 gate.wait()
@@ -110,7 +110,7 @@ import Testing
             try connection.readToEnd()
         }
         try await withWatchdog {
-            let loop = LibwebsocketsLoop(timeouts: .long)
+            let loop = NetworkLoop(timeouts: .long)
             let gate = DispatchSemaphore(value: 0)
             let rig = holding(gate, on: loop)
             rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)

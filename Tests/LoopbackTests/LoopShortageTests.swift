@@ -16,14 +16,14 @@ import Testing
         let server = try RawServer.answering()
         try await withWatchdog {
             let threads = FewThreads()
-            let loop = LibwebsocketsLoop(timeouts: .long, startThread: threads.start)
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+            let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
             for attempt in 1...3 {
                 rig.open(port: server.port, attempt: attempt)
                 #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
                 #expect(!loop.isRunning)
             }
-            let session = HTTPRig(LibwebsocketsHTTPSession(proxy: .none, loop: loop))
+            let session = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop))
             let refused = try await session.failure(HTTPRig.request(port: server.port))
             #expect(refused == HTTPFailure(.cannotConnectToHost, failure))
             await loop.shutdown()
@@ -39,9 +39,9 @@ import Testing
         let server = try RawServer.answering()
         try await withWatchdog {
             let threads = FewThreads()
-            let loop = LibwebsocketsLoop(timeouts: .long, startThread: threads.start)
+            let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
             let holder = Locked<SocketRig?>(nil)
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop)) { event in
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
                 guard case .closed(_, let attempt) = event, attempt.number < 10 else { return }
                 if attempt.number == 9 { threads.allow(1) }
                 holder.withLock { $0 }?.open(port: server.port, attempt: attempt.number + 1)
@@ -79,8 +79,8 @@ import Testing
             let (refusing, descriptor) = try RawServer.refusingPort()
             try await withWatchdog {
                 for count in 0...8 {
-                    let loop = LibwebsocketsLoop(timeouts: .long)
-                    let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop))
+                    let loop = NetworkLoop(timeouts: .long)
+                    let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
                     let shortage = DescriptorShortage(leaving: count)
                     rig.open(port: refusing)
                     let failure = await rig.events.next()?.failure

@@ -56,11 +56,11 @@ import TestSupport
     @Test func namesThatCannotStandInACertificate() throws {
         let authority = try CertificateAuthority()
         for name in ["", "a,DNS:b", "a\nb", "a b", "ä"] {
-            #expect(throws: TLSTrouble.badName(name)) { try authority.issue(names: [name]) }
-            #expect(throws: TLSTrouble.badName(name)) { try authority.issue(addresses: [name]) }
+            #expect(throws: TLSFixtureError.badName(name)) { try authority.issue(names: [name]) }
+            #expect(throws: TLSFixtureError.badName(name)) { try authority.issue(addresses: [name]) }
         }
-        #expect(throws: TLSTrouble.self) { try authority.issue(addresses: ["1.2.3"]) }
-        #expect(throws: TLSTrouble.self) { try authority.issue(names: [], addresses: []) }
+        #expect(throws: TLSFixtureError.self) { try authority.issue(addresses: ["1.2.3"]) }
+        #expect(throws: TLSFixtureError.self) { try authority.issue(names: [], addresses: []) }
     }
 
     @Test func keysAreNotPrinted() throws {

@@ -26,8 +26,8 @@ enum ProductionPageTests {
     }
 
     static func loops() {
-        let loops = (0..<4).map { _ in LibwebsocketsLoop() }
-        let environment = PusherEnvironment(makeWebSocket: { LibwebsocketsSocket(loop: loops.randomElement() ?? .shared) })
+        let loops = (0..<4).map { _ in NetworkLoop() }
+        let environment = PusherEnvironment(makeWebSocket: { NetworkWebSocket(loop: loops.randomElement() ?? .shared) })
         let pusher = Pusher(key: "app-key", environment: environment)
         _ = pusher
     }

@@ -23,9 +23,9 @@ import Testing
                 try connection.readToEnd()
             }
             let port = server.port
-            let loop = LibwebsocketsLoop(timeouts: .long)
+            let loop = NetworkLoop(timeouts: .long)
             let holder = Locked<SocketRig?>(nil)
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop)) { event in
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
                 switch event {
                 case .opened:
                     // All of it is there before any is read.

@@ -13,7 +13,7 @@ import Testing
     ) -> HTTPRig {
         let roots = authority.map { TLSConfiguration.Roots.only(.text($0.certificatePEM)) } ?? .system
         let proxy = HTTPProxy(host: "127.0.0.1", port: port, credentials: credentials)
-        return HTTPRig(LibwebsocketsHTTPSession(tls: TLSConfiguration(roots: roots), proxy: .http(proxy), loop: .patient))
+        return HTTPRig(NetworkHTTPSession(tls: TLSConfiguration(roots: roots), proxy: .http(proxy), loop: .patient))
     }
 
     @Test func httpsThroughATunnel() async throws {

@@ -20,7 +20,7 @@ import Testing
     /// The name's address comes as a command, upon which the loop connects at once; the next command of the same turn takes the
     /// connection and cuts it. Only then the loop asks which sockets have something to tell.
     private func resolver(
-        _ listener: Int32, port: Int, loop: LibwebsocketsLoop, after before: Before
+        _ listener: Int32, port: Int, loop: NetworkLoop, after before: Before
     ) -> AddressResolver.Resolve {
         { _, completion in
             completion(.success(["127.0.0.1"]))
@@ -38,10 +38,10 @@ import Testing
     func aSocket(before: Before, secure: Bool) async throws {
         let (listener, port) = try Loopback.ipv4.listener()
         defer { close(listener) }
-        let loop = LibwebsocketsLoop(timeouts: .long)
+        let loop = NetworkLoop(timeouts: .long)
         try await withWatchdog {
             let resolve = resolver(listener, port: port, loop: loop, after: before)
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop, resolve: resolve))
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
             rig.open(port: port, host: "resets.example", secure: secure)
             let failure = try #require(await rig.events.untilClosed().last?.failure)
             #expect(failure.kind == (secure ? .tlsFailed(.handshakeFailed) : .connectionLost), "\(failure.message)")
@@ -53,10 +53,10 @@ import Testing
     func aRequest(before: Before) async throws {
         let (listener, port) = try Loopback.ipv4.listener()
         defer { close(listener) }
-        let loop = LibwebsocketsLoop(timeouts: .long)
+        let loop = NetworkLoop(timeouts: .long)
         try await withWatchdog {
             let resolve = resolver(listener, port: port, loop: loop, after: before)
-            let rig = HTTPRig(LibwebsocketsHTTPSession(proxy: .none, loop: loop, resolve: resolve))
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop, resolve: resolve))
             let failure = try await rig.failure(HTTPRig.request("http://resets.example:\(port)/"))
             #expect(failure.code == .networkConnectionLost, "\(failure.failure.message)")
             await loop.shutdown()

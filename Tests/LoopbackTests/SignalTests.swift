@@ -26,7 +26,7 @@ import Testing
             for _ in 0..<20 {
                 signal(SIGPIPE, SIG_DFL)
                 DispatchQueue.concurrentPerform(iterations: 50) { _ in
-                    _ = LibwebsocketsService(loop: LibwebsocketsLoop(timeouts: .long))
+                    _ = EventLoop(loop: NetworkLoop(timeouts: .long))
                 }
                 var action = sigaction()
                 sigaction(SIGPIPE, nil, &action)
@@ -39,7 +39,7 @@ import Testing
 /// Writes to a socket of which the system knows that the peer has reset it: that raises the signal, if anything does.
 private func writeToAPeerThatIsGone(secure: Bool) async throws {
     signal(SIGPIPE, SIG_DFL)
-    let loop = LibwebsocketsLoop(timeouts: .long)
+    let loop = NetworkLoop(timeouts: .long)
     let goOn = DispatchSemaphore(value: 0)
     let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
         try connection.upgrade()
@@ -51,7 +51,7 @@ private func writeToAPeerThatIsGone(secure: Bool) async throws {
     let holder = Locked<SocketRig?>(nil)
     let wasGone = Locked(false)
     // On the loop's thread, which hears of the reset only after it has written.
-    let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop)) { event in
+    let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
         guard event == .text("now"), let descriptor = ProcessTables.descriptors(connectedTo: port).first else { return }
         goOn.signal()
         let isGone = Readiness.gone.wait(for: descriptor)

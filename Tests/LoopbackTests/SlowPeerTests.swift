@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: Inbound.allCases, [false, true])
     func allIsSentToAServerThatReadsSlowly(inbound: Inbound, secure: Bool) async throws {
-        let loop = LibwebsocketsLoop(timeouts: .long)
+        let loop = NetworkLoop(timeouts: .long)
         let goOn = DispatchSemaphore(value: 0)
         let heardAll = Note<Int?>()
         let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
@@ -47,7 +47,7 @@ import Testing
             try connection.readToEnd()
         }
         try await withWatchdog {
-            let socket = LibwebsocketsSocket(loop: loop)
+            let socket = NetworkWebSocket(loop: loop)
             let delegate = NumberedDelegate()
             socket.delegate = delegate
             socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)

@@ -26,7 +26,7 @@ import Testing
             let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
             defer { withExtendedLifetime((server, proxy)) {} }
             // Every name is this machine.
-            let rig = SocketRig(socket: LibwebsocketsSocket(loop: .patient) { $1(.success(["127.0.0.1"])) })
+            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient) { $1(.success(["127.0.0.1"])) })
             rig.socket.open(
                 WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
             switch await rig.events.next() {
@@ -73,11 +73,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (CertificateAuthority.Flaw.expired, TLSFailure.certificateExpired, "certificate has expired"),
+        (CertificateAuthority.Flaw.expired, TLSError.certificateExpired, "certificate has expired"),
         (.notYetValid, .certificateNotYetValid, "certificate is not yet valid"),
         (.wrongHost, .wrongHost, "hostname mismatch"), (.selfSigned, .selfSigned, "self-signed certificate"),
     ])
-    func aFlaw(flaw: CertificateAuthority.Flaw, failure: TLSFailure, reason: String) async throws {
+    func aFlaw(flaw: CertificateAuthority.Flaw, failure: TLSError, reason: String) async throws {
         let authority = try CertificateAuthority()
         let (outcome, message) = try await attempt(authority.issue(flaw: flaw), tls: trusting(authority))
         #expect(outcome == .failed(.tlsFailed(failure)))

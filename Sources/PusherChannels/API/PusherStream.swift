@@ -33,7 +33,7 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
     /// How many elements were dropped because there was no room.
     public var dropped: Int { source.read(\.dropped) ?? 0 }
 
-    /// Why the stream ended before the client did: `consumerTooSlow`; nil otherwise.
+    /// Why the stream ended before the client did: `readerTooSlow`; nil otherwise.
     public var failure: PusherError? { source.read(\.failure) ?? nil }
 
     /// The next element, also when the task was cancelled: for what comes to an end by itself. For streams that drop the oldest, of which

@@ -17,7 +17,7 @@ public struct PusherUser: Sendable {
     }
 
     func signIn() async throws -> String {
-        let answer = OneAnswer<String>()
+        let answer = OneShot<String>()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 answer.await(with: continuation)

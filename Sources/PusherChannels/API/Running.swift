@@ -25,7 +25,7 @@ extension Pusher {
     /// - Parameter limit: How long all this may take; what is not done by then is left undone.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         let scheduler = connection.environment.scheduler
-        let done = OneAnswer<Void>()
+        let done = OneShot<Void>()
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
         let timer = scheduler.schedule(at: scheduler.now + limit, label: "shutdown") {
             states.finish()

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// ```swift
 /// var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
-/// endpoint.headers = { question in ["Authorization": "Bearer \(try await tokens.token(fresh: question.isRepeated))"] }
+/// endpoint.headers = { question in ["Authorization": "Bearer \(try await tokens.token(fresh: question.isRetry))"] }
 /// ```
 ///
 /// An answer with status 401 is taken to mean that a token has expired: headers and parameters are fetched once more, and the
@@ -17,7 +17,7 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
         /// The channel it wants to join; nil where a user signs in.
         public let channelName: String?
         /// Whether the endpoint has answered 401 just before: what was good until now, such as a token, no longer is.
-        public let isRepeated: Bool
+        public let isRetry: Bool
     }
 
     /// How the question is sent.

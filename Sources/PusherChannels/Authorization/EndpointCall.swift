@@ -17,24 +17,24 @@ struct EndpointCall: Sendable {
         _ completion: @escaping AuthCall.Completion<Auth>
     ) -> AuthCall.Cancel {
         let task = environment.spawn {
-            let first = await ask(isRepeated: false, read)
+            let first = await ask(isRetry: false, read)
             guard case .failure(let failure) = first, failure.status == 401 else { return completion(first) }
-            completion(await ask(isRepeated: true, read))
+            completion(await ask(isRetry: true, read))
         }
         return { task.cancel() }
     }
 
     private func ask<Auth: Sendable>(
-        isRepeated: Bool, _ read: @escaping @Sendable (JSONValue) throws(AuthResponse.Unusable) -> Auth
+        isRetry: Bool, _ read: @escaping @Sendable (JSONValue) throws(AuthResponse.Unusable) -> Auth
     ) async -> Result<Auth, AuthorisationFailure> {
         let request: URLRequest?
         do {
-            request = try await makeRequest(isRepeated: isRepeated)
+            request = try await makeRequest(isRetry: isRetry)
         } catch {
             let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
             return .failure(AuthorisationFailure(message: message, isRetriable: true))
         }
-        let answer = OneAnswer<Result<Auth, AuthorisationFailure>>()
+        let answer = OneShot<Result<Auth, AuthorisationFailure>>()
         let cancel = Locked<AuthCall.Cancel>({})
         do {
             return try await withTaskCancellationHandler {
@@ -55,8 +55,8 @@ struct EndpointCall: Sendable {
         }
     }
 
-    private func makeRequest(isRepeated: Bool) async throws -> URLRequest? {
-        let question = AuthEndpoint.Question(socketID: socketID, channelName: channel, isRepeated: isRepeated)
+    private func makeRequest(isRetry: Bool) async throws -> URLRequest? {
+        let question = AuthEndpoint.Question(socketID: socketID, channelName: channel, isRetry: isRetry)
         let headers = try await endpoint.headers(question)
         var fields = [(name: "socket_id", value: socketID)]
         if let channel { fields.append(("channel_name", channel)) }

@@ -27,7 +27,7 @@ extension ClientCore {
             case .cancelAuthorisation(let attempt): cancel(.channel(attempt))
             case .authoriseUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
             case .cancelUserAuthorisation(let attempt): cancel(.user(attempt))
-            case .openSealed(let event, let secret): handle(.opened(event, SealedData.open(event.data, with: secret)))
+            case .decrypt(let event, let secret): handle(.opened(event, EncryptedData.open(event.data, with: secret)))
             case .log(let level, let message, let channel):
                 log(LogLine(level: level, message: message, channel: channel), socketID: socketID)
             case .deliver, .pauseLimitReached: break  // Done when they were sorted.

@@ -25,7 +25,7 @@ extension ClientCore {
             let isOver = state.backlog.isOver || state.streams.over > 0
             if isOver != state.isReaderOver {
                 state.isReaderOver = isOver
-                state.machine.handle(.consumersChanged(areBehind: isOver), at: now, into: &state.effects)
+                state.machine.handle(.readersChanged(areOver: isOver), at: now, into: &state.effects)
             }
         } while !state.effects.isEmpty
     }

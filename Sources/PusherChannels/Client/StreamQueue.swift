@@ -65,7 +65,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         guard isOver else { return }
         guard buffering.overflow == .pauseThenEnd else { return watermark.pauseLimitReached() }
         let problem = "nobody read \(watermark.count) elements of a stream for too long; it has ended"
-        failure = PusherError(.consumerTooSlow, message: problem)
+        failure = PusherError(.readerTooSlow, message: problem)
         finish()
     }
 

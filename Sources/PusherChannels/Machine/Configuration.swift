@@ -27,9 +27,9 @@ extension ConnectionMachine {
         /// What is checked before a server is asked.
         var limits = ProtocolLimits.hosted
         /// Events of one encrypted channel that may wait for its key.
-        var sealedEventLimit = 1000
+        var encryptedEventLimit = 1000
         /// And how many bytes they may have.
-        var sealedEventByteLimit = 4 << 20
+        var encryptedEventByteLimit = 4 << 20
         /// Client events that may wait for one channel's subscription.
         var unsentEventLimit = 100
         /// And how many bytes of data they may have.

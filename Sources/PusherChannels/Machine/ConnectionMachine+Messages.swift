@@ -45,7 +45,7 @@ extension ConnectionMachine {
         case .user:
             effects.append(.deliver(.userEvent(envelope)))
         case .decryption where !envelope.event.begins(with: "pusher:"):
-            sealedEvent(envelope, of: channel, into: &effects)
+            encryptedEvent(envelope, of: channel, into: &effects)
         case .application, .decryption:
             effects.append(.deliver(.event(envelope)))
         }

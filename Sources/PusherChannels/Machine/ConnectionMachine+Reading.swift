@@ -6,8 +6,8 @@ extension ConnectionMachine {
         case paused(until: Instant)
     }
 
-    mutating func consumersChanged(areBehind: Bool, at now: Instant, into effects: inout [Effect]) {
-        switch (reading, areBehind) {
+    mutating func readersChanged(areOver: Bool, at now: Instant, into effects: inout [Effect]) {
+        switch (reading, areOver) {
         case (.flowing, true):
             pauseReading(at: now, into: &effects)
         case (.paused, false):

@@ -55,7 +55,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var clientEventLimiter: ClientEventLimiter
     var reading = Reading.flowing
     var user = UserMachine()
-    var sealedEventsNumbered: SealedEvents.Number = 0
+    var encryptedEventsNumbered: EncryptedEvents.Number = 0
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<Name> = []
 
@@ -144,8 +144,8 @@ struct ConnectionMachine: Equatable, Sendable {
             socketOpened(attempt, at: now, into: &effects)
         case .socketClosed(let closure, let attempt):
             socketClosed(closure, attempt: attempt, at: now, into: &effects)
-        case .consumersChanged(let areBehind):
-            consumersChanged(areBehind: areBehind, at: now, into: &effects)
+        case .readersChanged(let areOver):
+            readersChanged(areOver: areOver, at: now, into: &effects)
         case .subscribe(let channel, let auth):
             subscribe(channel, auth: auth, at: now, into: &effects)
         case .unsubscribe(let channel):

@@ -12,7 +12,7 @@ enum Effect: Equatable, Sendable {
     indirect case cancelAuthorisation(SubscriptionAttempt)
     indirect case authoriseUser(UserMachine.Attempt, socketID: String)
     indirect case cancelUserAuthorisation(UserMachine.Attempt)
-    indirect case openSealed(ConnectionMachine.SealedEvent, SharedSecret)
+    indirect case decrypt(ConnectionMachine.EncryptedEvent, SharedSecret)
     case deliver(Delivery)
     indirect case log(LogLevel, String, channel: Name? = nil)
 }

@@ -9,7 +9,7 @@ enum Input: Equatable, Sendable {
     case networkChanged
     indirect case reconnectPolicy(ReconnectPolicy)
     /// Whether so much waits for the user's side that no more should come.
-    case consumersChanged(areBehind: Bool)
+    case readersChanged(areOver: Bool)
     /// `auth` is an authorisation the caller brought along, to be used instead of asking for one.
     indirect case subscribe(channel: Name, auth: PusherAuth?)
     indirect case unsubscribe(channel: Name)
@@ -29,7 +29,7 @@ enum Input: Equatable, Sendable {
     // What was asked for and came back.
     indirect case authorised(SubscriptionAttempt, Result<PusherAuth, AuthorisationFailure>)
     indirect case userAuthorised(UserMachine.Attempt, Result<PusherUserAuth, AuthorisationFailure>)
-    indirect case opened(ConnectionMachine.SealedEvent, Result<String, ConnectionMachine.OpeningFailure>)
+    indirect case opened(ConnectionMachine.EncryptedEvent, Result<String, ConnectionMachine.DecryptionFailure>)
     case deadlineReached
 }
 

@@ -36,7 +36,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// An authorisation that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
     /// Of an encrypted channel.
-    var sealed: SealedEvents?
+    var sealed: EncryptedEvents?
     private var myUserID: Name?
     /// Since when nothing that was sent on the channel is known to have come; nil when there is no such time.
     private var missingSince: Instant?
@@ -49,7 +49,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         self.name = name
         self.ordinal = ordinal
         self.suppliedAuth = suppliedAuth
-        sealed = name.kind == .encrypted ? SealedEvents() : nil
+        sealed = name.kind == .encrypted ? EncryptedEvents() : nil
     }
 
     // MARK: What it shows
@@ -134,7 +134,7 @@ struct SubscriptionMachine: Equatable, Sendable {
             effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: channel))
             return
         }
-        let isNews = !isSubscribed
+        let didChange = !isSubscribed
         state = .subscribed
         request = .made
         failures = 0
@@ -143,7 +143,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         missingSince = now
         let changes = replaceRoster(with: presence)
         effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
-        if isNews { effects.append(.deliver(.subscribed(channel: channel))) }
+        if didChange { effects.append(.deliver(.subscribed(channel: channel))) }
         for member in changes.left { report(removed: member, into: &effects) }
         for member in changes.joined { report(added: member, into: &effects) }
     }

@@ -9,7 +9,7 @@ public enum DefaultTransport {
     /// Makes a socket: libwebsockets on Linux, `URLSessionWebSocketTask` on Apple platforms.
     @Sendable public static func makeWebSocket() -> any WebSocket {
         #if canImport(CLibwebsockets)
-        LibwebsocketsSocket()
+        NetworkWebSocket()
         #else
         URLSessionWebSocket()
         #endif
@@ -19,7 +19,7 @@ public enum DefaultTransport {
     /// ``PusherClientOptions/proxy`` go for it, too; `URLSession.shared` on Apple platforms. All clients share its connections.
     public static let httpSession: any HTTPSession = {
         #if canImport(CLibwebsockets)
-        LibwebsocketsHTTPSession()
+        NetworkHTTPSession()
         #else
         URLSession.shared
         #endif

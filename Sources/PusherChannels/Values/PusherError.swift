@@ -18,7 +18,7 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
         /// The caller asked for something the protocol does not allow.
         case invalidRequest
         /// A stream's elements were not read in time; see ``StreamBuffering``.
-        case consumerTooSlow
+        case readerTooSlow
         /// More client events were sent within a second than servers allow.
         case rateLimited
         /// The HTTP API could not be asked or did not do what was asked; the code is the HTTP status.

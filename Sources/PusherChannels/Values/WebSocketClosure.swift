@@ -22,7 +22,7 @@ public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConverti
         /// No answer within the deadline.
         case timedOut
         /// TLS could not be agreed on, or the peer's certificate is not trusted.
-        case tlsFailed(TLSFailure)
+        case tlsFailed(TLSError)
         /// The proxy answered with this HTTP status instead of making a tunnel; 407 asks for credentials.
         case proxyRefused(status: Int)
         /// The server answered the upgrade with this HTTP status instead of 101.

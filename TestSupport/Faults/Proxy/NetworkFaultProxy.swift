@@ -82,7 +82,7 @@ public final class NetworkFaultProxy: Sendable {
         guard !addresses.isEmpty else { throw refusal("no address found for \(host)") }
         let certificate: IssuedCertificate?
         let wrap: ProxyCore.Wrap
-        do throws(TLSTrouble) {
+        do throws(TLSFixtureError) {
             (certificate, wrap) = try streams(tls)
         } catch {
             throw refusal("\(error)")
@@ -102,7 +102,7 @@ public final class NetworkFaultProxy: Sendable {
         }
     }
 
-    private static func streams(_ tls: ServerTLS?) throws(TLSTrouble) -> (IssuedCertificate?, ProxyCore.Wrap) {
+    private static func streams(_ tls: ServerTLS?) throws(TLSFixtureError) -> (IssuedCertificate?, ProxyCore.Wrap) {
         guard let tls else { return (nil, { PlainStream(descriptor: $0) }) }
         let certificate = if let certificate = tls.certificate { certificate } else { try CertificateAuthority().issue() }
         let context = try TLSContext(tls, showing: certificate)

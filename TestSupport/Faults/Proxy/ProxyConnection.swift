@@ -123,7 +123,7 @@ struct ProxyConnection {
                 dropsClientsBytes = true
                 return finish()
             case .end(.finished):
-                if !isFinishing { client.sayGoodbye() }
+                if !isFinishing { client.sendCloseNotify() }
                 return finish()
             }
         }

@@ -24,7 +24,7 @@ protocol ProxyStream: AnyObject {
     func flush() -> Sockets.Sent
 
     /// Says goodbye where the protocol above TCP has a way to; the FIN is not its matter.
-    func sayGoodbye()
+    func sendCloseNotify()
 }
 
 /// A stream without TLS.
@@ -51,5 +51,5 @@ final class PlainStream: ProxyStream {
 
     func flush() -> Sockets.Sent { .bytes(0) }
 
-    func sayGoodbye() {}
+    func sendCloseNotify() {}
 }

@@ -47,12 +47,12 @@ public final class CertificateAuthority: Sendable {
 
     /// Makes a new authority, a root with a key of its own.
     ///
-    /// - Throws: ``TLSTrouble/unsupported`` where there is no OpenSSL.
-    public convenience init() throws(TLSTrouble) {
+    /// - Throws: ``TLSFixtureError/unsupported`` where there is no OpenSSL.
+    public convenience init() throws(TLSFixtureError) {
         try self.init(below: nil)
     }
 
-    private init(below issuer: CertificateAuthority?) throws(TLSTrouble) {
+    private init(below issuer: CertificateAuthority?) throws(TLSFixtureError) {
         // Of another name than its issuer's, or it would look as if it were signed by itself.
         let name = issuer == nil ? "Throw-away test authority" : "Throw-away authority below \(issuer?.depth ?? 0)"
         let order = CertificateMaker.Order(subject: name, purpose: .authority, validFrom: -.hour, validTo: .day)
@@ -64,8 +64,8 @@ public final class CertificateAuthority: Sendable {
     /// Makes an authority below this one, whose certificates a client trusts that trusts this one: who shows one shows the
     /// intermediate authority's with it.
     ///
-    /// - Throws: ``TLSTrouble/failed(_:)`` if OpenSSL can't make the certificate.
-    public func intermediate() throws(TLSTrouble) -> CertificateAuthority {
+    /// - Throws: ``TLSFixtureError/failed(_:)`` if OpenSSL can't make the certificate.
+    public func intermediate() throws(TLSFixtureError) -> CertificateAuthority {
         try CertificateAuthority(below: self)
     }
 
@@ -87,10 +87,10 @@ public final class CertificateAuthority: Sendable {
     ///   - names: The DNS names it is for.
     ///   - addresses: The IP addresses it is for.
     ///   - flaw: What is wrong with it.
-    /// - Throws: ``TLSTrouble/badName(_:)`` for what can't stand in a certificate.
+    /// - Throws: ``TLSFixtureError/badName(_:)`` for what can't stand in a certificate.
     public func issue(
         names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"], flaw: Flaw? = nil
-    ) throws(TLSTrouble) -> IssuedCertificate {
+    ) throws(TLSFixtureError) -> IssuedCertificate {
         let names = flaw == .wrongHost ? ["wrong.example"] : names
         let addresses = flaw == .wrongHost ? [] : addresses
         for name in names where !Self.canStand(name, beside: "-._*") { throw .badName(name) }
@@ -105,10 +105,10 @@ public final class CertificateAuthority: Sendable {
     /// - Parameters:
     ///   - name: Whom it is for, 64 characters at most.
     ///   - flaw: What is wrong with it.
-    /// - Throws: ``TLSTrouble/badName(_:)`` for no name at all, ``TLSTrouble/failed(_:)`` for one that is too long.
+    /// - Throws: ``TLSFixtureError/badName(_:)`` for no name at all, ``TLSFixtureError/failed(_:)`` for one that is too long.
     public func issueClient(
         name: String = "test client", flaw: ClientFlaw? = nil
-    ) throws(TLSTrouble) -> IssuedCertificate {
+    ) throws(TLSFixtureError) -> IssuedCertificate {
         guard !name.isEmpty else { throw .badName(name) }
         let flaw: Flaw? =
             switch flaw {
@@ -122,7 +122,7 @@ public final class CertificateAuthority: Sendable {
 
     private func issue(
         to subject: String, purpose: CertificateMaker.Purpose, flaw: Flaw?
-    ) throws(TLSTrouble) -> IssuedCertificate {
+    ) throws(TLSFixtureError) -> IssuedCertificate {
         var order = CertificateMaker.Order(subject: subject, purpose: purpose, validFrom: -.hour, validTo: .day)
         var signer: CertificateMaker.Signer? = signer
         switch flaw {
@@ -136,11 +136,12 @@ public final class CertificateAuthority: Sendable {
     }
 
     /// Issues a certificate as it was ordered.
-    func issue(_ order: CertificateMaker.Order) throws(TLSTrouble) -> IssuedCertificate {
+    func issue(_ order: CertificateMaker.Order) throws(TLSFixtureError) -> IssuedCertificate {
         try issue(order, signer: signer)
     }
 
-    private func issue(_ order: CertificateMaker.Order, signer: CertificateMaker.Signer?) throws(TLSTrouble) -> IssuedCertificate
+    private func issue(_ order: CertificateMaker.Order, signer: CertificateMaker.Signer?) throws(TLSFixtureError)
+        -> IssuedCertificate
     {
         let made = try CertificateMaker.make(order, signer: signer)
         return IssuedCertificate(

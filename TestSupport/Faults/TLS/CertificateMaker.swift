@@ -33,17 +33,17 @@ enum CertificateMaker {
     }
 
     #if !canImport(COpenSSL)
-    static func make(_ order: Order, signer: Signer?) throws(TLSTrouble) -> Made { throw .unsupported }
+    static func make(_ order: Order, signer: Signer?) throws(TLSFixtureError) -> Made { throw .unsupported }
     #else
     /// Makes a certificate, signed by somebody or else by itself.
-    static func make(_ order: Order, signer: Signer?) throws(TLSTrouble) -> Made {
+    static func make(_ order: Order, signer: Signer?) throws(TLSFixtureError) -> Made {
         guard let key = copenssl_make_p256_key(), let certificate = X509_new() else { throw failure() }
         defer {
             EVP_PKEY_free(key)
             X509_free(certificate)
         }
-        let issuerCertificate = try signer.map { signer throws(TLSTrouble) in try parse(signer.pem) }
-        let issuerKey = try signer.map { signer throws(TLSTrouble) in try parse(signer.key) }
+        let issuerCertificate = try signer.map { signer throws(TLSFixtureError) in try parse(signer.pem) }
+        let issuerKey = try signer.map { signer throws(TLSFixtureError) in try parse(signer.key) }
         defer {
             X509_free(issuerCertificate)
             EVP_PKEY_free(issuerKey)
@@ -72,7 +72,7 @@ enum CertificateMaker {
             publicKeyPin: try pin(of: encode { i2d_PUBKEY(key, $0) }))
     }
 
-    private static func pin(of publicKey: [UInt8]) throws(TLSTrouble) -> String {
+    private static func pin(of publicKey: [UInt8]) throws(TLSFixtureError) -> String {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
         guard EVP_Digest(publicKey, publicKey.count, &digest, &count, EVP_sha256(), nil) == 1 else { throw failure() }
@@ -111,13 +111,13 @@ enum CertificateMaker {
     // MARK: Reading back
 
     /// A certificate that its owner must free.
-    static func parse(_ pem: String) throws(TLSTrouble) -> OpaquePointer {
+    static func parse(_ pem: String) throws(TLSFixtureError) -> OpaquePointer {
         guard let certificate = PEM.bytes(pem).withUnsafeBufferPointer({ decode($0, d2i_X509) }) else { throw failure() }
         return certificate
     }
 
     /// A key that its owner must free.
-    static func parse(_ key: PrivateKey) throws(TLSTrouble) -> OpaquePointer {
+    static func parse(_ key: PrivateKey) throws(TLSFixtureError) -> OpaquePointer {
         guard let parsed = key.der.withUnsafeBufferPointer({ decode($0, d2i_AutoPrivateKey) }) else { throw failure() }
         return parsed
     }
@@ -132,7 +132,7 @@ enum CertificateMaker {
     }
 
     /// What OpenSSL has to say about what just went wrong on this thread.
-    static func failure() -> TLSTrouble {
+    static func failure() -> TLSFixtureError {
         let code = ERR_get_error()
         ERR_clear_error()
         return .failed(ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given")

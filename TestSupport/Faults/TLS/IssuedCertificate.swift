@@ -31,8 +31,8 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflec
 
     /// The private key, PKCS #8, encrypted with AES-256.
     ///
-    /// - Throws: ``TLSTrouble/failed(_:)``.
-    public func encryptedPrivateKeyPEM(password: String) throws(TLSTrouble) -> String {
+    /// - Throws: ``TLSFixtureError/failed(_:)``.
+    public func encryptedPrivateKeyPEM(password: String) throws(TLSFixtureError) -> String {
         try key.encryptedPEM(password: password)
     }
 

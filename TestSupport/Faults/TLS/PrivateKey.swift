@@ -14,9 +14,9 @@ struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
     var pem: String { PEM.text("PRIVATE KEY", der) }
 
     #if !canImport(COpenSSL)
-    func encryptedPEM(password: String) throws(TLSTrouble) -> String { throw .unsupported }
+    func encryptedPEM(password: String) throws(TLSFixtureError) -> String { throw .unsupported }
     #else
-    func encryptedPEM(password: String) throws(TLSTrouble) -> String {
+    func encryptedPEM(password: String) throws(TLSFixtureError) -> String {
         let key = try CertificateMaker.parse(self)
         defer { EVP_PKEY_free(key) }
         guard let memory = copenssl_make_memory() else { throw CertificateMaker.failure() }

@@ -4,7 +4,7 @@ final class TLSContext {
     private let context: OpaquePointer
     #endif
 
-    init(_ tls: ServerTLS, showing certificate: IssuedCertificate) throws(TLSTrouble) {
+    init(_ tls: ServerTLS, showing certificate: IssuedCertificate) throws(TLSFixtureError) {
         #if canImport(COpenSSL)
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw CertificateMaker.failure() }
         self.context = context
@@ -23,7 +23,7 @@ final class TLSContext {
     }
 
     #if canImport(COpenSSL)
-    private func show(_ certificate: IssuedCertificate) throws(TLSTrouble) {
+    private func show(_ certificate: IssuedCertificate) throws(TLSFixtureError) {
         let key = try CertificateMaker.parse(certificate.key)
         defer { EVP_PKEY_free(key) }
         for (index, pem) in ([certificate.certificatePEM] + certificate.intermediates).enumerated() {
@@ -35,7 +35,7 @@ final class TLSContext {
         guard SSL_CTX_use_PrivateKey(context, key) == 1 else { throw CertificateMaker.failure() }
     }
 
-    private func requireCertificates(of authority: CertificateAuthority) throws(TLSTrouble) {
+    private func requireCertificates(of authority: CertificateAuthority) throws(TLSFixtureError) {
         let trusted = try CertificateMaker.parse(authority.certificatePEM)
         defer { X509_free(trusted) }
         let store = SSL_CTX_get_cert_store(context)
@@ -153,7 +153,7 @@ final class TLSStream: ProxyStream {
         return .bytes(0)
     }
 
-    func sayGoodbye() {
+    func sendCloseNotify() {
         guard let tls, isReady else { return }
         SSL_shutdown(tls)
         collect()

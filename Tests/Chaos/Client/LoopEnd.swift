@@ -16,7 +16,7 @@ enum LoopEnd {
         Thread {
             var byte: UInt8 = 0
             while read(descriptor, &byte, 1) == 1 {
-                Task(executorPreference: Here()) { await LibwebsocketsLoop.shared.shutdown() }
+                Task(executorPreference: Here()) { await NetworkLoop.shared.shutdown() }
             }
         }.start()
     }

@@ -19,7 +19,7 @@ extension ConnectionMachine.Configuration {
         autoReconnect = choices & 4 == 0
         concurrentAuthorisations = choices & 8 == 0 ? 16 : 1
         unsentEventLimit = choices & 16 == 0 ? 100 : 2
-        sealedEventLimit = choices & 32 == 0 ? 100 : 1
+        encryptedEventLimit = choices & 32 == 0 ? 100 : 1
         if choices & 64 != 0 { limits = .unchecked }
         if choices & 128 != 0 { limits.clientEventsPerSecond = 2 }
         if more & 1 != 0 { reconnectPolicy.maximumAttempts = 2 }

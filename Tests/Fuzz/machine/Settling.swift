@@ -1,7 +1,7 @@
 extension World {
     /// From now on nothing goes wrong, and the user asks once more for what failed: everything wanted comes true.
     mutating func settle() {
-        tell(.consumersChanged(areBehind: false))
+        tell(.readersChanged(areOver: false))
         tell(.reconnectPolicy(ReconnectPolicy()))
         for _ in 0..<3 {
             tell(.connect)

@@ -30,7 +30,7 @@ extension World {
         case 20: answer(input.choice(), input.choice())
         case 21: answerLatest()
         case 22: answerUser(input.choice(), input.choice())
-        case 23: openSealed(input.choice(), input.choice())
+        case 23: decrypt(input.choice(), input.choice())
         case 24: pass(Self.pauses[input.choice() & 7])
         case 25: tell(.deadlineReached)
         default: reachDeadline()
@@ -62,7 +62,7 @@ extension World {
     /// How far reading is behind.
     private mutating func reading(_ choice: Int) {
         guard choice & 2 == 0 else { return tell(.mayHaveWaited(Self.pauses[choice >> 2 & 7], watch.attempt)) }
-        tell(.consumersChanged(areBehind: choice & 1 == 1))
+        tell(.readersChanged(areOver: choice & 1 == 1))
     }
 
     private mutating func close(_ attempt: ConnectionAttempt, by choice: Int) {
@@ -98,9 +98,9 @@ extension World {
         tell(.userAuthorised(attempt, sort & 1 == 0 ? .success(Self.auth(for: attempt)) : .failure(failure)))
     }
 
-    private mutating func openSealed(_ choice: Int, _ sort: Int) {
+    private mutating func decrypt(_ choice: Int, _ sort: Int) {
         guard !watch.sealed.isEmpty else { return }
-        let results: [Result<String, ConnectionMachine.OpeningFailure>] = [
+        let results: [Result<String, ConnectionMachine.DecryptionFailure>] = [
             .success("open"), .failure(.wrongKey), .failure(.malformed("made up")),
         ]
         tell(.opened(watch.sealed[choice % watch.sealed.count], results[sort % results.count]))

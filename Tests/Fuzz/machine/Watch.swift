@@ -21,7 +21,7 @@ struct Watch {
     private(set) var askedUsers: [UserMachine.Attempt] = []
     private(set) var usersUnderWay: Set<UserMachine.Attempt> = []
     /// Events to be opened.
-    private(set) var sealed: [ConnectionMachine.SealedEvent] = []
+    private(set) var sealed: [ConnectionMachine.EncryptedEvent] = []
     /// Messages that were sent on the latest socket.
     private var sent: ArraySlice<ClientMessage> = []
     private var settled: Set<SubscriptionAttempt> = []
@@ -33,7 +33,7 @@ struct Watch {
     private var lastEvents: [Name: Int] = [:]
 
     mutating func takeMessage() -> ClientMessage? { sent.popFirst() }
-    mutating func takeSealed() -> ConnectionMachine.SealedEvent? { sealed.isEmpty ? nil : sealed.removeFirst() }
+    mutating func takeSealed() -> ConnectionMachine.EncryptedEvent? { sealed.isEmpty ? nil : sealed.removeFirst() }
 
     mutating func see(
         _ input: Input, _ effects: [Effect], before: ConnectionMachine, after: ConnectionMachine, at now: Instant
@@ -78,7 +78,7 @@ struct Watch {
             askedUsers.append(attempt)
         case .cancelUserAuthorisation(let attempt):
             require(usersUnderWay.remove(attempt) != nil, "a user is cancelled whom nobody asks for")
-        case .openSealed(let event, _):
+        case .decrypt(let event, _):
             require(!sealed.contains(event), "an event is opened once")
             sealed.append(event)
         case .deliver(let delivery): hear(delivery, before, after)

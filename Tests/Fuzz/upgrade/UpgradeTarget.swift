@@ -34,7 +34,7 @@ enum UpgradeResult: Equatable {
 
 private func result(of handshake: UpgradeHandshake, _ status: Int, _ fields: [(name: String, value: String)]) -> UpgradeResult {
     do throws(UpgradeRefusal) {
-        let subprotocol = try handshake.check(UpgradeAnswer(status: status, fields: fields))
+        let subprotocol = try handshake.check(ResponseHead(status: status, fields: fields))
         return .taken(subprotocol.map { Array($0.utf8) })
     } catch {
         let failure = error.failure(endpoint: "host:80")

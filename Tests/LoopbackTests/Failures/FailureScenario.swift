@@ -31,7 +31,7 @@ struct FailureReport: Equatable, Sendable {
     }
 
     init(_ failure: WebSocketFailure, ports: [Int: Int]) {
-        let kind = "\(failure.kind)".replacingOccurrences(of: "PusherChannels.TLSFailure", with: "")
+        let kind = "\(failure.kind)".replacingOccurrences(of: "PusherChannels.TLSError", with: "")
         let message = ports.reduce(failure.message) { text, port in
             text.replacingOccurrences(of: ":\(port.key)", with: ":\(port.value)")
         }
@@ -41,12 +41,12 @@ struct FailureReport: Equatable, Sendable {
 
 /// Makes one attempt and waits for its end; `ports` are the real ones and those that the page has in their place.
 func failure(
-    of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: OpeningTimeouts = .long,
+    of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: ConnectTimeouts = .long,
     resolve: @escaping AddressResolver.Resolve = { $1(.success(["127.0.0.1"])) }
 ) async throws -> FailureReport {
     try await withWatchdog {
-        let loop = LibwebsocketsLoop(timeouts: timeouts)
-        let rig = SocketRig(socket: LibwebsocketsSocket(loop: loop, resolve: resolve))
+        let loop = NetworkLoop(timeouts: timeouts)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
         rig.socket.open(request, attempt: first)
         let closure = await rig.events.untilClosed().last
         await loop.shutdown()
@@ -56,5 +56,5 @@ func failure(
 }
 
 /// For what never comes.
-let impatient = OpeningTimeouts(stage: .seconds(2), address: .seconds(2))
+let impatient = ConnectTimeouts(stage: .seconds(2), address: .seconds(2))
 #endif

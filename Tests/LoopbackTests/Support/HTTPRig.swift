@@ -14,7 +14,7 @@ struct Unexpected: Error {
 struct HTTPRig: Sendable {
     let session: any HTTPSession
 
-    init(_ session: any HTTPSession = LibwebsocketsHTTPSession(proxy: .none, loop: .patient)) {
+    init(_ session: any HTTPSession = NetworkHTTPSession(proxy: .none, loop: .patient)) {
         self.session = session
     }
 

@@ -23,7 +23,7 @@ struct LiveClient: Sendable {
                     open: Self.long, establish: Self.long, pong: Self.long, authorisation: Self.long, subscription: Self.long),
                 reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))),
             environment: PusherEnvironment(
-                httpSession: LibwebsocketsHTTPSession(loop: .patient), makeWebSocket: { LibwebsocketsSocket(loop: .patient) }))
+                httpSession: NetworkHTTPSession(loop: .patient), makeWebSocket: { NetworkWebSocket(loop: .patient) }))
         recorder = RecordingDelegate(of: pusher)
     }
 

@@ -5,11 +5,11 @@ import TestSupport
 
 /// A socket with the delegate that hears it.
 struct SocketRig: Sendable {
-    let socket: LibwebsocketsSocket
+    let socket: NetworkWebSocket
     let events: SocketEvents
 
     init(
-        socket: LibwebsocketsSocket = LibwebsocketsSocket(loop: .patient),
+        socket: NetworkWebSocket = NetworkWebSocket(loop: .patient),
         reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in }
     ) {
         self.socket = socket
@@ -28,25 +28,25 @@ struct SocketRig: Sendable {
     }
 }
 
-extension OpeningTimeouts {
+extension ConnectTimeouts {
     /// For tests that aren't about them: none is over before the test is, however long a busy machine takes.
-    static let long = OpeningTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .seconds(86_400))
+    static let long = ConnectTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .seconds(86_400))
 }
 
-extension LibwebsocketsLoop {
+extension NetworkLoop {
     /// The loop of tests that need none of their own.
-    static let patient = LibwebsocketsLoop(timeouts: .long)
+    static let patient = NetworkLoop(timeouts: .long)
 }
 
 /// Returns after a loop's thread has gone through a turn.
-func serviceTurn(of loop: LibwebsocketsLoop = .patient) async {
+func serviceTurn(of loop: NetworkLoop = .patient) async {
     await withCheckedContinuation { continuation in
         loop.post { _ in continuation.resume() }
     }
 }
 
 /// The same for a thread that may block.
-func waitForServiceTurn(of loop: LibwebsocketsLoop) {
+func waitForServiceTurn(of loop: NetworkLoop) {
     let turn = DispatchSemaphore(value: 0)
     loop.post { _ in turn.signal() }
     // Nothing comes of a loop that was shut down.

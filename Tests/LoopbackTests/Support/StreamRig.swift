@@ -6,9 +6,9 @@ import Processes
 
 /// A stream to a peer that is the test itself, on a loop each turn of which the test takes itself. For a thread that may block.
 final class StreamRig: ByteStreamOwner {
-    let service = LibwebsocketsService(loop: LibwebsocketsLoop(timeouts: .long))
+    let service = EventLoop(loop: NetworkLoop(timeouts: .long))
     /// The service keeps it for as long as it isn't closed.
-    private(set) weak var stream: LibwebsocketsStream?
+    private(set) weak var stream: SocketStream?
     /// The client's socket.
     let descriptor: Int32
     /// The peer's end of the connection.
@@ -20,7 +20,7 @@ final class StreamRig: ByteStreamOwner {
     private init() throws {
         let (listener, port) = try Loopback.ipv4.listener()
         defer { close(listener) }
-        let stream = try LibwebsocketsStream(to: "127.0.0.1", port: port, service: service)
+        let stream = try SocketStream(to: "127.0.0.1", port: port, service: service)
         self.stream = stream
         peer = try Sockets.accept(listener)
         guard let descriptor = ProcessTables.descriptors(connectedTo: port).first else { throw Unexpected("no socket") }
@@ -47,7 +47,7 @@ final class StreamRig: ByteStreamOwner {
 
     /// One turn of the loop; whether there is more to do at once.
     @discardableResult
-    func turn(_ wait: LibwebsocketsService.Wait = .notAtAll) -> Bool {
+    func turn(_ wait: EventLoop.Wait = .notAtAll) -> Bool {
         service.wait(wait)
         return service.settle()
     }

@@ -34,7 +34,7 @@ import FoundationNetworking
     ])
     func dataIsOpened(secret: String, nonce: String, ciphertext: String, plaintext: String) {
         let data = #"{"nonce":"\#(nonce)","ciphertext":"\#(ciphertext)"}"#
-        #expect(SealedData.open(data, with: SharedSecret(base64: secret)) == .success(plaintext))
+        #expect(EncryptedData.open(data, with: SharedSecret(base64: secret)) == .success(plaintext))
     }
 
     // Proves P10.9.
@@ -47,13 +47,13 @@ import FoundationNetworking
             (#"{"nonce":"\#(nonce)","ciphertext":"no base64!"}"#, "its data has no ciphertext in base64"),
         ] as [(String?, String)])
     func dataThatIsNoneIsSaidToBe(data: String?, problem: String) {
-        #expect(SealedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.malformed(problem)))
+        #expect(EncryptedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.malformed(problem)))
     }
 
     @Test(arguments: ["CzN3y+i7AXVvmSMO0hW4sQ==", "AA==", ""])
     func ciphertextOfAnotherKeyIsNotOpened(ciphertext: String) {
         let data = #"{"nonce":"\#(Self.nonce)","ciphertext":"\#(ciphertext)"}"#
-        #expect(SealedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.wrongKey))
+        #expect(EncryptedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.wrongKey))
     }
 
     @Test func sealingAndOpeningAgree() throws {

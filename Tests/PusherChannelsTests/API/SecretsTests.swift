@@ -89,12 +89,12 @@ import FoundationNetworking
         let without: Set = [
             "AsyncIterator", "ConnectionAttempt", "ConnectionState", "ConnectionStateChange", "ConnectionTimeouts",
             "DefaultTransport",
-            "DeliveryPolicy", "Encoding", "Instant", "Kind", "LibwebsocketsHTTPSession", "LibwebsocketsHTTPTask",
-            "LibwebsocketsLoop",
-            "LibwebsocketsSocket", "LiveScheduler", "MessageBatch", "Overflow", "PresenceChange", "ProtocolLimits",
+            "DeliveryPolicy", "Encoding", "Instant", "Kind", "NetworkHTTPSession", "NetworkHTTPTask",
+            "NetworkLoop",
+            "NetworkWebSocket", "LiveScheduler", "MessageBatch", "Overflow", "PresenceChange", "ProtocolLimits",
             "PusherChannelType",
             "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember", "Question", "ReconnectPolicy",
-            "StreamBuffering", "TLSFailure", "TriggerResult", "URLSessionWebSocket", "Verification", "Version",
+            "StreamBuffering", "TLSError", "TriggerResult", "URLSessionWebSocket", "Verification", "Version",
         ]
         let planted = Set(
             Self.planted.map { "\(type(of: $0))".prefix { $0 != "<" } }.map { $0.hasPrefix("Optional") ? "Optional" : String($0) }

@@ -235,7 +235,7 @@ import Testing
         publish(rig, 0..<50)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
-        #expect(stream.failure?.kind == .consumerTooSlow)
+        #expect(stream.failure?.kind == .readerTooSlow)
         var data: [String?] = []
         for await event in stream { data.append(event.data) }
         #expect(data == (0..<10).map { "\($0)" }, "what it had room for can still be read")
@@ -264,7 +264,7 @@ import Testing
         #expect(!rig.socket.isReading)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
-        #expect(stream.failure?.kind == .consumerTooSlow)
+        #expect(stream.failure?.kind == .readerTooSlow)
         #expect(await read(stream, 101).count == 100, "no more than there is room for was held")
         #expect(forgotten.failure == nil)
         #expect(forgotten.dropped == 4_990)

@@ -62,17 +62,17 @@ import FoundationNetworking
         let rig = rig {
             $0.headers = { [asked, session] question in
                 asked.withLock { $0.append(question) }
-                if question.isRepeated, let url = URL(string: "http://auth.example/auth") {
+                if question.isRetry, let url = URL(string: "http://auth.example/auth") {
                     let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
                     session.mockResponse = (Data(#"{"auth":"k:s"}"#.utf8), response, nil)
                 }
-                return ["Authorization": question.isRepeated ? "fresh" : "stale"]
+                return ["Authorization": question.isRetry ? "fresh" : "stale"]
             }
         }
         rig.pusher.subscribe("private-a")
         try await rig.recorder.next { $0 == .subscribed(channel: "private-a") }
         #expect(session.requests.map { $0.headers["Authorization"] } == ["stale", "fresh"])
-        #expect(asked.withLock { $0.map(\.isRepeated) } == [false, true])
+        #expect(asked.withLock { $0.map(\.isRetry) } == [false, true])
         #expect(rig.recorder.errors.isEmpty)
     }
 
@@ -88,7 +88,7 @@ import FoundationNetworking
         rig.pusher.subscribe("private-a")
         let failure = try await rig.recorder.next { $0.failure != nil }
         #expect(failure.failure?.code == status)
-        #expect(asked.withLock { $0.map(\.isRepeated) } == questions)
+        #expect(asked.withLock { $0.map(\.isRetry) } == questions)
     }
 
     @Test func whatTheApplicationThrowsIsReportedAndTriedAgain() async throws {

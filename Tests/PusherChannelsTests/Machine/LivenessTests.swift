@@ -52,9 +52,9 @@ import Testing
     // Proves P4.3, P4.7.
     @Test func aPauseOfReadingIsNoneOfSending() {
         var transcript = Transcript.connected(activityTimeout: 20) { $0.pauseLimit = .seconds(100) }
-        transcript.play(.consumersChanged(areBehind: true))
+        transcript.play(.readersChanged(areOver: true))
         #expect(transcript.pass(.seconds(99)).sent == Array(repeating: .ping, count: 6))
-        transcript.play(.consumersChanged(areBehind: false))
+        transcript.play(.readersChanged(areOver: false))
         #expect(transcript.machine.state == .connected)
     }
 

@@ -26,9 +26,9 @@ import Testing
     // Proves P4.8.
     @Test func whileNothingIsReadTheQuestionWaits() {
         var transcript = Transcript.connected()
-        transcript.play(.consumersChanged(areBehind: true))
+        transcript.play(.readersChanged(areOver: true))
         #expect(transcript.play(.networkChanged) == [])
-        #expect(transcript.play(.consumersChanged(areBehind: false)) == [.setReading(true), .send(.ping)])
+        #expect(transcript.play(.readersChanged(areOver: false)) == [.setReading(true), .send(.ping)])
         #expect(transcript.pass(.seconds(30)).stateChanges == [.connecting])
     }
 

@@ -6,27 +6,27 @@ import Testing
 @Suite struct ReadingTests {
     private func paused() -> Transcript {
         var transcript = Transcript.connected()
-        transcript.play(.consumersChanged(areBehind: true))
+        transcript.play(.readersChanged(areOver: true))
         return transcript
     }
 
     @Test func itStopsAndGoesOn() {
         var transcript = Transcript.connected()
-        #expect(transcript.play(.consumersChanged(areBehind: true)) == [.setReading(false)])
-        #expect(transcript.play(.consumersChanged(areBehind: true)) == [])
-        #expect(transcript.play(.consumersChanged(areBehind: false)) == [.setReading(true)])
-        #expect(transcript.play(.consumersChanged(areBehind: false)) == [])
+        #expect(transcript.play(.readersChanged(areOver: true)) == [.setReading(false)])
+        #expect(transcript.play(.readersChanged(areOver: true)) == [])
+        #expect(transcript.play(.readersChanged(areOver: false)) == [.setReading(true)])
+        #expect(transcript.play(.readersChanged(areOver: false)) == [])
     }
 
     // Proves P4.7.
     @Test func nobodyIsTakenForDeadMeanwhile() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
         transcript.pass(.seconds(90))
-        transcript.play(.consumersChanged(areBehind: true))
+        transcript.play(.readersChanged(areOver: true))
         let pings = transcript.pass(.seconds(999))
         #expect(
             pings == Array(repeating: .send(.ping), count: 11), "the server hears from the client; the pong's time doesn't run")
-        transcript.play(.consumersChanged(areBehind: false))
+        transcript.play(.readersChanged(areOver: false))
         #expect(transcript.pass(.seconds(80)).isEmpty)
         #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
     }
@@ -34,7 +34,7 @@ import Testing
     /// It was read before.
     @Test func whatComesDuringAPauseDoesNotEndIt() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
-        transcript.play(.consumersChanged(areBehind: true))
+        transcript.play(.readersChanged(areOver: true))
         transcript.receive(#"{"event":"pusher:pong","data":"{}"}"#)
         #expect(transcript.pass(.seconds(999)) == Array(repeating: .send(.ping), count: 11))
         #expect(transcript.machine.state == .connected)
@@ -45,8 +45,8 @@ import Testing
         #expect(transcript.pass(.seconds(19)).isEmpty)
         #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached(heardUpTo: .origin), .setReading(true)])
         #expect(transcript.pass(.seconds(40)).isEmpty, "once")
-        #expect(transcript.play(.consumersChanged(areBehind: false)) == [])
-        #expect(transcript.play(.consumersChanged(areBehind: true)) == [.setReading(false)], "whoever gets behind next")
+        #expect(transcript.play(.readersChanged(areOver: false)) == [])
+        #expect(transcript.play(.readersChanged(areOver: true)) == [.setReading(false)], "whoever gets behind next")
         #expect(transcript.pass(.seconds(20)).withoutLogs == [.pauseLimitReached(heardUpTo: .origin), .setReading(true)])
     }
 
@@ -62,7 +62,7 @@ import Testing
 
     @Test func withoutAConnectionThereIsNothingToStop() {
         var transcript = Transcript()
-        #expect(transcript.play(.consumersChanged(areBehind: true)) == [])
+        #expect(transcript.play(.readersChanged(areOver: true)) == [])
         #expect(transcript.machine.nextDeadline == nil)
         transcript.play(.connect)
         #expect(transcript.establish().last == .setReading(false))

@@ -151,7 +151,7 @@ struct Simulation {
         case .send(let message): sendToServer(EnvelopeEncoder.encode(message))
         case .authorise(let attempt, let socketID): authorise(attempt, socketID: socketID)
         case .authoriseUser(let attempt, let socketID): authoriseUser(attempt, socketID: socketID)
-        case .openSealed(let event, let secret): tellClient(.opened(event, SealedData.open(event.data, with: secret)))
+        case .decrypt(let event, let secret): tellClient(.opened(event, EncryptedData.open(event.data, with: secret)))
         case .deliver(let delivery): oracle.hear(delivery, at: now, wanted: wantedChannels)
         // An answer may have been on its way already, so it comes all the same.
         case .cancelAuthorisation, .cancelUserAuthorisation, .log, .setReading, .pauseLimitReached: break

@@ -58,7 +58,7 @@ enum StreamEnd {
     /// A system call failed.
     case broken(SystemError)
     /// TLS failed.
-    case untrusted(TLSProblem)
+    case untrusted(TLSDiagnosis)
 
     /// What there is to say of it; nil for the ordinary end.
     var reason: String? {

@@ -7,7 +7,7 @@ func libwebsocketsCallback(
     _ input: UnsafeMutableRawPointer?, _ length: Int
 ) -> Int32 {
     guard reason == LWS_CALLBACK_RAW_RX_FILE, let wsi, let pointer = lws_context_user(lws_get_context(wsi)) else { return 0 }
-    Unmanaged<LibwebsocketsService>.fromOpaque(pointer).takeUnretainedValue().serveSockets()
+    Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue().serveSockets()
     return 0
 }
 #endif

@@ -11,7 +11,7 @@ final class LibwebsocketsContext {
     private let name = strdup("pusher")
 
     /// Makes one that tells a service when a descriptor can be read, and owns that.
-    init(for service: LibwebsocketsService, watching descriptor: Int32) {
+    init(for service: EventLoop, watching descriptor: Int32) {
         protocols.initialize(repeating: lws_protocols(), count: 2)
         protocols[0].name = UnsafePointer(name)
         protocols[0].callback = libwebsocketsCallback

@@ -2,7 +2,7 @@
 struct ProxyTunnel {
     private let proxy: HTTPProxy
     private let target: String
-    private var reader = AnswerReader()
+    private var reader = ResponseHeadParser()
 
     init(through proxy: HTTPProxy, to target: String) {
         self.proxy = proxy
@@ -17,8 +17,8 @@ struct ProxyTunnel {
     /// Reads on; whether the tunnel is there.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(WebSocketFailure) -> Bool {
         var cursor = ByteCursor(bytes)
-        let answer: UpgradeAnswer?
-        do throws(AnswerReader.Problem) {
+        let answer: ResponseHead?
+        do throws(ResponseHeadParser.Problem) {
             answer = try reader.read(&cursor)
         } catch {
             throw violation(error.description)

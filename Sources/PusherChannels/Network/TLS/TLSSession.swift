@@ -15,7 +15,7 @@ final class TLSSession {
         case cutOff
         /// The socket failed with this error number.
         case broken(Int32)
-        case failed(TLSProblem)
+        case failed(TLSDiagnosis)
     }
 
     private let tls: OpaquePointer
@@ -48,7 +48,7 @@ final class TLSSession {
     }
 
     /// Goes on with the handshake; `done` means that the peer is who it should be.
-    func shakeHands() -> Outcome {
+    func handshake() -> Outcome {
         ERR_clear_error()
         let result = SSL_do_handshake(tls)
         guard result == 1 else { return outcome(result) }
@@ -86,7 +86,7 @@ final class TLSSession {
     }
 
     /// Tells the peer that nothing follows, if there is room for it.
-    func sayGoodbye() {
+    func sendCloseNotify() {
         guard SSL_is_init_finished(tls) == 1 else { return }
         ERR_clear_error()
         SSL_shutdown(tls)
@@ -105,12 +105,12 @@ final class TLSSession {
         default:
             let error = OpenSSLError.take()
             if error == .unexpectedEnd { return .cutOff }
-            return .failed(TLSProblem(error, verdict: SSL_get_verify_result(tls), clientCertificate: clientCertificate))
+            return .failed(TLSDiagnosis(error, verdict: SSL_get_verify_result(tls), clientCertificate: clientCertificate))
         }
     }
 
     /// What became of the client's certificate. A server that asks for one sends a list of authorities, if an empty one.
-    private var clientCertificate: TLSProblem.ClientCertificate {
+    private var clientCertificate: TLSDiagnosis.ClientCertificate {
         if context.configuration.identity != nil { return .shown }
         return SSL_get0_peer_CA_list(tls) == nil ? .notAsked : .missing
     }

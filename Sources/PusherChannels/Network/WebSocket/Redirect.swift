@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where an answer sends a client instead (RFC 9110, 15.4).
-extension UpgradeAnswer {
+extension ResponseHead {
     /// The request to make instead of `request`; nil if the answer names no place to go, or one that is less safe.
     func redirect(of request: WebSocketRequest) -> WebSocketRequest? {
         guard [301, 302, 303, 307, 308].contains(status),

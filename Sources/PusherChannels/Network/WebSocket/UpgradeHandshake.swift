@@ -11,7 +11,7 @@ struct UpgradeHandshake: Equatable, Sendable {
     init(nonce: (UInt64, UInt64), subprotocols: String? = nil) {
         let shifts = stride(from: UInt64(56), through: 0, by: -8)
         key = base64([nonce.0, nonce.1].flatMap { half in shifts.map { UInt8(truncatingIfNeeded: half >> $0) } })
-        self.subprotocols = UpgradeAnswer.list(subprotocols ?? "").reduce(into: []) { known, name in
+        self.subprotocols = ResponseHead.list(subprotocols ?? "").reduce(into: []) { known, name in
             if !known.contains(where: name.isExactly) { known.append(name) }
         }
     }
@@ -31,7 +31,7 @@ struct UpgradeHandshake: Equatable, Sendable {
     }
 
     /// Checks the answer (4.1); returns the subprotocol that the server chose.
-    func check(_ answer: UpgradeAnswer) throws(UpgradeRefusal) -> String? {
+    func check(_ answer: ResponseHead) throws(UpgradeRefusal) -> String? {
         guard answer.status == 101 else { throw .status(answer.status) }
         let upgrade = answer.contents("Upgrade")
         guard !upgrade.isEmpty, upgrade.allSatisfy({ $0.isSameWord(as: "websocket") }) else { throw .noUpgrade }

@@ -38,7 +38,7 @@ struct UpgradeRequest {
             switch name.lowercased() {
             case let name where Self.reserved.contains(name): continue
             case "sec-websocket-protocol":
-                guard UpgradeAnswer.list(value).allSatisfy(HTTPSyntax.isToken) else {
+                guard ResponseHead.list(value).allSatisfy(HTTPSyntax.isToken) else {
                     throw WebSocketFailure(.unsupported, "\(value.debugDescription) is no list of subprotocols")
                 }
                 subprotocols = value

@@ -18,13 +18,13 @@ struct CostPlace: Sendable {
     /// What the client is in the middle of when the message comes.
     let scene: CostScene
     /// Whether each element of a list is news that the application is told of, as if it came in a message of its own.
-    let isNews: Bool
+    let didChange: Bool
 
     private init(
-        _ name: String, _ content: Content, _ message: String, in scene: CostScene = .connected, isNews: Bool = false
+        _ name: String, _ content: Content, _ message: String, in scene: CostScene = .connected, didChange: Bool = false
     ) {
         self.name = name
-        self.isNews = isNews
+        self.didChange = didChange
         self.content = content
         self.scene = scene
         let parts = message.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
@@ -37,7 +37,7 @@ struct CostPlace: Sendable {
         let room = max(1, size - before.utf8.count - after.utf8.count)
         let (filling, pieces) = filling(shape, isText, room)
         let bytes = Array(before.utf8) + filling + Array(after.utf8)
-        return (bytes, bytes.count + (isNews && !isText ? pieces * Self.shortestNews : 0))
+        return (bytes, bytes.count + (didChange && !isText ? pieces * Self.shortestNews : 0))
     }
 
     /// The length of a message that brings a single piece of news, but for the piece.
@@ -104,8 +104,8 @@ struct CostPlace: Sendable {
         CostPlace("members' hash", .value, succeeded(#"{"hash":%}"#), in: .subscribing),
         CostPlace("members' hash in a string", .quoted, succeeded(quoted: #"{\"hash\":%}"#), in: .subscribing),
         CostPlace("members", .value, succeeded("%"), in: .subscribing),
-        CostPlace("members' ids, again", .value, succeeded(#"{"ids":%}"#), isNews: true),
-        CostPlace("members' hash, again", .value, succeeded(#"{"hash":%}"#), isNews: true),
+        CostPlace("members' ids, again", .value, succeeded(#"{"ids":%}"#), didChange: true),
+        CostPlace("members' hash, again", .value, succeeded(#"{"hash":%}"#), didChange: true),
         CostPlace("member who came", .value, member("added", #""user_id":%"#)),
         CostPlace("member's info", .value, member("added", #""user_id":"b","user_info":%"#)),
         CostPlace("member who left", .value, member("removed", #""user_id":%"#)),
@@ -120,7 +120,7 @@ struct CostPlace: Sendable {
             in: .signingIn),
         CostPlace("watchlist", .value, watchlist(#"{"name":"online","user_ids":%}"#)),
         CostPlace("watchlist's event", .value, watchlist(#"{"name":%,"user_ids":["b"]}"#)),
-        CostPlace("watchlists", .value, #"{"event":"pusher_internal:watchlist_events","data":{"events":%}}"#, isNews: true),
+        CostPlace("watchlists", .value, #"{"event":"pusher_internal:watchlist_events","data":{"events":%}}"#, didChange: true),
         CostPlace("plain watchlist", .value, #"{"event":"online","data":{"user_ids":%}}"#),
     ]
 

@@ -57,10 +57,10 @@ import Testing
         ("HTTP/1.1 200 OK\r\n\r\nanything", "GET", "more to come"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "GET", "more to come"),
         // No response.
-        ("SSH-2.0-OpenSSH_9.2p1\r\n", "GET", "head(PusherChannels.AnswerReader.Problem.notHTTP)"),
-        ("HTTP/2 200\r\n\r\n", "GET", "head(PusherChannels.AnswerReader.Problem.notHTTP)"),
-        ("HTTP/1.1 x00 OK\r\n\r\n", "GET", "head(PusherChannels.AnswerReader.Problem.malformed)"),
-        ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "GET", "head(PusherChannels.AnswerReader.Problem.malformed)"),
+        ("SSH-2.0-OpenSSH_9.2p1\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.notHTTP)"),
+        ("HTTP/2 200\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.notHTTP)"),
+        ("HTTP/1.1 x00 OK\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.malformed)"),
+        ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.malformed)"),
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "GET", "upgrade"),
         // Framing that may be read in two ways.
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "GET", "length"),
@@ -130,7 +130,7 @@ import Testing
 
     @Test func aHeadWithoutEndIsLeft() {
         let endless = "HTTP/1.1 200 OK\r\n" + String(repeating: "X: 0123456789\r\n", count: 2000)
-        #expect(ResponseTranscript.reading(endless) == "head(PusherChannels.AnswerReader.Problem.tooLong)")
+        #expect(ResponseTranscript.reading(endless) == "head(PusherChannels.ResponseHeadParser.Problem.tooLong)")
     }
 
     /// Whatever comes is read without a trap, and the same in one piece as in two.

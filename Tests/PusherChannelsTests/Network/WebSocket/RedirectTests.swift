@@ -9,7 +9,7 @@ import Testing
 
     private func redirect(_ location: String?, status: Int = 307, of request: WebSocketRequest? = nil) -> WebSocketRequest? {
         let fields = location.map { [(name: "location", value: $0)] } ?? []
-        return UpgradeAnswer(status: status, fields: fields).redirect(of: request ?? self.request)
+        return ResponseHead(status: status, fields: fields).redirect(of: request ?? self.request)
     }
 
     @Test(arguments: [

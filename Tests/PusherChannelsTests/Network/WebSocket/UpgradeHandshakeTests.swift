@@ -17,7 +17,7 @@ import Testing
             fields.removeAll { $0.0 == name }
             if let value { fields.append((name, value)) }
         }
-        let answer = UpgradeAnswer(status: status, fields: (fields + added).map { (name: $0.0, value: $0.1) })
+        let answer = ResponseHead(status: status, fields: (fields + added).map { (name: $0.0, value: $0.1) })
         let handshake = UpgradeHandshake(nonce: Self.nonce, subprotocols: subprotocols)
         do throws(UpgradeRefusal) {
             return .success(try handshake.check(answer))

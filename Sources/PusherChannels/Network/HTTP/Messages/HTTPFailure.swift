@@ -32,7 +32,7 @@ struct HTTPFailure: Error, Equatable, Sendable {
 }
 
 extension WebSocketFailure {
-    /// The failure behind an error that a ``LibwebsocketsHTTPSession`` gave; nil for any other error.
+    /// The failure behind an error that a ``NetworkHTTPSession`` gave; nil for any other error.
     public init?(_ error: URLError) {
         guard let failure = error.userInfo[NSUnderlyingErrorKey] as? WebSocketFailure else { return nil }
         self = failure
@@ -54,7 +54,7 @@ extension WebSocketFailure.Kind {
     }
 }
 
-extension TLSFailure {
+extension TLSError {
     fileprivate var urlErrorCode: URLError.Code {
         switch self {
         case .certificateExpired: .serverCertificateHasBadDate

@@ -17,7 +17,7 @@ struct ResponseReader {
 
     /// Why the bytes are no response to take.
     enum Problem: Error, Equatable, Sendable {
-        case head(AnswerReader.Problem)
+        case head(ResponseHeadParser.Problem)
         /// It switches protocols, which nobody asked for.
         case upgrade
         /// `Content-Length` is no length, or several that differ.
@@ -34,15 +34,15 @@ struct ResponseReader {
 
     private enum Phase {
         case head
-        case counted(UpgradeAnswer, left: Int)
-        case chunked(UpgradeAnswer, ChunkedReader)
-        case untilEnd(UpgradeAnswer)
+        case counted(ResponseHead, left: Int)
+        case chunked(ResponseHead, ChunkedReader)
+        case untilEnd(ResponseHead)
     }
 
     private let method: String
     private let limit: Int
     private var phase = Phase.head
-    private var head = AnswerReader()
+    private var head = ResponseHeadParser()
     private var body: [UInt8] = []
     /// Whether anything of a response has come.
     private(set) var hasBegun = false
@@ -84,8 +84,8 @@ struct ResponseReader {
         return response(answer, reuse: nil)
     }
 
-    private mutating func readHead(_ cursor: inout ByteCursor) throws(Problem) -> UpgradeAnswer? {
-        do throws(AnswerReader.Problem) {
+    private mutating func readHead(_ cursor: inout ByteCursor) throws(Problem) -> ResponseHead? {
+        do throws(ResponseHeadParser.Problem) {
             return try head.read(&cursor)
         } catch {
             throw .head(error)
@@ -100,12 +100,12 @@ struct ResponseReader {
         }
     }
 
-    private func response(_ answer: UpgradeAnswer, reuse: Duration?) -> HTTPResponse {
+    private func response(_ answer: ResponseHead, reuse: Duration?) -> HTTPResponse {
         HTTPResponse(status: answer.status, fields: answer.fields, body: body, reuse: reuse)
     }
 
     /// How the body comes (RFC 9112, 6.3).
-    private func bodyPhase(_ answer: UpgradeAnswer) throws(Problem) -> Phase {
+    private func bodyPhase(_ answer: ResponseHead) throws(Problem) -> Phase {
         guard answer.status != 101 else { throw .upgrade }
         if method == "HEAD" || answer.status == 204 || answer.status == 304 { return .counted(answer, left: 0) }
         let length = try answer.contentLength
@@ -123,7 +123,7 @@ struct ResponseReader {
     }
 }
 
-extension UpgradeAnswer {
+extension ResponseHead {
     /// The announced length of the body; several are good if they are the same (RFC 9110, 8.6).
     fileprivate var contentLength: Int? {
         get throws(ResponseReader.Problem) {

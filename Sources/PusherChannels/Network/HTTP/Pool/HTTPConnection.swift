@@ -4,14 +4,14 @@
 final class HTTPConnection: ByteStreamOwner {
     private enum Phase {
         case idle((any ByteStream)?)
-        case opening(StreamOpening, HTTPExchange)
+        case opening(Connector, HTTPExchange)
         case asking(any ByteStream, HTTPExchange)
         case closed
     }
 
-    private let key: HTTPLaneKey
-    private weak var lane: HTTPLane?
-    private let service: LibwebsocketsService
+    private let key: ConnectionPoolKey
+    private weak var lane: ConnectionPool?
+    private let service: EventLoop
     private let resolve: AddressResolver.Resolve
     private let idleTimer: LoopTimer
     private var phase = Phase.idle(nil)
@@ -21,7 +21,7 @@ final class HTTPConnection: ByteStreamOwner {
     private var requests = 0
 
     init(
-        _ key: HTTPLaneKey, lane: HTTPLane, service: LibwebsocketsService, resolve: @escaping AddressResolver.Resolve
+        _ key: ConnectionPoolKey, lane: ConnectionPool, service: EventLoop, resolve: @escaping AddressResolver.Resolve
     ) {
         self.key = key
         self.lane = lane
@@ -84,7 +84,7 @@ final class HTTPConnection: ByteStreamOwner {
         } catch {
             return fail(exchange, HTTPFailure(error))
         }
-        let opening = StreamOpening(route, service: service)
+        let opening = Connector(route, service: service)
         phase = .opening(opening, exchange)
         opening.start(resolve: resolve) { [weak self] result in self?.opened(result, for: exchange) }
     }

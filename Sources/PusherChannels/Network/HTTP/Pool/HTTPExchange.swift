@@ -15,7 +15,7 @@ final class HTTPExchange {
     let request: HTTPRequest
     var attempt = Attempt.first
     /// Where it waits or is under way.
-    weak var lane: HTTPLane?
+    weak var lane: ConnectionPool?
     private let timer: LoopTimer
     private var completion: ((Answer) -> Void)?
 

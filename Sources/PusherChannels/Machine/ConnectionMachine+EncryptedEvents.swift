@@ -1,0 +1,116 @@
+/// Events of encrypted channels: opened in order, the key fetched anew when it doesn't fit.
+extension ConnectionMachine {
+    /// An event whose data is to be opened.
+    struct EncryptedEvent: Equatable, Sendable {
+        let channel: Name
+        let number: EncryptedEvents.Number
+        let data: String?
+    }
+
+    enum DecryptionFailure: Error, Equatable, Sendable {
+        /// The key doesn't fit: another one may.
+        case wrongKey
+        /// The data is no encrypted data, whatever the key.
+        case malformed(String)
+    }
+
+    mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, into effects: inout [Effect]) {
+        let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
+        guard subscriptions[channel]?.sealed?.append(envelope, limit: limit, byteLimit: byteLimit) == true else {
+            let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
+            return decryptionFailed(envelope, of: channel, problem, into: &effects)
+        }
+        openNext(of: channel, into: &effects)
+    }
+
+    mutating func opened(
+        _ event: EncryptedEvent, _ result: Result<String, DecryptionFailure>, at now: Instant, into effects: inout [Effect]
+    ) {
+        guard case .opening(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.sealed?.stage
+        else { return }
+        switch result {
+        case .success(let data):
+            effects.append(.deliver(.event(envelope.with(data: data))))
+            if withNewKey { subscriptions[event.channel]?.sealed?.keyFits() }
+        case .failure(.wrongKey) where subscriptions[event.channel]?.sealed?.shouldRefreshKey(at: now) == true:
+            return refreshKey(of: event.channel, at: now, into: &effects)
+        case .failure(.wrongKey):
+            decryptionFailed(envelope, of: event.channel, "the key doesn't fit", into: &effects)
+        case .failure(.malformed(let problem)):
+            decryptionFailed(envelope, of: event.channel, problem, into: &effects)
+        }
+        subscriptions[event.channel]?.sealed?.finish(event.number)
+        openNext(of: event.channel, into: &effects)
+    }
+
+    private mutating func openNext(of channel: Name, into effects: inout [Effect]) {
+        encryptedEventsNumbered += 1
+        guard let (envelope, secret) = subscriptions[channel]?.sealed?.beginOpening(encryptedEventsNumbered) else { return }
+        open(envelope, of: channel, with: secret, into: &effects)
+    }
+
+    private func open(_ envelope: Envelope, of channel: Name, with secret: SharedSecret, into effects: inout [Effect]) {
+        effects.append(
+            .decrypt(EncryptedEvent(channel: channel, number: encryptedEventsNumbered, data: envelope.data), secret))
+    }
+
+    // MARK: The key
+
+    /// A subscription's authorisation, or a refresh, brought the channel's key.
+    mutating func useKey(_ auth: PusherAuth, of channel: Name, into effects: inout [Effect]) {
+        guard let secret = auth.sharedSecret.map(SharedSecret.init) else { return }
+        encryptedEventsNumbered += 1
+        if let (envelope, secret) = subscriptions[channel]?.sealed?.use(secret, encryptedEventsNumbered) {
+            open(envelope, of: channel, with: secret, into: &effects)
+        }
+    }
+
+    /// Takes the answer to a refresh; false if it is none.
+    mutating func keyRefreshed(
+        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: Instant,
+        into effects: inout [Effect]
+    ) -> Bool {
+        guard subscriptions[attempt.channel]?.sealed?.refresh == attempt else { return false }
+        switch result {
+        case .success(let auth) where auth.sharedSecret != nil: useKey(auth, of: attempt.channel, into: &effects)
+        case .success: keyRefused(attempt.channel, "the new authorisation has no shared_secret", at: now, into: &effects)
+        case .failure(let failure): keyRefused(attempt.channel, failure.message, at: now, into: &effects)
+        }
+        return true
+    }
+
+    mutating func keyRefused(_ channel: Name, _ problem: String, at now: Instant, into effects: inout [Effect]) {
+        guard let envelope = subscriptions[channel]?.sealed?.keyRefused(at: now) else { return }
+        decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
+        openNext(of: channel, into: &effects)
+    }
+
+    private mutating func refreshKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {
+        guard socketID != nil, subscriptions[channel]?.isSubscribed == true else {
+            // The next subscription brings the key.
+            subscriptions[channel]?.sealed?.awaitKey(nil, at: now)
+            return
+        }
+        let attempt = nextSubscriptionAttempt(for: channel)
+        subscriptions[channel]?.sealed?.awaitKey(attempt, at: now)
+        askInTurn(attempt, at: now, into: &effects)
+    }
+
+    /// An event may still wait for a key when its channel is subscribed: the key of this subscription didn't fit before the success came,
+    /// or the success came before the key.
+    mutating func askForAwaitedKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {
+        guard let subscription = subscriptions[channel], subscription.isSubscribed,
+            subscription.sealed?.awaitsSubscription == true
+        else { return }
+        let attempt = nextSubscriptionAttempt(for: channel)
+        subscriptions[channel]?.sealed?.askForKey(attempt)
+        askInTurn(attempt, at: now, into: &effects)
+    }
+
+    private func decryptionFailed(
+        _ envelope: Envelope, of channel: Name, _ problem: String, into effects: inout [Effect]
+    ) {
+        effects.append(.log(.warning, "\(envelope.event.inLogLine) can't be decrypted: \(problem.inLogLine())", channel: channel))
+        effects.append(.deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data)))
+    }
+}

@@ -1,0 +1,103 @@
+/// The events of an encrypted channel on their way to being readable.
+///
+/// They are opened one after the other, so that none overtakes another while a new key is fetched. What waits here delays no
+/// other channel.
+struct EncryptedEvents: Equatable, Sendable {
+    /// Tells the result for one event from results for events of an earlier subscription.
+    typealias Number = Int
+
+    enum Stage: Equatable, Sendable {
+        case idle
+        case opening(Number, Envelope, withNewKey: Bool)
+        /// The key didn't fit. The attempt is nil when the subscription was lost meanwhile: the next one brings a key.
+        case awaitingKey(Envelope, SubscriptionAttempt?)
+    }
+
+    /// A key that is fetched anew and still doesn't fit says that the event is broken; a flood of broken events must not become a
+    /// flood of requests.
+    private static let pauseAfterVainRefresh: Duration = .seconds(10)
+
+    private(set) var stage = Stage.idle
+    private var secret: SharedSecret?
+    private var waiting: ArraySlice<Envelope> = []
+    private var waitingBytes = 0
+    private var vainRefresh: Instant?
+
+    /// Puts an event at the end; false when too many wait already.
+    mutating func append(_ envelope: Envelope, limit: Int, byteLimit: Int) -> Bool {
+        // The first may have any size: it is opened at once.
+        guard waiting.isEmpty || (waiting.count < limit && waitingBytes + envelope.size <= byteLimit) else { return false }
+        waiting.append(envelope)
+        waitingBytes += envelope.size
+        return true
+    }
+
+    /// Takes the first event that waits, if nothing is in its way.
+    mutating func beginOpening(_ number: Number) -> (Envelope, SharedSecret)? {
+        guard stage == .idle, let secret, let envelope = waiting.popFirst() else { return nil }
+        waitingBytes -= envelope.size
+        stage = .opening(number, envelope, withNewKey: false)
+        return (envelope, secret)
+    }
+
+    /// The event with this number was opened, or given up.
+    mutating func finish(_ number: Number) {
+        guard case .opening(number, _, _) = stage else { return }
+        stage = .idle
+    }
+
+    // MARK: The key
+
+    /// Whether it makes sense to fetch the key for an event that can't be opened.
+    func shouldRefreshKey(at now: Instant) -> Bool {
+        guard case .opening(_, _, withNewKey: false) = stage else { return false }
+        return vainRefresh.map { now - $0 >= Self.pauseAfterVainRefresh } ?? true
+    }
+
+    mutating func awaitKey(_ attempt: SubscriptionAttempt?, at now: Instant) {
+        guard case .opening(_, let envelope, _) = stage else { return }
+        vainRefresh = now
+        stage = .awaitingKey(envelope, attempt)
+    }
+
+    var refresh: SubscriptionAttempt? {
+        if case .awaitingKey(_, let attempt) = stage { attempt } else { nil }
+    }
+
+    /// Takes over a key; the event that waited for it is opened again.
+    mutating func use(_ secret: SharedSecret, _ number: Number) -> (Envelope, SharedSecret)? {
+        self.secret = secret
+        guard case .awaitingKey(let envelope, _) = stage else { return nil }
+        stage = .opening(number, envelope, withNewKey: true)
+        return (envelope, secret)
+    }
+
+    /// Whether the next subscription was to bring a key.
+    var awaitsSubscription: Bool { if case .awaitingKey(_, nil) = stage { true } else { false } }
+
+    /// The subscription is there without a key that came in time: it is asked for on its own.
+    mutating func askForKey(_ attempt: SubscriptionAttempt) {
+        guard case .awaitingKey(let envelope, nil) = stage else { return }
+        stage = .awaitingKey(envelope, attempt)
+    }
+
+    /// The key did fit after all.
+    mutating func keyFits() {
+        vainRefresh = nil
+    }
+
+    /// There is no new key: gives up the event that waited for it.
+    mutating func keyRefused(at now: Instant) -> Envelope? {
+        guard case .awaitingKey(let envelope, _) = stage else { return nil }
+        vainRefresh = now
+        stage = .idle
+        return envelope
+    }
+
+    /// The next subscription brings a key; gives back the question that needs no answer any more.
+    mutating func subscriptionLost() -> SubscriptionAttempt? {
+        guard case .awaitingKey(let envelope, let attempt) = stage else { return nil }
+        stage = .awaitingKey(envelope, nil)
+        return attempt
+    }
+}

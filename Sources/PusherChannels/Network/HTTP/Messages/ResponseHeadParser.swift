@@ -1,0 +1,77 @@
+/// Reads the head of an HTTP answer (RFC 9112, 2 to 5) from bytes as they come, and not one byte more.
+struct ResponseHeadParser {
+    /// Longer heads are refused.
+    static let limit = 16_384
+
+    /// Why the bytes are no such head.
+    enum Problem: Error, Equatable, Sendable {
+        /// They don't begin like HTTP/1.
+        case notHTTP
+        /// A line that is none of HTTP's.
+        case malformed
+        /// More than the limit.
+        case tooLong
+    }
+
+    private var head: [UInt8] = []
+
+    /// Reads to the end of the head; `nil` if that is still to come. Interim answers (RFC 9110, 15.2) are skipped.
+    mutating func read(_ cursor: inout ByteCursor) throws(Problem) -> ResponseHead? {
+        while let byte = cursor.next() {
+            head.append(byte)
+            guard head.count <= Self.limit else { throw .tooLong }
+            // At once: what is no HTTP server may wait for us as we wait for it.
+            if head.count <= 7, !"HTTP/1.".utf8.starts(with: head) { throw .notHTTP }
+            guard byte == UInt8(ascii: "\n"), endsWithEmptyLine else { continue }
+            let answer = try parse()
+            head = []
+            if answer.status == 101 || !(100..<200).contains(answer.status) { return answer }
+        }
+        return nil
+    }
+
+    /// A single line feed ends a line too (RFC 9112, 2.2).
+    private var endsWithEmptyLine: Bool {
+        head.suffix(2).elementsEqual([10, 10]) || head.suffix(3).elementsEqual([10, 13, 10])
+    }
+
+    private func parse() throws(Problem) -> ResponseHead {
+        var lines = head.split(separator: 10).map { $0.last == 13 ? $0.dropLast() : $0 }
+        while lines.last?.isEmpty == true { lines.removeLast() }
+        guard let first = lines.first else { throw .malformed }
+        let parts = first.split(separator: 32, maxSplits: 2)
+        guard parts.count >= 2, parts[1].count == 3, let status = Int(String(decoding: parts[1], as: UTF8.self)), status >= 100
+        else { throw .malformed }
+        var fields: [(name: String, value: String)] = []
+        for line in lines.dropFirst() {
+            // A line that begins with white space would go on with the one before it: obsolete, and a way to smuggle (5.2).
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+                line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else { throw .malformed }
+            let value = String(decoding: line[line.index(after: colon)...], as: UTF8.self)
+            fields.append((String(decoding: line[..<colon], as: UTF8.self), value.trimmingSpace()))
+        }
+        let minorVersion = parts[0].elementsEqual("HTTP/1.0".utf8) ? 0 : 1
+        return ResponseHead(status: status, fields: fields, minorVersion: minorVersion)
+    }
+}
+
+extension String {
+    /// Without the white space around it that belongs to no field's value (RFC 9110, 5.5).
+    fileprivate func trimmingSpace() -> String {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        let start = utf8.drop(while: isSpace)
+        return String(decoding: start.prefix(start.count - start.reversed().prefix(while: isSpace).count), as: UTF8.self)
+    }
+}
+
+extension ResponseHeadParser.Problem {
+    /// What is wrong with the answer, to be put behind a colon.
+    var description: String {
+        switch self {
+        case .notHTTP: "what it sends is no HTTP"
+        case .malformed: "its answer has a line that is none of HTTP's"
+        case .tooLong: "its answer's head has more than \(ResponseHeadParser.limit) bytes"
+        }
+    }
+}

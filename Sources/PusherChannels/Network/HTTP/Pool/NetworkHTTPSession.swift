@@ -1,0 +1,151 @@
+#if canImport(CLibwebsockets)
+import Foundation
+import FoundationNetworking
+
+/// Makes HTTP requests with the TLS and proxy settings that connections have: what ``DefaultTransport`` uses on Linux, where
+/// FoundationNetworking's `URLSession` can be told neither.
+///
+/// HTTP/1.1 without cookies, caches and decompression. Redirects are answers like others, because requests for authorisations
+/// carry what is meant for one server only; so is 401, whatever it asks for. Connections are kept for further requests, at most
+/// six to a server, for half a minute; more requests wait for their turn. One that finds its connection closed by the server
+/// before any answer is sent once more, on a new one. All the time that a request takes counts for its `timeoutInterval`.
+/// Bodies have 16 MiB at most.
+///
+/// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` gives the failure behind one. May be
+/// used from any thread. Completion handlers are called on the loop's thread; one that blocks holds up all that it serves.
+public final class NetworkHTTPSession: RoutedHTTPSession {
+    private let tls: TLSConfiguration
+    private let proxy: ProxyConfiguration
+    private let pool: SharedConnections
+
+    /// Creates a session with connections of its own; they are closed when it, its tasks and the sessions that it ``routed(tls:proxy:)``
+    /// are gone.
+    public convenience init(
+        tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment, loop: NetworkLoop = .shared
+    ) {
+        self.init(tls: tls, proxy: proxy, loop: loop, resolve: { AddressResolver.shared.resolve($0, completion: $1) })
+    }
+
+    convenience init(
+        tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment, loop: NetworkLoop = .shared,
+        resolve: @escaping AddressResolver.Resolve
+    ) {
+        self.init(tls: tls, proxy: proxy, pool: SharedConnections(loop: loop, resolve: resolve))
+    }
+
+    private init(tls: TLSConfiguration, proxy: ProxyConfiguration, pool: SharedConnections) {
+        self.tls = tls
+        self.proxy = proxy
+        self.pool = pool
+    }
+
+    /// A session with other settings, which shares connections with this one where the settings are the same.
+    public func routed(tls: TLSConfiguration, proxy: ProxyConfiguration) -> any HTTPSession {
+        NetworkHTTPSession(tls: tls, proxy: proxy, pool: pool)
+    }
+
+    /// Prepares a request; nothing happens before the task's `resume()`. What can't be sent, such as a body from a stream, is
+    /// reported then.
+    public func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> NetworkHTTPTask {
+        let checked: Result<HTTPRequest, HTTPFailure>
+        do throws(HTTPFailure) {
+            checked = .success(try HTTPRequest(request))
+        } catch {
+            checked = .failure(error)
+        }
+        let key = pool.loop.makeKey()
+        return NetworkHTTPTask(
+            key: key, loop: pool.loop,
+            cancelled: { _ in
+                let failure = WebSocketFailure(.cancelled, "The request was cancelled before it began")
+                Self.hand(over: .failure(HTTPFailure(failure)), to: completionHandler)
+            },
+            started: { [tls, proxy, pool] service in
+                switch checked {
+                case .success(let request):
+                    service.http.start(request, key: key, over: pool, tls: tls, proxy: proxy, service: service) { answer in
+                        // Until here: connections are not closed under a request whose session is gone.
+                        withExtendedLifetime(pool) {}
+                        Self.hand(
+                            over: answer.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }, to: completionHandler
+                        )
+                    }
+                case .failure(let failure):
+                    Self.hand(over: .failure(failure), to: completionHandler)
+                }
+            })
+    }
+
+    private static func hand(
+        over result: Result<(Data, HTTPURLResponse), HTTPFailure>,
+        to completionHandler: (Data?, URLResponse?, (any Error)?) -> Void
+    ) {
+        switch result {
+        case .success((let data, let response)): completionHandler(data, response, nil)
+        case .failure(let failure): completionHandler(nil, nil, failure.error)
+        }
+    }
+}
+
+/// One request of a ``NetworkHTTPSession``. May be used from any thread.
+public final class NetworkHTTPTask: HTTPTask {
+    /// What can be done with a request that hasn't begun.
+    private struct Prepared {
+        let start: NetworkLoop.Command
+        let cancel: NetworkLoop.Command
+    }
+
+    private let key: ConnectionKey
+    private let loop: NetworkLoop
+    /// Commands are posted under this lock: that keeps them in order. What it held is let go outside, as users' objects go with it.
+    private let prepared: Locked<Prepared?>
+
+    init(
+        key: ConnectionKey, loop: NetworkLoop, cancelled: @escaping NetworkLoop.Command,
+        started: @escaping NetworkLoop.Command
+    ) {
+        self.key = key
+        self.loop = loop
+        prepared = Locked(Prepared(start: started, cancel: cancelled))
+    }
+
+    /// Starts the request, and the time that it may take; a second call does nothing.
+    public func resume() {
+        take(\.start) {}
+    }
+
+    /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
+    public func cancel() {
+        take(\.cancel) { loop.post { [key] in $0.http.cancel(key) } }
+    }
+
+    private func take(_ command: KeyPath<Prepared, NetworkLoop.Command>, orIfBegun otherwise: () -> Void) {
+        let (taken, isFirst) = prepared.withLock { prepared in
+            defer { prepared = nil }
+            if prepared == nil { otherwise() }
+            return (prepared, prepared.map { loop.enqueue($0[keyPath: command]) } ?? false)
+        }
+        if isFirst { loop.launch() }
+        withExtendedLifetime(taken) {}
+    }
+}
+
+/// Connections that sessions share; closed when nobody has it any more.
+final class SharedConnections: Sendable {
+    let key: ConnectionKey
+    let loop: NetworkLoop
+    let resolve: AddressResolver.Resolve
+
+    init(loop: NetworkLoop, resolve: @escaping AddressResolver.Resolve) {
+        key = loop.makeKey()
+        self.loop = loop
+        self.resolve = resolve
+    }
+
+    deinit {
+        loop.post { [key] in $0.http.letGo(key) }
+    }
+}
+#endif

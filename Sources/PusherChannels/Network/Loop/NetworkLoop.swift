@@ -1,0 +1,182 @@
+#if canImport(CLibwebsockets)
+
+/// A thread that serves connections, and the way to it.
+///
+/// ``shared`` serves all sockets and HTTP sessions that aren't given another; it starts with the first connection. One is enough
+/// for thousands of connections. A loop of one's own lives, with its thread, until ``shutdown()``. A service that receives more
+/// than one core can read makes several, and spreads its sockets over them:
+///
+/// ```swift
+/// let loops = [NetworkLoop(), NetworkLoop()]
+/// environment.makeWebSocket = { NetworkWebSocket(loop: loops.randomElement() ?? .shared) }
+/// ```
+public final class NetworkLoop: Sendable {
+    typealias Command = @Sendable (EventLoop) -> Void
+
+    /// The loop of all sockets and HTTP sessions that aren't given another.
+    public static let shared = NetworkLoop()
+
+    private struct State {
+        var commands: [Command] = []
+        /// How many of the commands need the thread to run: the others are about connections, of which there are none without it.
+        var needs = 0
+        var isRunning = false
+        var wakeUp: WakeUp?
+        var lastKey: UInt64 = 0
+        /// Who waits for the thread to end.
+        var stopping: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let timeouts: ConnectTimeouts
+    private let startThread: SystemThread.Starter
+    private let state = Locked(State())
+
+    /// Creates a loop; its thread starts with the first connection.
+    public convenience init() {
+        self.init(timeouts: ConnectTimeouts())
+    }
+
+    init(timeouts: ConnectTimeouts, startThread: @escaping SystemThread.Starter = SystemThread.start) {
+        self.timeouts = timeouts
+        self.startThread = startThread
+    }
+
+    /// Ends all connections and requests at once, each with a report, and the thread; returns when it has ended.
+    ///
+    /// What was asked for before is done before. A socket that is opened afterwards, or a request, starts the loop again. Don't
+    /// wait for it on the loop's own thread, where delegates are called.
+    public func shutdown() async {
+        await withCheckedContinuation { continuation in
+            let isRunning = state.withLock { state in
+                guard state.isRunning else { return false }
+                state.stopping.append(continuation)
+                wake(state)
+                return true
+            }
+            if !isRunning { continuation.resume() }
+        }
+    }
+
+    /// Whether there is a thread.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    /// A key that no other connection has.
+    func makeKey() -> ConnectionKey {
+        state.withLock { state in
+            state.lastKey += 1
+            return ConnectionKey(number: state.lastKey)
+        }
+    }
+
+    /// Has a command run on the loop's thread, after all that were posted before; starts the thread.
+    ///
+    /// If there can't be one, the command is told so here and now: nothing that it may want must be locked.
+    func start(_ command: @escaping Command) {
+        if enqueue(command) { launch() }
+    }
+
+    /// The same in two parts, of which the first may be done under a lock: whether there is to be the second, ``launch()``.
+    func enqueue(_ command: @escaping Command) -> Bool {
+        state.withLock { state in
+            state.needs += 1
+            append(command, to: &state)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+    }
+
+    func launch() {
+        var goesOn: Bool
+        repeat {
+            do throws(SystemError) {
+                return try startThread("pusher-lws") { self.run() }
+            } catch {
+                goesOn = serve { EventLoop(loop: self, failure: .noLoop(error.text)) }
+            }
+        } while goesOn
+    }
+
+    /// Has a command run on the loop's thread, after all that were posted before; dropped if the thread doesn't run.
+    func post(_ command: @escaping Command) {
+        state.withLock { state in
+            if state.isRunning { append(command, to: &state) }
+        }
+    }
+
+    private func append(_ command: @escaping Command, to state: inout State) {
+        state.commands.append(command)
+        if state.commands.count == 1 { wake(state) }
+    }
+
+    /// Under the lock, so that what is woken is there.
+    private func wake(_ state: State) {
+        state.wakeUp?()
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        while serve({ EventLoop(loop: self) }) {}
+    }
+
+    /// Serves until somebody wants it to stop; whether there is more to do.
+    private func serve(_ makeService: () -> EventLoop) -> Bool {
+        let waiting = serveUntilEnd(makeService)
+        // Decided first, and the service is gone: who waited for the end must find it.
+        let goesOn = isNeeded()
+        waiting.forEach { $0.resume() }
+        return goesOn
+    }
+
+    /// Serves until somebody wants it to stop, and gives back who that was; if it can't, until everybody was told so.
+    private func serveUntilEnd(_ makeService: () -> EventLoop) -> [CheckedContinuation<Void, Never>] {
+        let service = makeService()
+        state.withLock { $0.wakeUp = service.wakeUp }
+        while true {
+            // Commands first: what was posted before the wake-up was published woke nobody.
+            runCommands(on: service)
+            let hasMore = service.settle()
+            if let waiting = waitingForEnd(of: service) {
+                service.stop()
+                return waiting
+            }
+            service.wait(hasMore ? .notAtAll : .untilNext)
+        }
+    }
+
+    /// Who wanted it to stop, when it is to: not before the commands that were posted before that. One that can't serve stops as soon as
+    /// those were told so who were there: who asks later asks for another try.
+    private func waitingForEnd(of service: EventLoop) -> [CheckedContinuation<Void, Never>]? {
+        state.withLock { state in
+            let isDone = state.commands.isEmpty
+            guard service.failure != nil || (isDone && !state.stopping.isEmpty) else { return nil }
+            state.wakeUp = nil
+            guard isDone else { return [] }
+            defer { state.stopping = [] }
+            return state.stopping
+        }
+    }
+
+    /// Whether somebody opened something, or wants it to stop, after it had stopped.
+    private func isNeeded() -> Bool {
+        state.withLock { state in
+            state.isRunning = state.needs > 0 || !state.stopping.isEmpty
+            if !state.isRunning { state.commands = [] }
+            return state.isRunning
+        }
+    }
+
+    private func runCommands(on service: EventLoop) {
+        let commands = state.withLock { state in
+            defer {
+                state.commands = []
+                state.needs = 0
+            }
+            return state.commands
+        }
+        for command in commands {
+            command(service)
+        }
+    }
+}
+#endif

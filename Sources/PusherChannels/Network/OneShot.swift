@@ -1,0 +1,28 @@
+/// Resumes a continuation once, with the first answer that is given, before or after the continuation is there.
+final class OneShot<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Value, any Error>)
+        case given(Result<Value, any Error>)
+    }
+
+    private let state = Locked(State.open)
+
+    func await(with continuation: CheckedContinuation<Value, any Error>) {
+        let given: Result<Value, any Error>? = state.withLock { state in
+            if case .given(let result) = state { return result }
+            state = .awaited(continuation)
+            return nil
+        }
+        if let given { continuation.resume(with: given) }
+    }
+
+    func give(_ result: Result<Value, any Error>) {
+        let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
+            defer { if case .given = state {} else { state = .given(result) } }
+            if case .awaited(let continuation) = state { return continuation }
+            return nil
+        }
+        continuation?.resume(with: result)
+    }
+}

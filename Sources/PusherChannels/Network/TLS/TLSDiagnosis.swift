@@ -1,0 +1,109 @@
+#if canImport(COpenSSL)
+import COpenSSL
+
+/// What OpenSSL complains of.
+struct OpenSSLError: Equatable {
+    let library: Int32
+    let reason: Int32
+
+    /// Takes the error of the call just made on this thread: the last, which says what became of those that led to it.
+    static func take() -> OpenSSLError {
+        let code = ERR_peek_last_error()
+        ERR_clear_error()
+        return OpenSSLError(library: ERR_GET_LIB(code), reason: ERR_GET_REASON(code))
+    }
+}
+
+extension OpenSSLError {
+    /// The stream ended without a goodbye.
+    static let unexpectedEnd = OpenSSLError(library: ERR_LIB_SSL, reason: SSL_R_UNEXPECTED_EOF_WHILE_READING)
+}
+
+extension OpenSSLError: CustomStringConvertible {
+    var description: String {
+        let code = UInt(library) << 23 | UInt(reason)
+        let text = ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"
+        // Of an alert without what stands before: the protocol that had it first, which OpenSSL's versions name in different ways.
+        let isAlert = library == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET
+        guard isAlert, let alert = text.firstRange(of: "alert ") else { return text }
+        return String(text[alert.lowerBound...])
+    }
+}
+
+/// Why a TLS session failed: for code and for a person.
+struct TLSDiagnosis {
+    let failure: TLSError
+    let reason: String
+
+    /// What is reported of the server.
+    func failure(endpoint: String) -> WebSocketFailure {
+        WebSocketFailure(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
+    }
+
+    static let notPinned = TLSDiagnosis(
+        failure: .publicKeyNotPinned, reason: "none of the public keys that vouch for the server is a pinned one")
+
+    private init(failure: TLSError, reason: String) {
+        self.failure = failure
+        self.reason = reason
+    }
+
+    /// What became of the client's certificate in a handshake.
+    enum ClientCertificate {
+        case notAsked, missing, shown
+    }
+
+    /// Makes sense of an error. `verdict` is the verifier's on the server's certificate.
+    init(_ error: OpenSSLError, verdict: Int, clientCertificate: ClientCertificate) {
+        guard error.library == ERR_LIB_SSL else {
+            self.init(failure: .handshakeFailed, reason: "\(error)")
+            return
+        }
+        switch (error.reason - SSL_AD_REASON_OFFSET, clientCertificate) {
+        case (SSL_R_CERTIFICATE_VERIFY_FAILED - SSL_AD_REASON_OFFSET, _):
+            self.init(verdict: verdict)
+        // TLS 1.2 and older have no word of their own for it, and servers not one they agree on.
+        case (SSL_AD_CERTIFICATE_REQUIRED, _), (SSL_AD_HANDSHAKE_FAILURE, .missing), (SSL_AD_BAD_CERTIFICATE, .missing):
+            self.init(failure: .clientCertificateRequired, reason: "the server wants a client certificate (\(error))")
+        case (SSL_AD_BAD_CERTIFICATE, _), (SSL_AD_UNSUPPORTED_CERTIFICATE, _), (SSL_AD_CERTIFICATE_REVOKED, _),
+            (SSL_AD_CERTIFICATE_EXPIRED, _), (SSL_AD_CERTIFICATE_UNKNOWN, _), (SSL_AD_UNKNOWN_CA, _), (SSL_AD_ACCESS_DENIED, _):
+            self.init(failure: .clientCertificateRefused, reason: "the server refuses the client certificate (\(error))")
+        case (SSL_AD_PROTOCOL_VERSION, _):
+            self.init(failure: .unsupportedVersion, reason: "the server speaks no TLS version that is allowed here (\(error))")
+        default:
+            self.init(error)
+        }
+    }
+
+    private init(_ error: OpenSSLError) {
+        switch error.reason {
+        case SSL_R_UNSUPPORTED_PROTOCOL:
+            self.init(failure: .unsupportedVersion, reason: "the server speaks no TLS version that is allowed here (\(error))")
+        case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_UNKNOWN_PROTOCOL, SSL_R_PACKET_LENGTH_TOO_LONG,
+            SSL_R_UNEXPECTED_MESSAGE:
+            self.init(failure: .notTLS, reason: "what answers doesn't speak TLS (\(error))")
+        default:
+            self.init(failure: .handshakeFailed, reason: "\(error)")
+        }
+    }
+
+    /// What the verifier has against the server's certificate.
+    private init(verdict: Int) {
+        let failure: TLSError =
+            switch Int32(clamping: verdict) {
+            case X509_V_ERR_CERT_HAS_EXPIRED: .certificateExpired
+            case X509_V_ERR_CERT_NOT_YET_VALID: .certificateNotYetValid
+            case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongHost
+            case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
+            case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+                X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
+                X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_SIGNATURE_FAILURE:
+                .untrustedAuthority
+            default: .certificateRejected
+            }
+        self.init(
+            failure: failure,
+            reason: "the server's certificate is refused: \(String(cString: X509_verify_cert_error_string(verdict)))")
+    }
+}
+#endif

@@ -1,0 +1,364 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// An open connection ends with one report, whoever ends it and however.
+@Suite struct ClosingTests {
+    private let endless: @Sendable (RawConnection) throws -> Void = { connection in
+        try connection.upgrade()
+        while true {
+            let frame = try connection.readFrame()
+            try connection.send(frame)
+            if frame.opcode == 8 { break }
+        }
+        try connection.readToEnd()
+    }
+
+    private func closure(_ script: @escaping @Sendable (RawConnection) throws -> Void) async throws -> SocketEvent? {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try script(connection)
+        }
+        return try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            let events = await rig.events.untilClosed()
+            withExtendedLifetime(server) {}
+            #expect(events.count == 2)
+            return events.last
+        }
+    }
+
+    @Test func theServerCloses() async throws {
+        let echo = Note<Frame>()
+        let event = try await closure { connection in
+            try connection.send(.close(4001, "Grüße, app does not exist"))
+            echo.send(try connection.readFrame())
+            try connection.readToEnd()
+        }
+        #expect(event == .closed(.closed(code: 4001, reason: "Grüße, app does not exist"), first))
+        #expect(try await withWatchdog { await echo.next()?.payload.prefix(2) } == [0x0F, 0xA1])
+    }
+
+    @Test func theServerClosesWithoutACode() async throws {
+        let event = try await closure { connection in
+            try connection.send(Frame(opcode: 8, payload: []))
+            try connection.readToEnd()
+        }
+        #expect(event == .closed(.closed(code: 1005, reason: ""), first))
+    }
+
+    @Test(arguments: [false, true])
+    func theConnectionBreaks(resets: Bool) async throws {
+        let event = try await closure { connection in
+            if resets { connection.resetOnClose() }
+        }
+        #expect(event?.failure?.kind == .connectionLost)
+    }
+
+    @Test func weCloseAfterAllThatWasSent() async throws {
+        let frames = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            while true {
+                let frame = try connection.readFrame()
+                frames.send(frame)
+                if frame.opcode == 8 {
+                    try connection.send(frame)
+                    break
+                }
+            }
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            let large = String(repeating: "z", count: 300_000)
+            rig.socket.send("one")
+            rig.socket.send(large)
+            rig.socket.send("three")
+            rig.socket.close(code: 4100, reason: "that's all")
+            rig.socket.send("too late")
+            #expect(await frames.next() == .text("one"))
+            #expect(await frames.next() == .text(large))
+            #expect(await frames.next() == .text("three"))
+            #expect(await frames.next() == .close(4100, "that's all"))
+            #expect(await rig.events.next() == .closed(.closed(code: 4100, reason: "that's all"), first))
+        }
+    }
+
+    @Test func aReasonThatIsTooLongIsCutAtACharacter() async throws {
+        let frames = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            frames.send(try connection.readFrame())
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            let reason = String(repeating: "ü", count: 100)
+            rig.socket.close(code: 1000, reason: reason)
+            #expect(await frames.next() == .close(1000, String(repeating: "ü", count: 61)))
+            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: reason), first))
+        }
+    }
+
+    @Test func aServerThatIgnoresOurCloseIsNotWaitedForLong() async throws {
+        let ended = Note<Bool>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+            ended.send(true)
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            rig.socket.close(code: 1000, reason: "")
+            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
+            #expect(await ended.next() == true)
+        }
+    }
+
+    /// A close frame tells whether to come back, and may be there when nobody reads.
+    @Test(arguments: [RawServer.Ending.finish, .reset], [false, true])
+    func theServerClosesWhileReadingIsPaused(ending: RawServer.Ending, secure: Bool) async throws {
+        let paused = DispatchSemaphore(value: 0)
+        let sent = Note<Void>()
+        let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
+            try connection.upgrade()
+            paused.wait()
+            try connection.send(Frame.text("last words").bytes + Frame.close(4001, "go away").bytes)
+            if case .reset = ending { connection.resetOnceArrived() } else { connection.finish() }
+            sent.send(())
+            if case .finish = ending { try connection.readToEnd() }
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+            #expect(await rig.events.next() == .opened(first))
+            rig.socket.setReading(false)
+            await serviceTurn()
+            paused.signal()
+            await sent.next()
+            // A server that only says that nothing more comes is still there: what it said waits, as it should.
+            if case .finish = ending { rig.socket.setReading(true) }
+            #expect(
+                await rig.events.untilClosed() == [
+                    .text("last words"), .closed(.closed(code: 4001, reason: "go away"), first),
+                ])
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    /// The end that the server is given two seconds for looks the same to us: it is the server that sees whether it was heard.
+    @Test func weCloseWhileReadingIsPaused() async throws {
+        let answers = Note<Frame?>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(.text("unread"))
+            let close = try connection.readFrame()
+            try connection.send(Frame(opcode: 9, payload: Array("heard?".utf8)))
+            answers.send(try? connection.readFrame())
+            try connection.send(close)
+        }
+        try await withWatchdog {
+            // A busy machine may take longer than that to answer.
+            for attempt in 1...10 {
+                let rig = SocketRig()
+                rig.open(port: server.port, attempt: attempt)
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+                rig.socket.setReading(false)
+                rig.socket.close(code: 1000, reason: "")
+                let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt))
+                #expect(await rig.events.untilClosed().last == end)
+                if await answers.next() == .some(.pong("heard?")) { return }
+            }
+            Issue.record("what the server said after our close frame was never read")
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost", "does-not-exist.invalid"])
+    func closeBeforeOpen(host: String) async throws {
+        let server = try RawServer(script: endless)
+        try await withWatchdog {
+            for attempt in 1...20 {
+                let rig = SocketRig()
+                rig.open(port: server.port, host: host, attempt: attempt)
+                rig.socket.close(code: 1000, reason: "")
+                let events = await rig.events.untilClosed()
+                // Never opened, or closed like any other.
+                switch events.last {
+                case .closed(.failed(let failure), ConnectionAttempt(attempt)):
+                    #expect(failure.kind == .cancelled || failure.kind == .hostNotFound)
+                    #expect(events.count == 1)
+                default:
+                    #expect(events.last == .closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt)))
+                }
+            }
+        }
+    }
+
+    /// More than may open at a time: each that is closed meanwhile makes room for another.
+    @Test func whatIsClosedWhileItOpensKeepsNoPlace() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            asked.send(())
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            for attempt in 1...ConnectLimiter.limit + 1 {
+                let rig = SocketRig()
+                rig.open(port: server.port, attempt: attempt)
+                await asked.next()
+                rig.socket.close(code: 1000, reason: "")
+                #expect(await rig.events.untilClosed().last?.failure?.kind == .cancelled)
+            }
+        }
+    }
+
+    @Test func closeWithoutOpenIsNothing() async throws {
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.close(code: 1000, reason: "")
+            rig.socket.send("nobody")
+            rig.socket.setReading(false)
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            guard case .closed(_, second) = await rig.events.next() else {
+                Issue.record("the first report must be the second attempt's")
+                return
+            }
+        }
+    }
+
+    @Test func openWhileOpenClosesTheEarlierAttempt() async throws {
+        let closes = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            while true {
+                let frame = try connection.readFrame()
+                if frame.opcode == 8 { closes.send(frame) }
+                try connection.send(frame)
+            }
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port, attempt: 1)
+            #expect(await rig.events.next() == .opened(first))
+            rig.open(port: server.port, attempt: 2)
+            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
+            #expect(await rig.events.next() == .opened(second))
+            #expect(await closes.next() == .close(1000))
+            rig.socket.send("still here")
+            #expect(await rig.events.next() == .text("still here"))
+        }
+    }
+
+    @Test func openFromWithinTheCloseReport() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(.close(4200, "reconnect"))
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let port = server.port
+            let holder = Locked<SocketRig?>(nil)
+            let rig = SocketRig { event in
+                guard case .closed(_, let attempt) = event, attempt.number < 20 else { return }
+                holder.withLock { $0 }?.open(port: port, attempt: attempt.number + 1)
+            }
+            holder.withLock { $0 = rig }
+            rig.open(port: port)
+            for attempt in 1...20 {
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+                #expect(
+                    await rig.events.next()
+                        == .closed(.closed(code: 4200, reason: "reconnect"), ConnectionAttempt(attempt)))
+            }
+            holder.withLock { $0 = nil }
+        }
+    }
+
+    @Test func aSocketThatIsLetGoClosesItsConnection() async throws {
+        let frames = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            let frame = try connection.readFrame()
+            try connection.send(frame)
+            try connection.readToEnd()
+            frames.send(frame)
+        }
+        try await withWatchdog {
+            let events = SocketEvents()
+            weak var box: DelegateBox?
+            do {
+                let socket = NetworkWebSocket(loop: .patient)
+                box = socket.delegateBox
+                socket.delegate = events
+                socket.open(WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
+                #expect(await events.next() == .opened(first))
+            }
+            #expect(await events.next() == .closed(.closed(code: 1000, reason: ""), first))
+            #expect(await frames.next() == .close(1000))
+            // The server saw the end of the connection, so libwebsockets is done with it after at most one more turn.
+            await serviceTurn()
+            await serviceTurn()
+            #expect(box == nil)
+        }
+    }
+
+    @Test func aHundredSocketsLeaveNothingBehind() async throws {
+        let ended = Note<Bool>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(connection.readFrame())
+            try connection.readToEnd()
+            ended.send(true)
+        }
+        try await withWatchdog {
+            let boxes = WeakBoxes()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...100 {
+                    group.addTask {
+                        let rig = SocketRig()
+                        boxes.add(rig.socket.delegateBox)
+                        rig.open(port: server.port, attempt: number)
+                        #expect(await rig.events.next() == .opened(ConnectionAttempt(number)))
+                        rig.socket.close(code: 1000, reason: "")
+                        let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(number))
+                        #expect(await rig.events.next() == end)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for _ in 1...100 { #expect(await ended.next() == true) }
+            await serviceTurn()
+            await serviceTurn()
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+            #expect(boxes.living == 0)
+        }
+    }
+}
+
+/// Counts who of a number of objects is still there.
+private final class WeakBoxes: Sendable {
+    private struct Reference {
+        weak var box: DelegateBox?
+    }
+
+    private let references = Locked<[Reference]>([])
+
+    var living: Int { references.withLock { $0.count { $0.box != nil } } }
+
+    func add(_ box: DelegateBox) {
+        references.withLock { $0.append(Reference(box: box)) }
+    }
+}
+#endif

@@ -1,0 +1,32 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+/// The page "When connecting fails" says what happens: each of its rows is made to happen, and read as it says.
+@Suite struct FailureCatalogTests {
+    /// A row: what is wrong, the failure's kind, its message.
+    private static let rows: [String: FailureReport] = {
+        let path = "Sources/PusherChannels/PusherChannels.docc/WhenConnectingFails.md"
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+        let page = (try? String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)) ?? ""
+        var rows: [String: FailureReport] = [:]
+        for line in page.split(separator: "\n") where line.hasPrefix("| ") {
+            let cells = line.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+            guard cells.count == 3, cells[1].hasPrefix("`") else { continue }
+            rows[cells[0]] = FailureReport(kind: String(cells[1].dropFirst().dropLast()), message: cells[2])
+        }
+        return rows
+    }()
+
+    @Test(arguments: FailureScenario.all)
+    func whatAClientHears(scenario: FailureScenario) async throws {
+        let report = try await scenario.run()
+        #expect(report == Self.rows[scenario.name], "| \(scenario.name) | `\(report.kind)` | \(report.message) |")
+    }
+
+    @Test func thePageHasNoOtherRows() {
+        #expect(Set(Self.rows.keys) == Set(FailureScenario.all.map { $0.name }))
+        #expect(Set(FailureScenario.all.map { $0.name }).count == FailureScenario.all.count)
+    }
+}
+#endif

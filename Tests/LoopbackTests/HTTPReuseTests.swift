@@ -1,0 +1,311 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import FoundationNetworking
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Connections that carry one request after the other, and what happens when they are gone.
+@Suite struct HTTPReuseTests {
+    private let rig = HTTPRig()
+    private let log = HTTPLog()
+
+    private func answers(_ count: Int, port: Int) async throws -> [String] {
+        var answers: [String] = []
+        for number in 1...count { answers.append(try await rig.answer(HTTPRig.request(port: port, "/\(number)"))) }
+        return answers
+    }
+
+    /// Makes requests, so many at a time; how many were answered as they should be.
+    private func many(_ count: Int, atATime limit: Int, _ address: String, with rig: HTTPRig) async throws -> Int {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            var good = 0
+            for number in 1...count {
+                if number > limit, try await group.next() == true { good += 1 }
+                group.addTask {
+                    let request = try HTTPRig.request("\(address)/\(number)", method: "POST", body: "\(number)")
+                    return try await rig.answer(request) == "200 ok"
+                }
+            }
+            for try await isGood in group where isGood { good += 1 }
+            return good
+        }
+    }
+
+    @Test func requestsOneAfterTheOtherShareAConnection() async throws {
+        let server = try RawServer(log: log) { _, request in okay("\(request)") }
+        try await withWatchdog {
+            let all = try await answers(20, port: server.port)
+            #expect(all == (1...20).map { "200 \($0)" })
+            #expect(log.connections == 1)
+        }
+    }
+
+    @Test func requestsAtATimeShareSix() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        try await withWatchdog {
+            let count = try await many(200, atATime: 16, "http://127.0.0.1:\(server.port)", with: rig)
+            #expect(count == 200)
+            #expect(log.requests.count == 200)
+            #expect(log.connections <= ConnectionPool.limit)
+        }
+    }
+
+    @Test func handshakesAreFewToo() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
+        let authority = try #require(proxy.certificateAuthority)
+        let tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+        try await withWatchdog {
+            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+            let count = try await many(200, atATime: 16, "https://127.0.0.1:\(proxy.port)", with: rig)
+            #expect(count == 200)
+            #expect(proxy.connectionCount <= ConnectionPool.limit)
+        }
+        proxy.stop()
+    }
+
+    /// The seventh waits until one of six is answered, and those behind it wait in their order.
+    @Test func requestsWaitInTheirOrder() async throws {
+        let gate = Note<Void>()
+        let open = Locked(DispatchSemaphore(value: 0))
+        let server = try RawServer(log: log) { _, request in
+            if request == 1 {
+                gate.send(())
+                open.withLock { $0 }.wait()
+            }
+            return okay()
+        }
+        try await withWatchdog {
+            let order = Note<String>()
+            for number in 1...12 {
+                let path = "/\(number)"
+                rig.session.dataTask(with: try HTTPRig.request(port: server.port, path)) { _, response, _ in
+                    order.send(response == nil ? "nothing" : path)
+                }.resume()
+            }
+            for _ in 1...6 { await gate.next() }
+            #expect(Set(log.requests.map { $0.prefix(2) }) == ["/1", "/2", "/3", "/4", "/5", "/6"])
+            // One connection goes on, and takes all that wait.
+            open.withLock { $0 }.signal()
+            for _ in 1...7 { _ = await order.next() }
+            #expect(log.requests.dropFirst(6).map { $0.prefix { $0 != " " } } == ["/7", "/8", "/9", "/10", "/11", "/12"])
+            for _ in 1...5 { open.withLock { $0 }.signal() }
+            for _ in 1...5 { _ = await order.next() }
+            #expect(log.connections == 6)
+        }
+    }
+
+    // MARK: Connections that end
+
+    @Test(arguments: ["Connection: close\r\n", "Keep-Alive: timeout=1\r\n"])
+    func aServerThatSaysThatItHangsUp(field: String) async throws {
+        let server = try RawServer(log: log) { _, _ in okay("x", field) }
+        try await withWatchdog {
+            let all = try await answers(3, port: server.port)
+            #expect(all == ["200 x", "200 x", "200 x"])
+            #expect(log.connections == 3)
+        }
+    }
+
+    @Test func anIdleConnectionThatTheServerCloses() async throws {
+        let closed = Note<Void>()
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            try connection.send(okay("\(number)"))
+            if number == 1 {
+                connection.finish()
+                try connection.readToEnd()
+                closed.send(())
+            } else {
+                try connection.readToEnd()
+            }
+        }
+        try await withWatchdog {
+            let answer = try await rig.answer(HTTPRig.request(port: server.port))
+            #expect(answer == "200 1")
+            // The client has closed its end, too.
+            await closed.next()
+            #expect(try await rig.answer(HTTPRig.request(port: server.port)) == "200 2")
+        }
+    }
+
+    /// Two seconds, of which one is left for the server's goodbye to arrive.
+    @Test func anIdleConnectionIsClosedBeforeTheServerDoes() async throws {
+        let closed = Note<Bool>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(okay("x", "Keep-Alive: timeout=2\r\n"))
+            closed.send(try connection.readToEnd().isEmpty)
+        }
+        try await withWatchdog {
+            let answer = try await rig.answer(HTTPRig.request(port: server.port))
+            #expect(answer == "200 x")
+            #expect(await closed.next() == true)
+        }
+    }
+
+    /// A second answer to one request would be taken for that to the next.
+    @Test(arguments: [true, false])
+    func moreThanAnAnswer(atOnce: Bool) async throws {
+        let said = Note<Void>()
+        let heard = DispatchSemaphore(value: 0)
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            if number > 1 {
+                try connection.send(okay("another connection"))
+            } else if atOnce {
+                try connection.send(okay("first") + okay("forged"))
+            } else {
+                try connection.send(okay("first"))
+                heard.wait()
+                let forged = Array(okay("forged").utf8)
+                // When the client has read it.
+                try connection.send(forged, cut: .every(forged.count))
+                said.send(())
+            }
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(okay("used again"))
+            }
+        }
+        try await withWatchdog {
+            let answer = try await rig.answer(HTTPRig.request(port: server.port))
+            #expect(answer == "200 first")
+            heard.signal()
+            if !atOnce {
+                await said.next()
+                await serviceTurn()
+            }
+            #expect(try await rig.answer(HTTPRig.request(port: server.port)) == "200 another connection")
+        }
+    }
+
+    /// An answer before all of the request was sent: the rest of it would be taken for the next one.
+    @Test func anAnswerThatDoesNotWaitForTheRequest() async throws {
+        // More than the kernels hold between the two.
+        let size = 32 << 20
+        let heard = DispatchSemaphore(value: 0)
+        let isCut = Note<Bool>()
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 413 No\r\nContent-Length: 1\r\n\r\n\(number)")
+            guard number == 1 else { return }
+            heard.wait()
+            isCut.send(connection.readRest().count < size)
+        }
+        try await withWatchdog {
+            let body = String(repeating: "x", count: size)
+            let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body))
+            #expect(answer == "413 1")
+            // At once: a connection that were kept would be closed for its age some day.
+            #expect(try await rig.answer(HTTPRig.request(port: server.port)) == "413 2")
+            heard.signal()
+            #expect(await isCut.next() == true)
+        }
+    }
+
+    /// The time for which it may be idle is over while it isn't.
+    @Test func aConnectionThatIsUsedAgainIsNotClosedForItsAge() async throws {
+        let (open, end, isOver) = (DispatchSemaphore(value: 0), Note<String>(), Note<URLError.Code?>())
+        let server = try RawServer(log: log) { _, request in
+            // For one second.
+            if request == 1 { return okay("first", "Keep-Alive: timeout=2\r\n") }
+            open.wait()
+            return okay("second")
+        }
+        let silent = try RawServer { try $0.readToEnd() }
+        try await withWatchdog {
+            let second = rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { data, _, _ in
+                end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "")
+            }
+            // A deadline of the same loop that is due later.
+            let late = rig.session.dataTask(with: try HTTPRig.request(port: silent.port, timeout: 1)) { _, _, error in
+                isOver.send((error as? URLError)?.code)
+            }
+            // From within the answer: before the connection is old, however busy the machine is.
+            rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
+                second.resume()
+                late.resume()
+            }.resume()
+            #expect(await isOver.next() == .some(.timedOut))
+            open.signal()
+            #expect(await end.next() == "second")
+            #expect(log.connections == 1)
+        }
+    }
+
+    // MARK: Whose connections
+
+    /// At once, not when they are old.
+    @Test func connectionsGoWithTheirSession() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        try await withWatchdog {
+            // Its task is all that is left of it.
+            let answer = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).answer(
+                HTTPRig.request(port: server.port))
+            #expect(answer == "200 ok")
+            // The loop lets go of it in the turn in which it has answered, and hears of that in the next.
+            await serviceTurn()
+            await serviceTurn()
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+        }
+    }
+
+    @Test func sessionsWithTheSameSettingsShareConnections() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
+        let authority = try #require(proxy.certificateAuthority)
+        let root = NetworkHTTPSession(proxy: .none, loop: .patient)
+        try await withWatchdog {
+            var tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+            let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
+            for _ in 1...3 {
+                _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).answer(request)
+            }
+            #expect(proxy.connectionCount == 1)
+            tls.minimumVersion = .tls13
+            _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).answer(request)
+            #expect(proxy.connectionCount == 2)
+            // What one may do, another may not.
+            #expect(try await HTTPRig(root).failure(request).code == .serverCertificateHasUnknownRoot)
+            // Another session has connections of its own.
+            _ = try await HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)).answer(request)
+            #expect(proxy.connectionCount == 4)
+        }
+        proxy.stop()
+    }
+
+    @Test func aLoopThatIsShutDown() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            asked.send(())
+            if number > 6 { try connection.send(okay("again")) }
+            try connection.readToEnd()
+        }
+        let loop = NetworkLoop(timeouts: .long)
+        try await withWatchdog {
+            let session = NetworkHTTPSession(proxy: .none, loop: loop)
+            let ends = Note<URLError.Code?>()
+            for _ in 1...9 {
+                session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, error in
+                    ends.send((error as? URLError)?.code)
+                }.resume()
+            }
+            for _ in 1...6 { await asked.next() }
+            await loop.shutdown()
+            for _ in 1...9 { #expect(await ends.next() == .some(.cancelled)) }
+            #expect(log.connections == 6)
+            #expect(try await HTTPRig(session).answer(HTTPRig.request(port: server.port)) == "200 again")
+            await loop.shutdown()
+        }
+    }
+}
+#endif

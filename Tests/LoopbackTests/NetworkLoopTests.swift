@@ -1,0 +1,374 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import Processes
+@testable import PusherChannels
+import Testing
+
+/// Loops of one's own, from their first connection to their end.
+@Suite struct NetworkLoopTests {
+    /// Where a connection stands when its loop is shut down.
+    enum Stage: CaseIterable, Sendable {
+        case resolving, connecting, securing, upgrading, open, paused, closing
+    }
+
+    private func rig(_ loop: NetworkLoop) -> SocketRig {
+        SocketRig(socket: NetworkWebSocket(loop: loop))
+    }
+
+    private func echo() throws -> RawServer {
+        try RawServer { connection in
+            try connection.upgrade()
+            while true { try connection.send(.text(connection.readFrame().text)) }
+        }
+    }
+
+    /// Brings a connection to a stage, with what keeps it there.
+    private func bring(to stage: Stage, on loop: NetworkLoop) async throws -> (rig: SocketRig, holding: [any Sendable]) {
+        let reached = Note<Void>()
+        let isQuiet = stage == .securing || stage == .upgrading
+        let server = try RawServer { connection in
+            if isQuiet {
+                // Also where the client has given up before.
+                defer { reached.send(()) }
+                if stage == .upgrading { _ = try connection.readRequest() }
+                reached.send(())
+                try connection.readToEnd()
+            } else {
+                try connection.upgrade()
+                if stage == .closing { _ = try connection.readFrame() }
+                reached.send(())
+                try connection.readToEnd()
+            }
+        }
+        let rig: SocketRig
+        switch stage {
+        case .resolving:
+            rig = SocketRig(socket: NetworkWebSocket(loop: loop) { _, _ in reached.send(()) })
+            rig.open(port: 80, host: "slow.example")
+        case .connecting:
+            let full = try FullListener()
+            rig = self.rig(loop)
+            rig.open(port: full.port)
+            await serviceTurn(of: loop)
+            return (rig, [full])
+        default:
+            rig = self.rig(loop)
+            rig.open(port: server.port, secure: stage == .securing)
+        }
+        if stage == .paused || stage == .closing || stage == .open { #expect(await rig.events.next() == .opened(first)) }
+        if stage == .paused { rig.socket.setReading(false) }
+        if stage == .closing { rig.socket.close(code: 1000, reason: "") }
+        await reached.next()
+        return (rig, [server])
+    }
+
+    @Test(arguments: Stage.allCases)
+    func shutdownEndsAConnectionWhereverItStands(stage: Stage) async throws {
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let (rig, holding) = try await bring(to: stage, on: loop)
+            await loop.shutdown()
+            guard case .closed(let closure, first) = await rig.events.next() else {
+                Issue.record("not closed")
+                return
+            }
+            switch stage {
+            case .resolving, .connecting, .securing, .upgrading:
+                #expect(closure == .failed(WebSocketFailure(.cancelled, "The loop was shut down")))
+            case .open, .paused:
+                #expect(closure == .failed(WebSocketFailure(.cancelled, "The loop was shut down")))
+            case .closing:
+                #expect(closure == .closed(code: 1000, reason: ""))
+            }
+            withExtendedLifetime(holding) {}
+        }
+    }
+
+    @Test func aLoopThatWasShutDownStartsAgain() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = rig(loop)
+            for attempt in 1...3 {
+                rig.open(port: server.port, attempt: attempt)
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+                rig.socket.send("hello")
+                #expect(await rig.events.next() == .text("hello"))
+                await loop.shutdown()
+                guard case .closed = await rig.events.next() else {
+                    Issue.record("not closed")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func shutdownOfALoopThatNeverRanReturns() async {
+        await NetworkLoop(timeouts: .long).shutdown()
+    }
+
+    @Test func severalMayWaitForTheSameShutdown() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = rig(loop)
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 { group.addTask { await loop.shutdown() } }
+            }
+        }
+    }
+
+    @Test func aConnectionAskedForBeforeTheShutdownIsReportedOnce() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            for _ in 0..<50 {
+                let loop = NetworkLoop(timeouts: .long)
+                let rig = rig(loop)
+                rig.open(port: server.port)
+                await loop.shutdown()
+                let events = await rig.events.untilClosed()
+                #expect(events.count <= 2)
+                await loop.shutdown()
+            }
+        }
+    }
+
+    @Test func loopsLeaveNoDescriptor() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            var rigs: [(NetworkLoop, SocketRig)] = []
+            for _ in 0..<10 {
+                let loop = NetworkLoop(timeouts: .long)
+                let rig = rig(loop)
+                rig.open(port: server.port)
+                #expect(await rig.events.next() == .opened(first))
+                rigs.append((loop, rig))
+            }
+            #expect(ProcessTables.connections(toPort: server.port) == 10)
+            for (loop, rig) in rigs {
+                await loop.shutdown()
+                _ = await rig.events.untilClosed()
+            }
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+        }
+    }
+
+    // MARK: What is left of a loop
+
+    @Test(arguments: Stage.allCases)
+    func nothingIsLeftOfALoop(stage: Stage) async throws {
+        struct Weak {
+            weak var service: EventLoop?
+        }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let (rig, holding) = try await bring(to: stage, on: loop)
+            // More than have their turn at once, to an endpoint that is busy with them.
+            let full = try FullListener()
+            let waiting = (0..<100).map { _ in self.rig(loop) }
+            for rig in waiting { rig.open(port: full.port) }
+            if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
+            let service = Locked(Weak())
+            loop.post { current in service.withLock { $0.service = current } }
+            await serviceTurn(of: loop)
+            await loop.shutdown()
+            #expect(service.withLock { $0.service } == nil)
+            withExtendedLifetime((rig, holding, full, waiting)) {}
+        }
+    }
+
+    @Test func onlyOpeningStartsALoopAgain() async throws {
+        let server = try echo()
+        let answer = Locked<(@Sendable (AddressResolver.Answer) -> Void)?>(nil)
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            var rig: SocketRig? = self.rig(loop)
+            rig?.open(port: server.port)
+            let slow = SocketRig(
+                socket: NetworkWebSocket(loop: loop) { _, completion in answer.withLock { $0 = completion } })
+            slow.open(port: 80, host: "slow.example")
+            #expect(await rig?.events.next() == .opened(first))
+            await loop.shutdown()
+            rig?.socket.send("late")
+            rig?.socket.setReading(false)
+            rig?.socket.close(code: 1000, reason: "")
+            rig = nil
+            answer.withLock { $0 }?(.success(["127.0.0.1"]))
+            #expect(!loop.isRunning)
+        }
+    }
+
+    @Test func whatIsAskedForDuringAShutdownIsForgotten() async throws {
+        final class Token: Sendable {}
+        struct Weak {
+            weak var token: Token?
+        }
+        let server = try echo()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let token = Locked(Weak())
+            let holder = Locked<SocketRig?>(nil)
+            // Reported while the loop still runs, and nothing of it is done any more.
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
+                guard case .closed = event else { return }
+                holder.withLock { $0 }?.socket.setReading(true)
+                let asked = Token()
+                token.withLock { $0.token = asked }
+                loop.post { _ in withExtendedLifetime(asked) {} }
+            }
+            holder.withLock { $0 = rig }
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            await loop.shutdown()
+            #expect(await rig.events.next()?.failure?.kind == .cancelled)
+            #expect(!loop.isRunning)
+            #expect(token.withLock { $0.token } == nil)
+            holder.withLock { $0 = nil }
+        }
+    }
+
+    @Test func anAnswerThatComesTooLateIsNobodyElses() async throws {
+        let server = try RawServer.answering()
+        let answers = Locked<[String: @Sendable (AddressResolver.Answer) -> Void]>([:])
+        let asked = Note<Void>()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = SocketRig(
+                socket: NetworkWebSocket(loop: loop) { host, completion in
+                    answers.withLock { $0[host] = completion }
+                    asked.send(())
+                })
+            rig.open(port: server.port, host: "old.example")
+            await asked.next()
+            await loop.shutdown()
+            _ = await rig.events.untilClosed()
+            rig.open(port: server.port, host: "new.example", attempt: 2)
+            await asked.next()
+            // Whoever gets to hear of it gives up.
+            answers.withLock { $0["old.example"] }?(.failure(WebSocketFailure(.hostNotFound, "too late")))
+            await serviceTurn(of: loop)
+            answers.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
+            #expect(await rig.events.next() == .opened(second))
+            await loop.shutdown()
+        }
+    }
+
+    @Test func whatWasAskedForBeforeAShutdownIsDoneBefore() async throws {
+        let server = try echo()
+        let (started, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = rig(loop)
+            loop.start { _ in
+                started.send(())
+                goOn.wait()
+            }
+            await started.next()
+            // The loop is busy when both come.
+            let stopping = Task { await loop.shutdown() }
+            rig.open(port: server.port)
+            let again = Task { await loop.shutdown() }
+            goOn.signal()
+            await stopping.value
+            await again.value
+            guard case .closed = await rig.events.untilClosed().last else {
+                Issue.record("not closed")
+                return
+            }
+            #expect(!loop.isRunning)
+        }
+    }
+
+    // MARK: Deadlines
+
+    /// Among them those that are due when libwebsockets has looked for such the last time before it sleeps.
+    @Test func noDeadlineIsSleptThrough() async throws {
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            for microseconds in 0..<300 {
+                let fired = Note<Void>()
+                loop.start { service in
+                    let timer = service.timers.makeTimer()
+                    timer.set(after: .microseconds(microseconds)) { [timer] in
+                        withExtendedLifetime(timer) {}
+                        fired.send(())
+                    }
+                }
+                guard await fired.next() != nil else { break }
+            }
+            await loop.shutdown()
+        }
+    }
+
+    @Test(arguments: [Stage.resolving, .connecting, .securing, .upgrading])
+    func eachStageHasADeadline(stage: Stage) async throws {
+        let text =
+            switch stage {
+            case .resolving: "No address was found for slow.example"
+            case .connecting: "didn't accept the connection (address 127.0.0.1)"
+            case .securing: "didn't finish the TLS handshake"
+            default: "didn't answer the WebSocket upgrade"
+            }
+        try await withWatchdog {
+            // A busy machine may take longer to get as far as that.
+            var message = ""
+            for (limit, words) in [(Duration.milliseconds(100), "0.1 s"), (.seconds(1), "1 s"), (.seconds(12), "12 s")]
+            where !message.contains(text) {
+                let loop = NetworkLoop(timeouts: ConnectTimeouts(stage: limit, address: .milliseconds(10)))
+                let (rig, holding) = try await bring(to: stage, on: loop)
+                let failure = try #require(await rig.events.untilClosed().last?.failure)
+                #expect(failure.kind == .timedOut)
+                message = failure.message
+                #expect(message.hasSuffix("within \(words)"))
+                withExtendedLifetime(holding) {}
+                await loop.shutdown()
+            }
+            #expect(message.contains(text), "\(message)")
+        }
+    }
+
+    @Test func anAddressThatDoesNotAnswerGivesWayToTheNext() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let full = try FullListener(address: "127.0.0.2", port: server.port)
+            let loop = NetworkLoop(timeouts: ConnectTimeouts(stage: .seconds(86_400), address: .milliseconds(50)))
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(["127.0.0.2", "127.0.0.1"])) })
+            rig.open(port: server.port, host: "two.example")
+            #expect(await rig.events.next() == .opened(first))
+            withExtendedLifetime(full) {}
+            await loop.shutdown()
+        }
+    }
+
+    @Test func severalThatDoNotAnswerLeaveTimeForTheLast() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let silent = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
+            let full = try silent.map { try FullListener(address: $0, port: server.port) }
+            let loop = NetworkLoop(
+                timeouts: ConnectTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90)))
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(silent + ["127.0.0.1"])) })
+            rig.open(port: server.port, host: "four.example")
+            #expect(await rig.events.next() == .opened(first))
+            withExtendedLifetime(full) {}
+            await loop.shutdown()
+        }
+    }
+
+    @Test(arguments: [(1, 5), (2, 5), (3, 4), (5, 2), (9, 1)]) func anAddressHasLessTimeTheMoreThereAre(count: Int, seconds: Int)
+    {
+        #expect(ConnectTimeouts().address(of: count) == .seconds(seconds))
+    }
+
+    @Test(arguments: [
+        ("6a 6b 6c 4a 4b", "6a 4a 6b 4b 6c"), ("4a 6a 6b 6c", "4a 6a 6b 6c"), ("4a 4b", "4a 4b"), ("6a", "6a"), ("", ""),
+    ])
+    func familiesAreTriedByTurns(found: String, tried: String) {
+        let addresses = { (text: String) in text.split(separator: " ").map { "\($0)".replacing("6", with: "::") } }
+        #expect(AddressResolver.alternating(addresses(found)) == addresses(tried))
+    }
+}
+#endif

@@ -1,0 +1,141 @@
+#if os(Linux)
+import Glibc
+import Processes
+@testable import PusherChannels
+@testable import TestSupport
+import Testing
+
+/// A stream, turn by turn: what its loop does in each, and what the peer sees of it.
+@Suite struct SocketStreamTests {
+    // MARK: Reading
+
+    /// What TLS has read already makes no socket readable.
+    @Test func whatLiesInTheSessionBehindAFullReadIsReadAtOnce() async throws {
+        try await withWatchdog {
+            let counts = try await StreamRig.run { rig in
+                let session = try rig.shakeHandsInTLS12()
+                while rig.turn() {}
+                let size = rig.service.readBuffer.count
+                rig.send([UInt8](repeating: 1, count: size + 8), over: session)
+                rig.service.wait(.notAtAll)
+                let first = rig.received.count
+                // The next read is full, too: again something is left, and nothing but this turn knows of it.
+                rig.send([UInt8](repeating: 2, count: size), over: session)
+                while rig.service.settle() {}
+                return [first - size, rig.received.count - 2 * size]
+            }
+            #expect(counts == [0, 8])
+        }
+    }
+
+    @Test func whatCameAlongWithTheHandshakeIsReadAtOnce() async throws {
+        try await withWatchdog {
+            let received = try await StreamRig.run { rig in
+                let session = try rig.shakeHandsInTLS12()
+                rig.send(Array("early".utf8), over: session)
+                while rig.turn() {}
+                return rig.received
+            }
+            #expect(received == Array("early".utf8))
+        }
+    }
+
+    @Test func aReadThatBringsNothingIsNoEnd() async throws {
+        try await withWatchdog {
+            let received = try await StreamRig.run { rig in
+                rig.stream?.readable()
+                rig.send(Array("later".utf8))
+                rig.turn()
+                return rig.received
+            }
+            #expect(received == Array("later".utf8))
+        }
+    }
+
+    // MARK: Leaving
+
+    @Test func whoCutsClosesTheSocket() async throws {
+        try await withWatchdog {
+            let heard = try await StreamRig.run { rig in
+                rig.stream?.cut()
+                return Readiness.readable.wait(for: rig.peer)
+                    ? Sockets.receive(rig.peer, into: rig.service.readBuffer) : .nothingYet
+            }
+            #expect(heard == .end)
+        }
+    }
+
+    @Test func whoLeavesSaysThatNothingFollows() async throws {
+        try await withWatchdog {
+            let heard = try await StreamRig.run { rig in
+                rig.stream?.leave()
+                Delivery.waitUntilArrived(from: rig.descriptor)
+                return Sockets.receive(rig.peer, into: rig.service.readBuffer)
+            }
+            #expect(heard == .end)
+        }
+    }
+
+    @Test func whoLeavesSaysGoodbyeInTLS() async throws {
+        try await withWatchdog {
+            let kind = try await StreamRig.run { rig -> UInt8? in
+                let session = try rig.shakeHandsInTLS12()
+                while rig.turn() {}
+                rig.stream?.leave()
+                Delivery.waitUntilArrived(from: rig.descriptor)
+                defer { withExtendedLifetime(session) {} }
+                guard case .bytes = Sockets.receive(rig.peer, into: rig.service.readBuffer) else { return nil }
+                return rig.service.readBuffer[0]
+            }
+            // A record with an alert, before the end.
+            #expect(kind == 21)
+        }
+    }
+
+    /// A peer that has much to say must be able to, or it never sees that the client is done.
+    @Test func whoLeavesWhilePausedReadsOn() async throws {
+        try await withWatchdog {
+            let waits = try await StreamRig.run { rig in
+                rig.stream?.setReading(false)
+                rig.send(Array("unread".utf8))
+                rig.turn()
+                let before = Sockets.hasBytes(rig.descriptor)
+                rig.stream?.leave()
+                rig.turn()
+                return [before, Sockets.hasBytes(rig.descriptor)]
+            }
+            #expect(waits == [true, false])
+        }
+    }
+
+    @Test func aPeerThatNeverHangsUpIsNotWaitedForLong() async throws {
+        try await withWatchdog {
+            let isGone = try await StreamRig.run { rig in
+                rig.stream?.leave()
+                var isOverdue = false
+                let timer = rig.service.timers.makeTimer()
+                // Set later and for longer, so that it is due later, however busy the machine is.
+                timer.set(after: .milliseconds(2500)) { isOverdue = true }
+                while rig.stream != nil, !isOverdue { rig.turn(.untilNext) }
+                return rig.stream == nil
+            }
+            #expect(isGone)
+        }
+    }
+
+    // MARK: Writing
+
+    /// The system tells a socket's error once, to whoever asks first: the next write has another, the next read an orderly end.
+    @Test func aResetThatAWriteMeetsIsWhatEndsTheStream() async throws {
+        try await withWatchdog {
+            let ends = try await StreamRig.run { rig in
+                guard rig.reset() else { throw Unexpected("no reset") }
+                for _ in 0..<2 { _ = [1, 2, 3].withUnsafeBytes { rig.stream?.write($0) } }
+                rig.turn()
+                return rig.ends.map(\.reason)
+            }
+            #expect(ends == [SystemError(number: ECONNRESET).text])
+        }
+    }
+}
+#endif

@@ -1,0 +1,225 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Events of encrypted channels: opened in order, the key fetched once more when it doesn't fit.
+@Suite struct EncryptedEventsTests {
+    private let channel: Name = "private-encrypted-a"
+
+    private func auth(_ key: String?) -> PusherAuth { PusherAuth(auth: "k:s", sharedSecret: key) }
+
+    private func subscribed(_ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }) -> Transcript {
+        var transcript = Transcript.connected(change)
+        transcript.play(.subscribe(channel: channel, auth: auth("old")))
+        transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
+        return transcript
+    }
+
+    private func event(_ name: String, on channel: String = "private-encrypted-a") -> String {
+        #"{"event":"\#(name)","channel":"\#(channel)","data":"sealed-\#(name)"}"#
+    }
+
+    /// Answers each opening as `open` says, until there is none left.
+    private func answer(
+        _ transcript: inout Transcript, _ effects: [Effect],
+        open: (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure>
+    ) -> [Effect] {
+        var all = effects
+        var index = 0
+        while index < all.count {
+            if case .decrypt(let event, let secret) = all[index] {
+                all += transcript.play(.opened(event, open(event.data ?? "", secret)))
+            }
+            index += 1
+        }
+        return all
+    }
+
+    /// Only this key opens anything.
+    private func opened(
+        with key: String, except broken: String = ""
+    ) -> (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure> {
+        { data, secret in
+            secret.base64 == key && data != broken ? .success("open " + data) : .failure(.wrongKey)
+        }
+    }
+
+    private func data(_ effects: [Effect]) -> [String] {
+        effects.deliveries.compactMap { if case .event(let envelope) = $0 { envelope.data } else { nil } }
+    }
+
+    private func undecryptable(_ effects: [Effect]) -> [String] {
+        effects.deliveries.compactMap { if case .decryptionFailed(_, let event, _) = $0 { event.text } else { nil } }
+    }
+
+    @Test func eventsAreOpenedAndDelivered() {
+        var transcript = subscribed()
+        let effects = answer(&transcript, transcript.receive(event("a")), open: opened(with: "old"))
+        #expect(effects.deliveries == [.event(Envelope(event: "a", channel: channel, data: "open sealed-a"))])
+    }
+
+    // Proves P10.2.
+    @Test func theSecretIsNotSentToTheServer() {
+        var transcript = Transcript.connected()
+        let effects = transcript.play(.subscribe(channel: channel, auth: auth("old")))
+        #expect(effects == [.send(.subscribe(channel: channel.text, auth: "k:s", channelData: nil))])
+    }
+
+    // Proves P10.1.
+    @Test func withoutASecretThereIsNoSubscription() {
+        var transcript = Transcript.connected()
+        let effects = transcript.play(.subscribe(channel: channel, auth: auth(nil)))
+        #expect(effects.sent.isEmpty)
+        #expect(effects.events == ["pusher:subscription_error"])
+    }
+
+    // Proves P10.5, P10.6, P10.7.
+    @Test func aKeyThatDoesNotFitIsFetchedOnceMoreAndTheOrderKept() throws {
+        var transcript = subscribed()
+        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        let refresh = try #require(asked.authorisations.first)
+        #expect(asked.deliveries.isEmpty)
+        for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty, "it waits its turn") }
+        transcript.play(.subscribe(channel: "news", auth: nil))
+        transcript.succeed("news")
+        #expect(transcript.receive(event("other", on: "news")).events == ["other"], "other channels don't wait")
+        let effects = answer(
+            &transcript, transcript.play(.authorised(refresh, .success(auth("new")))), open: opened(with: "new"))
+        #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
+        #expect(effects.sent.isEmpty, "the channel is subscribed to already")
+    }
+
+    // Proves P10.8.
+    @Test func anEventThatTheNewKeyDoesNotOpenEitherIsReportedAndTheRestGoesOn() throws {
+        var transcript = subscribed()
+        let asked = answer(&transcript, transcript.receive(event("broken")), open: opened(with: "old", except: "sealed-broken"))
+        transcript.receive(event("b"))
+        let refresh = try #require(asked.authorisations.first)
+        let effects = answer(
+            &transcript, transcript.play(.authorised(refresh, .success(auth("old")))),
+            open: opened(with: "old", except: "sealed-broken"))
+        #expect(undecryptable(effects) == ["broken"])
+        #expect(data(effects) == ["open sealed-b"])
+    }
+
+    @Test func aFloodOfBrokenEventsIsNoFloodOfRequests() throws {
+        var transcript = subscribed()
+        var requests = 0
+        for _ in 0..<100 {
+            var effects = answer(&transcript, transcript.receive(event("x")), open: opened(with: "none"))
+            for attempt in effects.authorisations {
+                requests += 1
+                effects += answer(
+                    &transcript, transcript.play(.authorised(attempt, .success(auth("old")))), open: opened(with: "none"))
+            }
+            transcript.pass(.milliseconds(100))
+        }
+        #expect(requests == 1)
+        transcript.pass(.seconds(1))
+        #expect(answer(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorisations.count == 1)
+    }
+
+    // Proves P10.9.
+    @Test func dataThatIsNoneNeedsNoNewKey() {
+        var transcript = subscribed()
+        let effects = answer(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
+        #expect(undecryptable(effects) == ["a"])
+        #expect(effects.authorisations.isEmpty)
+    }
+
+    @Test(arguments: [403, nil]) func whereThereIsNoNewKeyTheEventIsGivenUp(status: Int?) throws {
+        var transcript = subscribed()
+        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        transcript.receive(event("b"))
+        let refresh = try #require(asked.authorisations.first)
+        let answered =
+            status.map { transcript.play(.authorised(refresh, .failure(AuthorisationFailure(message: "no", status: $0)))) }
+            ?? transcript.pass(.seconds(15))
+        let effects = answer(&transcript, answered, open: opened(with: "new"))
+        #expect(undecryptable(effects) == ["a", "b"])
+        #expect(transcript.machine.subscriptions[channel]?.isSubscribed == true)
+    }
+
+    @Test func whatWaitedWhenTheConnectionWasLostIsReadWithTheNextKey() throws {
+        var transcript = subscribed()
+        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        transcript.receive(event("b"))
+        let refresh = try #require(asked.authorisations.first)
+        #expect(transcript.close(4200).contains(.cancelAuthorisation(refresh)))
+        let again = try #require(transcript.establish().authorisations.first)
+        let effects = answer(
+            &transcript, transcript.play(.authorised(again, .success(auth("new")))), open: opened(with: "new"))
+        #expect(data(effects) == ["open sealed-a", "open sealed-b"])
+    }
+
+    // Proves P10.5, P10.8.
+    @Test(arguments: [false, true]) func aKeyThatDoesNotFitBeforeTheSuccessIsFetchedOnceMoreAfterIt(isLate: Bool) throws {
+        let open: (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure> = { data, secret in
+            (secret.base64 == "old") == (data == "sealed-b") ? .success("open " + data) : .failure(.wrongKey)
+        }
+        var transcript = subscribed()
+        _ = answer(&transcript, transcript.receive(event("a")), open: open)
+        transcript.receive(event("b"))
+        transcript.close(4200)
+        let again = try #require(transcript.establish().authorisations.first)
+        _ = answer(&transcript, transcript.play(.authorised(again, .success(auth("new")))), open: open)
+        if isLate { transcript.pass(.seconds(30)) }
+        let refresh = try #require(transcript.succeed(channel).authorisations.first)
+        #expect(transcript.receive(event("c")).isEmpty, "it waits its turn")
+        let effects = answer(&transcript, transcript.play(.authorised(refresh, .success(auth("new")))), open: open)
+        #expect(undecryptable(effects) == ["b"])
+        #expect(data(effects) == ["open sealed-c"])
+    }
+
+    @Test func aRefusedSubscriptionNeedsNoRefreshEither() throws {
+        var transcript = subscribed()
+        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        let refresh = try #require(asked.authorisations.first)
+        let error = #"{"event":"pusher_internal:subscription_error","channel":"\#(channel)","data":"{\"status\":403}"}"#
+        #expect(transcript.receive(error).contains(.cancelAuthorisation(refresh)))
+        // The next subscription brings the key, for what waits, too.
+        let effects = answer(
+            &transcript, transcript.play(.subscribe(channel: channel, auth: auth("new"))), open: opened(with: "new"))
+        #expect(data(effects) == ["open sealed-a"])
+    }
+
+    @Test func nothingIsDeliveredAfterUnsubscribing() throws {
+        var transcript = subscribed()
+        let effects = transcript.receive(event("a"))
+        transcript.play(.unsubscribe(channel: channel))
+        #expect(answer(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
+    }
+
+    @Test func resultsOfAnEarlierSubscriptionAreDropped() throws {
+        var transcript = subscribed()
+        let effects = transcript.receive(event("a"))
+        transcript.play(.unsubscribe(channel: channel))
+        transcript.play(.subscribe(channel: channel, auth: auth("old")))
+        transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
+        _ = transcript.receive(event("b"))
+        #expect(answer(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
+    }
+
+    @Test func whatWaitsIsBounded() throws {
+        var transcript = subscribed { $0.encryptedEventLimit = 2 }
+        _ = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty) }
+        #expect(undecryptable(transcript.receive(event("d"))) == ["d"])
+    }
+
+    // Proves P10.4, P11.4.
+    @Test func protocolEventsOfTheChannelAreNotEncrypted() {
+        var transcript = subscribed()
+        #expect(transcript.receive(#"{"event":"pusher:cache_miss","channel":"\#(channel)"}"#).events == ["pusher:cache_miss"])
+    }
+
+    @Test func bytesThatWereOpenedMakeRoom() {
+        var transcript = subscribed { $0.encryptedEventByteLimit = 2 * "sealed-a".utf8.count }
+        for _ in 0..<3 {
+            var effects: [Effect] = []
+            for name in ["a", "b", "c"] { effects += transcript.receive(event(name)) }
+            effects = answer(&transcript, effects, open: opened(with: "old"))
+            #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
+        }
+    }
+}
