@@ -51,8 +51,8 @@ def panel(title, values, steps, seconds, top):
         yield text(x(seconds * share), bottom + 16, clock(seconds * share), GREY, anchor="middle")
 
 
-def text(x, y, words, colour=INK, size=12, anchor="start"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="{size}" text-anchor="{anchor}">{html.escape(words)}</text>'
+def text(x, y, words, color=INK, size=12, anchor="start"):
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{color}" font-size="{size}" text-anchor="{anchor}">{html.escape(words)}</text>'
 
 
 def clock(seconds):

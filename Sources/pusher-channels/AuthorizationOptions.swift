@@ -10,7 +10,7 @@ struct AuthorizationOptions: ParsableArguments {
     @Option(help: "The app's encryption master key, 32 bytes in base64, for encrypted channels; takes --secret.")
     var encryptionMasterKey: String?
 
-    @Option(help: "The address of an authorisation endpoint.")
+    @Option(help: "The address of an authorization endpoint.")
     var authEndpoint: String?
 
     @Option(help: "The user id on presence channels; takes --secret.")
@@ -38,7 +38,7 @@ struct AuthorizationOptions: ParsableArguments {
     /// Which option a channel lacks, for a person; nil when none.
     func problem(of channel: String) -> String? {
         let name = ChannelName(channel)
-        if name.needsAuthorisation, secret == nil, authEndpoint == nil { return "\(channel) takes --secret or --auth-endpoint" }
+        if name.needsAuthorization, secret == nil, authEndpoint == nil { return "\(channel) takes --secret or --auth-endpoint" }
         if name.kind == .encrypted, secret != nil, encryptionMasterKey == nil {
             return "\(channel) takes --encryption-master-key beside --secret, or --auth-endpoint"
         }

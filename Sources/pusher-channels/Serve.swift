@@ -6,7 +6,7 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a local Channels server until SIGINT or SIGTERM.",
         discussion: """
-            WebSocket on /app/KEY, authorisation on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID.
+            WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID.
             """)
 
     @Option(help: "The port to listen on; 0 takes a free one.")

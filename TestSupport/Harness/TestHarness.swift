@@ -40,7 +40,7 @@ public final class TestHarness: Sendable {
     /// The surroundings of the code under test: calendar, locale, date, formatters, coders; the harness's clients take time, JSON
     /// coders and random seeds from it, too.
     public let environment: TestEnvironment
-    /// The Channels server in memory that the harness's clients connect to and are authorised by.
+    /// The Channels server in memory that the harness's clients connect to and are authorized by.
     public let server: InMemoryServer
     /// What happened so far.
     public let timeline: Timeline
@@ -101,7 +101,7 @@ public final class TestHarness: Sendable {
 
     // MARK: Making
 
-    /// Makes a client of ``server`` that is not connected yet: calls back at once, in virtual time, authorised by the server.
+    /// Makes a client of ``server`` that is not connected yet: calls back at once, in virtual time, authorized by the server.
     ///
     /// - Parameters:
     ///   - key: The key of the app.

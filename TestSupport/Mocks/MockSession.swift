@@ -81,7 +81,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         return stub(RecordedRequest.matcher("\(httpMethod) \(url.absoluteString)"), response, file: file, line: line)
     }
 
-    /// Answers the POST of an authorisation request, wherever it goes, with the signature that an app's backend would make of
+    /// Answers the POST of an authorization request, wherever it goes, with the signature that an app's backend would make of
     /// its form: right for the channel and the socket, or for the user where no channel is named; with 400 and 403 where a
     /// backend would refuse.
     ///
@@ -152,9 +152,9 @@ extension Matcher where Subject == RecordedRequest {
     /// The forms that clients post to an app's backend to have a channel or a user signed.
     static var authorization: RequestMatcher {
         .method("POST")
-            && RequestMatcher("an authorisation form") { request in
+            && RequestMatcher("an authorization form") { request in
                 let form = request.form
-                return form["socket_id"] != nil || form["channel_name"] != nil ? nil : "body is no authorisation form"
+                return form["socket_id"] != nil || form["channel_name"] != nil ? nil : "body is no authorization form"
             }
     }
 }

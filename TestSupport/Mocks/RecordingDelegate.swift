@@ -23,7 +23,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         case subscribed(channel: String)
         /// A channel was subscribed to again; events since then may be missing.
         case gap(channel: String, since: Date)
-        /// A channel could not be subscribed to; `status` and `body` are the authorisation endpoint's.
+        /// A channel could not be subscribed to; `status` and `body` are the authorization endpoint's.
         case failedToSubscribe(channel: String, error: PusherError?, status: Int? = nil, body: String? = nil)
         /// The user was signed in.
         case signedIn(userID: String)

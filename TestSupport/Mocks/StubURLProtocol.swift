@@ -25,7 +25,7 @@ extension MockSession {
 /// Which session stands behind which protocol class.
 ///
 /// `URLSession` takes a class, not an object, and tells it nothing about the session it works for; so every mock session gets a
-/// class of its own, a specialisation for a number. No class is used twice: a `URLSession` that outlives its mock must not reach
+/// class of its own, a specialization for a number. No class is used twice: a `URLSession` that outlives its mock must not reach
 /// somebody else's. This is the one thing that tests share, and none can see another's.
 private enum StubURLProtocols {
     private struct Entry: Sendable {
@@ -39,7 +39,7 @@ private enum StubURLProtocols {
             entries.append(Entry(session: session))
             return entries.count - 1
         }
-        return specialise(Binary.End.self, number: number, left: number)
+        return specialize(Binary.End.self, number: number, left: number)
     }
 
     static func session(_ number: Int) -> MockSession? {
@@ -47,11 +47,11 @@ private enum StubURLProtocols {
     }
 
     /// The class whose parameter spells the number in binary digits, last digit outermost.
-    private static func specialise<Number: BinaryNumber>(_: Number.Type, number: Int, left: Int) -> URLProtocol.Type {
+    private static func specialize<Number: BinaryNumber>(_: Number.Type, number: Int, left: Int) -> URLProtocol.Type {
         guard left > 0 else { return StubURLProtocol<Number>.self }
         return left.isMultiple(of: 2)
-            ? specialise(Binary.Zero<Number>.self, number: number, left: left / 2)
-            : specialise(Binary.One<Number>.self, number: number, left: left / 2)
+            ? specialize(Binary.Zero<Number>.self, number: number, left: left / 2)
+            : specialize(Binary.One<Number>.self, number: number, left: left / 2)
     }
 }
 

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What an app's backend does at its authorisation endpoints: reads the form and signs, correctly.
+/// What an app's backend does at its authorization endpoints: reads the form and signs, correctly.
 struct Authorization {
     let app: ServerApp
     /// The user where the form names none; the socket id stands in for a missing one.
@@ -13,7 +13,7 @@ struct Authorization {
             throw HTTPRefusal(status: 400, reason: "Missing: channel_name")
         }
         let channel = ChannelName(name)
-        guard channel.needsAuthorisation else {
+        guard channel.needsAuthorization else {
             throw HTTPRefusal(status: 403, reason: "Only private and presence channels are signed, not \(name)")
         }
         let request = ServerApp.AuthorizationRequest(channel: name, socketID: socketID, userID: form["user_id"])
@@ -91,7 +91,7 @@ extension ServerMachine {
     func authorize(_ request: RecordedRequest) throws(HTTPRefusal) -> JSONValue? {
         guard ["/pusher/auth", "/pusher/user-auth"].contains(request.path) else { return nil }
         guard request.method == "POST" else {
-            throw HTTPRefusal(status: 405, reason: "The authorisation endpoint takes POST")
+            throw HTTPRefusal(status: 405, reason: "The authorization endpoint takes POST")
         }
         let form = request.form
         // The socket id tells which app it is for.

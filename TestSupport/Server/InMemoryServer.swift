@@ -3,7 +3,7 @@ import PusherChannels
 
 /// A Channels server in memory: any number of clients, no sockets, and time only where a scheduler is given.
 ///
-/// Clients reach it by ``makeWebSocket()`` and ask its authorisation endpoints and its HTTP API by ``MockSession/init(server:delivery:scheduler:)``.
+/// Clients reach it by ``makeWebSocket()`` and ask its authorization endpoints and its HTTP API by ``MockSession/init(server:delivery:scheduler:)``.
 /// Everything happens within the call that causes it. All members may be called from any thread.
 public final class InMemoryServer: Sendable {
     typealias ID = ServerMachine.ConnectionID
@@ -94,7 +94,7 @@ public final class InMemoryServer: Sendable {
         }
     }
 
-    /// Answers a request to the HTTP API or to an authorisation endpoint.
+    /// Answers a request to the HTTP API or to an authorization endpoint.
     public func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(wallClock().timeIntervalSince1970)
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }

@@ -5,7 +5,7 @@ import PusherChannels
 
 /// A Channels server on this machine's loopback interface: real sockets, no network.
 ///
-/// It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorisation endpoint at `/pusher/auth`,
+/// It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorization endpoint at `/pusher/auth`,
 /// and whatever paths a test adds to ``router``. All members may be called from any thread.
 public final class LocalServer: RequestStubbing {
     /// Something that happened at a server.

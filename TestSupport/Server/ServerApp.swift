@@ -4,7 +4,7 @@ import PusherChannels
 ///
 /// Its description shows no secret.
 public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What the authorisation endpoint is asked to sign.
+    /// What the authorization endpoint is asked to sign.
     public struct AuthorizationRequest: Equatable, Sendable {
         /// The channel to be joined.
         public let channel: String
@@ -22,11 +22,11 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var secret: String
     /// What the keys of encrypted channels are made of, 32 bytes in base64; `nil` means that the app has none.
     public var encryptionMasterKey: String?
-    /// Channels that the authorisation endpoint refuses with 403.
+    /// Channels that the authorization endpoint refuses with 403.
     public var deniedChannels: Set<String>
-    /// Users that the authorisation endpoint refuses with 403.
+    /// Users that the authorization endpoint refuses with 403.
     public var deniedUsers: Set<String> = []
-    /// Decides what the authorisation endpoint signs beyond ``deniedChannels``; `false` means 403. It is asked while the server is
+    /// Decides what the authorization endpoint signs beyond ``deniedChannels``; `false` means 403. It is asked while the server is
     /// busy, and must not ask that in turn.
     public var authorizes: @Sendable (AuthorizationRequest) -> Bool
 

@@ -16,7 +16,7 @@ extension RecordedRequest {
 }
 
 extension ServerMachine {
-    /// Answers a request to the HTTP API (`/apps/…`) or to the authorisation endpoints (`/pusher/auth`, `/pusher/user-auth`).
+    /// Answers a request to the HTTP API (`/apps/…`) or to the authorization endpoints (`/pusher/auth`, `/pusher/user-auth`).
     ///
     /// - Parameters:
     ///   - request: What was asked.

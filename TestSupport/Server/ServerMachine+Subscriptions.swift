@@ -62,7 +62,7 @@ extension ServerMachine {
             throw SubscriptionRefusal(
                 kind: .invalidChannel, message: "Invalid channel name: \(channel.text)", status: 400)
         }
-        guard channel.needsAuthorisation else { return nil }
+        guard channel.needsAuthorization else { return nil }
         let isPresence = channel.kind == .presence
         let channelData = data?["channel_data"]?.stringValue
         if admission != .anyKey(secret: nil) {

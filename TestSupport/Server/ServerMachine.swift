@@ -67,7 +67,7 @@ public struct ServerMachine: Sendable {
 
         /// When it is closed unless somebody signs in or subscribes with a signature; nil when that has happened.
         var authorizationDeadline: Instant? {
-            let isAuthorized = user != nil || subscriptions.keys.contains { ChannelName($0).needsAuthorisation }
+            let isAuthorized = user != nil || subscriptions.keys.contains { ChannelName($0).needsAuthorization }
             return isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 }
         }
     }

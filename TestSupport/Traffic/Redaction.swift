@@ -13,7 +13,7 @@ public struct Redaction: Sendable {
     /// What stands for a hidden value.
     public static let marker = "<redacted>"
 
-    /// Hides signatures (of `auth`, the key is kept), shared secrets, passwords, tokens, cookies and authorisation headers,
+    /// Hides signatures (of `auth`, the key is kept), shared secrets, passwords, tokens, cookies and authorization headers,
     /// wherever something goes by such a name: in a query, a form, JSON at any depth, a header or a text.
     public static let standard = Redaction(isOn: true)
 
@@ -33,7 +33,7 @@ public struct Redaction: Sendable {
     /// don't matter.
     public func hiding(names: [String] = [], texts: [String] = []) -> Redaction {
         var redaction = self
-        redaction.hidden.formUnion(names.map(Self.normalise))
+        redaction.hidden.formUnion(names.map(Self.normalize))
         let forms = texts.flatMap { [$0, $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0] }
         // Longer ones first: one may be part of another.
         redaction.texts = (self.texts + forms.filter { !$0.isEmpty }).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
@@ -43,7 +43,7 @@ public struct Redaction: Sendable {
     /// The same, but showing what goes by these names.
     public func showing(names: [String]) -> Redaction {
         var redaction = self
-        redaction.shown.formUnion(names.map(Self.normalise))
+        redaction.shown.formUnion(names.map(Self.normalize))
         return redaction
     }
 
@@ -56,12 +56,12 @@ public struct Redaction: Sendable {
     ]
     private static let endings = ["token", "tokens"]
 
-    private static func normalise(_ name: String) -> String {
+    private static func normalize(_ name: String) -> String {
         name.lowercased().filter { $0 != "-" && $0 != "_" }
     }
 
     func isSecret(_ name: String) -> Bool {
-        let name = Self.normalise(name)
+        let name = Self.normalize(name)
         if shown.contains(name) { return false }
         if hidden.contains(name) { return true }
         // Forms nest names, `user[password]`, and number them, `token[]`.
@@ -142,7 +142,7 @@ public struct Redaction: Sendable {
         let isKey = { (key: Substring) in
             !key.isEmpty && key.utf8.count <= 64 && key.allSatisfy { $0.isLetter || $0.isNumber || "-_".contains($0) }
         }
-        guard Self.normalise(name) == "auth", parts.count == 2, isKey(parts[0]) else {
+        guard Self.normalize(name) == "auth", parts.count == 2, isKey(parts[0]) else {
             return text.isEmpty ? text : Self.marker
         }
         return replaceTexts(in: "\(parts[0]):\(Self.marker)")

@@ -4,7 +4,7 @@ import PusherChannels
 import TestSupport
 
 /// A server and a client, processes of their own, with what lies between them: a proxy before the server, one before the
-/// authorisation endpoint, and the feed.
+/// authorization endpoint, and the feed.
 final class Site: Sendable {
     /// How the client gets to the server.
     enum Way: String, CaseIterable, Sendable {

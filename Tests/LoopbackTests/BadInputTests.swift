@@ -83,7 +83,7 @@ import TestSupport
             try await client.connect()
             client.pusher.subscribe("private-orders")
             let error = try await client.error()
-            #expect(error.kind == .authorisation)
+            #expect(error.kind == .authorization)
             #expect(error.code == status)
             #expect(error.message.contains(problem))
             try await client.subscribe("news")
@@ -100,7 +100,7 @@ import TestSupport
             try await client.connect()
             client.pusher.subscribe("private-orders")
             let error = try await client.error()
-            #expect(error.kind == .authorisation)
+            #expect(error.kind == .authorization)
             #expect(error.message.contains("could not be asked"))
             try await client.subscribe("news")
         }

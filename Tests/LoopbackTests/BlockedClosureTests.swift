@@ -56,7 +56,7 @@ import Testing
         let options = PusherClientOptions(
             host: .host("127.0.0.1"), port: server.port, useTLS: secure,
             tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate), maximumMessageSize: 2 << 20,
-            timeouts: ConnectionTimeouts(open: day, establish: day, pong: day, authorisation: day, subscription: day),
+            timeouts: ConnectionTimeouts(open: day, establish: day, pong: day, authorization: day, subscription: day),
             pauseLimit: day)
         let pusher = Pusher(key: "key", options: options, environment: environment)
         let (heard, all) = (Locked<[String]>([]), Note<Void>())

@@ -8,8 +8,8 @@ import Testing
 @Suite struct SodiumTests {
     /// It says whether it was ready before.
     private static func isReady() -> Bool {
-        typealias Initialise = @convention(c) () -> Int32
-        return dlsym(nil, "sodium_init").map { unsafeBitCast($0, to: Initialise.self)() == 1 } ?? false
+        typealias Initialize = @convention(c) () -> Int32
+        return dlsym(nil, "sodium_init").map { unsafeBitCast($0, to: Initialize.self)() == 1 } ?? false
     }
 
     @Test func isReadyForASignature() async {

@@ -47,7 +47,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func authorisationIsTriedAgain() throws {
+    @Test func authorizationIsTriedAgain() throws {
         try withTestHarness { harness in
             let auth = harness.session.stub("POST /pusher/auth", .http(503), .fault(.reset)).times(2)
             let pusher = harness.makePusher()

@@ -82,7 +82,7 @@ struct LocalServerTests {
         await server.stop()
     }
 
-    @Test func `The authorisation endpoint and the HTTP API are served`() async throws {
+    @Test func `The authorization endpoint and the HTTP API are served`() async throws {
         let now = Int(Date().timeIntervalSince1970)
         let server = try await LocalServer.start()
         let auth = try await fetch("/pusher/auth", method: "POST", body: "socket_id=1.2&channel_name=private-a", from: server)

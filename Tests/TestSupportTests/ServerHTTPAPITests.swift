@@ -127,7 +127,7 @@ struct ServerHTTPAPITests {
         #expect(rig.respond(to: .signed("GET", path)).status == 404)
     }
 
-    // MARK: The authorisation endpoint
+    // MARK: The authorization endpoint
 
     private func authorize(_ form: String, app: ServerApp = .local, method: String = "POST") -> StubResponse {
         var rig = ServerRig(ServerMachine(apps: [app]))

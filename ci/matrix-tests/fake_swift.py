@@ -8,7 +8,7 @@ import sys
 import time
 
 arguments = sys.argv[1:]
-behaviours = dict(item.split("=") for item in os.environ.get("FAKE_TESTS", "").split())
+behaviors = dict(item.split("=") for item in os.environ.get("FAKE_TESTS", "").split())
 
 
 def option(name):
@@ -35,22 +35,22 @@ class Stream:
         self.write("event", kind=kind, testID=test, instant={"absolute": time.monotonic()}, messages=payload.pop("messages", []), **payload)
 
 
-def run(stream, name, behaviour):
+def run(stream, name, behavior):
     test = f"Made.Up/{name}()/Up.swift:{len(name)}:2"
     stream.write("test", kind="function", id=test, name=f"{name}()")
     stream.event("testStarted", test)
-    if behaviour == "waiting":
+    if behavior == "waiting":
         return True
     stream.event("testCaseStarted", test)
-    if behaviour == "crash":
+    if behavior == "crash":
         print("Up.swift:7: Fatal error: made up")
         print("error: Exited with unexpected signal code 5")
         sys.exit(1)
-    if behaviour == "hang":
+    if behavior == "hang":
         os.system("sleep 1000 & sleep 1000")
-    if behaviour == "exit":
+    if behavior == "exit":
         sys.exit(0)
-    failed = behaviour == "fail" or (behaviour == "flaky" and attempts(name) == 1)
+    failed = behavior == "fail" or (behavior == "flaky" and attempts(name) == 1)
     if failed:
         place = {"_filePath": "/made/Up.swift", "line": 7}
         stream.event("issueRecorded", test, issue={"isKnown": False, "sourceLocation": place}, messages=[{"symbol": "fail", "text": "1 is not 2"}])
@@ -59,13 +59,13 @@ def run(stream, name, behaviour):
 
 
 if arguments[0] == "build":
-    print("/made/Up.swift:3:1: error: made up" if behaviours.get("build") == "fail" else "Build complete!")
-    sys.exit(1 if behaviours.get("build") == "fail" else 0)
+    print("/made/Up.swift:3:1: error: made up" if behaviors.get("build") == "fail" else "Build complete!")
+    sys.exit(1 if behaviors.get("build") == "fail" else 0)
 
 stream = Stream(option("--experimental-event-stream-output"))
-chosen = {name: what for name, what in behaviours.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
+chosen = {name: what for name, what in behaviors.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
 results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang", "exit", "waiting")]
-for what in behaviours.values():
+for what in behaviors.values():
     if what == "outside":
         stream.write("event", kind="issueRecorded", issue={"isKnown": False}, messages=[{"text": "Issue recorded"}, {"text": "made up"}])
         results.append(False)

@@ -46,7 +46,7 @@ class ScreenCase(ProjectCase):
         screen = self.screen({"a": 30})
         self.assertEqual(screen.status(), "[0/3] 0:00  ")
 
-    def test_colour_is_for_terminals_and_those_who_like_it(self):
+    def test_color_is_for_terminals_and_those_who_like_it(self):
         self.assertIn("\x1b[31m", self.screen({}).paint("failed", "x"))
         self.assertEqual(self.screen({}, io.StringIO()).paint("failed", "x"), "x")
         self.assertEqual(self.screen({}, NO_COLOR="1").paint("failed", "x"), "x")

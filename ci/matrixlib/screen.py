@@ -30,7 +30,7 @@ class Screen:
         self.total, self.width, self.expected = total, width, expected
         self.out = out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
-        self.coloured = self.terminal and "NO_COLOR" not in environment
+        self.colored = self.terminal and "NO_COLOR" not in environment
         self.began = time.monotonic()
         self.finished = set()
         self.running = {}  # cell: (step, when it began)
@@ -52,7 +52,7 @@ class Screen:
                 self._write("\r\x1b[K")
 
     def paint(self, status, text):
-        return f"\x1b[{COLOURS[status]}m{text}\x1b[0m" if self.coloured else text
+        return f"\x1b[{COLOURS[status]}m{text}\x1b[0m" if self.colored else text
 
     def began_step(self, cell, step):
         with self._lock:

@@ -45,7 +45,7 @@ public final class Pusher: Sendable {
     ///
     /// Whether it succeeds the delegate hears, and so do bindings to `pusher:subscription_succeeded` and
     /// `pusher:subscription_error`. A channel that failed is tried again by calling this again, and on the next connection.
-    /// `auth` is used once, instead of asking for an authorisation; as it is signed for one socket id, later connections ask
+    /// `auth` is used once, instead of asking for an authorization; as it is signed for one socket id, later connections ask
     /// as ``PusherClientOptions/authMethod`` says. The result for a presence channel is a ``PusherPresenceChannel``.
     ///
     /// Names are compared by their UTF-8 bytes, as every server and every other client does it: where a server allows such letters,
@@ -100,7 +100,7 @@ public final class Pusher: Sendable {
 
     /// Signs the user in as ``PusherClientOptions/userAuthMethod`` says, and again on every later connection.
     ///
-    /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorisation or the
+    /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorization or the
     /// server refuses, when the time for their answers is over, or when the client is disconnected; `CancellationError` when the
     /// task is cancelled, which ends the wait, not the sign-in.
     @discardableResult

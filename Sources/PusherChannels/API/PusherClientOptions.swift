@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import Logging
 
-/// How a client connects, is authorised and calls back.
+/// How a client connects, is authorized and calls back.
 public struct PusherClientOptions: Sendable {
-    /// How subscriptions to private and presence channels are authorised.
+    /// How subscriptions to private and presence channels are authorized.
     public var authMethod: AuthMethod
     /// How this client's user is signed in.
     public var userAuthMethod: UserAuthMethod
@@ -18,10 +18,10 @@ public struct PusherClientOptions: Sendable {
     public var path: String?
     /// Whether to use TLS.
     public var useTLS: Bool
-    /// How to secure connections, and requests to authorisation endpoints; these unless the session that makes them is one of
+    /// How to secure connections, and requests to authorization endpoints; these unless the session that makes them is one of
     /// yours (``PusherEnvironment/httpSession``).
     public var tls: TLSConfiguration
-    /// The way to the server, and to authorisation endpoints; the latter unless the session that makes the requests is one of
+    /// The way to the server, and to authorization endpoints; the latter unless the session that makes the requests is one of
     /// yours.
     public var proxy: ProxyConfiguration
     /// Header fields added to the WebSocket upgrade, such as `Origin`, or what a gateway asks for.
@@ -49,9 +49,9 @@ public struct PusherClientOptions: Sendable {
     public var reconnectPolicy: ReconnectPolicy
     /// What is checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
     public var limits: ProtocolLimits
-    /// How many authorisations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions.
+    /// How many authorizations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions.
     /// One at least.
-    public var concurrentAuthorisations: Int
+    public var concurrentAuthorizations: Int
     /// How much may wait on the queue that ``delivery`` names; one at least. When there is more, nothing is read from the connection until half
     /// of it was delivered; after ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``) and their channels are
     /// said to have missed some.
@@ -89,7 +89,7 @@ public struct PusherClientOptions: Sendable {
         timeouts: ConnectionTimeouts = ConnectionTimeouts(),
         reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
         limits: ProtocolLimits = .hosted,
-        concurrentAuthorisations: Int = 16,
+        concurrentAuthorizations: Int = 16,
         deliveryLimit: Int = 10_000,
         deliveryByteLimit: Int = 16 << 20,
         pauseLimit: Duration = .seconds(20),
@@ -113,7 +113,7 @@ public struct PusherClientOptions: Sendable {
         self.timeouts = timeouts
         self.reconnectPolicy = reconnectPolicy
         self.limits = limits
-        self.concurrentAuthorisations = concurrentAuthorisations
+        self.concurrentAuthorizations = concurrentAuthorizations
         self.deliveryLimit = deliveryLimit
         self.deliveryByteLimit = deliveryByteLimit
         self.pauseLimit = pauseLimit
@@ -134,14 +134,14 @@ public struct PusherClientOptions: Sendable {
         configuration.upgradesToTLS = upgradesToTLS
         configuration.autoReconnect = autoReconnect
         configuration.limits = limits
-        configuration.concurrentAuthorisations = concurrentAuthorisations
+        configuration.concurrentAuthorizations = concurrentAuthorizations
         configuration.reconnectPolicy = reconnectPolicy
         configuration.pauseLimit = pauseLimit.asWait
         configuration.openTimeout = timeouts.open.asWait
         configuration.establishTimeout = timeouts.establish.asWait
         configuration.pongTimeout = timeouts.pong.asWait
         configuration.closeTimeout = timeouts.close.asWait
-        configuration.authorisationTimeout = timeouts.authorisation.asWait
+        configuration.authorizationTimeout = timeouts.authorization.asWait
         configuration.subscriptionTimeout = timeouts.subscription.asWait
         if let activityTimeout, activityTimeout > 0 {
             configuration.activityTimeout = max(Duration(unlimited: activityTimeout), .milliseconds(100))

@@ -75,7 +75,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         }
     }
 
-    /// Makes the requests to the authorisation endpoint: the environment's session, with ``PusherClientOptions/tls`` and
+    /// Makes the requests to the authorization endpoint: the environment's session, with ``PusherClientOptions/tls`` and
     /// ``PusherClientOptions/proxy`` if it is a ``RoutedHTTPSession``. One that is assigned is used as it is.
     public var session: any HTTPSession {
         get { core.readState(\.session) }

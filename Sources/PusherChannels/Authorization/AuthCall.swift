@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Asks for an authorisation, over HTTP or by the application's code; what channels and users have in common.
+/// Asks for an authorization, over HTTP or by the application's code; what channels and users have in common.
 enum AuthCall {
-    typealias Completion<Auth> = @Sendable (Result<Auth, AuthorisationFailure>) -> Void
+    typealias Completion<Auth> = @Sendable (Result<Auth, AuthorizationFailure>) -> Void
     typealias Cancel = @Sendable () -> Void
 
     static func send<Auth>(
@@ -15,7 +15,7 @@ enum AuthCall {
         _ completion: @escaping Completion<Auth>
     ) -> Cancel {
         guard let request else {
-            completion(.failure(AuthorisationFailure(message: problem)))
+            completion(.failure(AuthorizationFailure(message: problem)))
             return {}
         }
         let task = session.dataTask(with: request) { data, response, error in
@@ -40,10 +40,10 @@ enum AuthCall {
     }
 
     /// An error of unknown sort may be over next time; a refusal is one for good.
-    private static func failure(of error: any Error) -> AuthorisationFailure {
+    private static func failure(of error: any Error) -> AuthorizationFailure {
         let status = (error as? PusherError)?.code
         let isRefusal = status.map { (400..<500).contains($0) } ?? false
-        return AuthorisationFailure(
-            message: "the authorisation handler failed: \(text(of: error))", status: status, isRetriable: !isRefusal)
+        return AuthorizationFailure(
+            message: "the authorization handler failed: \(text(of: error))", status: status, isRetriable: !isRefusal)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An HTTP endpoint that authorises, with headers and parameters that may have to be fetched first.
+/// An HTTP endpoint that authorizes, with headers and parameters that may have to be fetched first.
 ///
 /// ```swift
 /// var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
@@ -12,7 +12,7 @@ import Foundation
 public struct AuthEndpoint: Sendable, CustomStringConvertible {
     /// What the endpoint is asked.
     public struct Question: Equatable, Sendable {
-        /// The connection that wants the authorisation.
+        /// The connection that wants the authorization.
         public let socketID: String
         /// The channel it wants to join; nil where a user signs in.
         public let channelName: String?
@@ -35,7 +35,7 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
     }
     /// How the question is sent.
     public var encoding: Encoding = .form
-    /// Header fields of the request. Called on no particular thread; what it throws fails the authorisation, which is tried again
+    /// Header fields of the request. Called on no particular thread; what it throws fails the authorization, which is tried again
     /// after a while.
     public var headers: @Sendable (Question) async throws -> [String: String] = { _ in [:] }
     /// Sent beside `socket_id` and `channel_name`. Called like ``headers``.

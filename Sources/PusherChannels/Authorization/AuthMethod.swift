@@ -1,6 +1,6 @@
-/// How a client is authorised to subscribe to private, presence and encrypted channels.
+/// How a client is authorized to subscribe to private, presence and encrypted channels.
 ///
-/// What it holds of the application's is called on the thread that brought the need for an authorisation, on Linux mostly the one
+/// What it holds of the application's is called on the thread that brought the need for an authorization, on Linux mostly the one
 /// that serves all connections: code that blocks stops them all. `async` code runs in a task of its own. Its description shows no
 /// secret.
 public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -10,16 +10,16 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     case customEndpoint(AuthEndpoint)
     /// The application builds the request; its answer is read as an endpoint's is.
     case authRequestBuilder(authRequestBuilder: any AuthRequestBuilderProtocol)
-    /// The application gets the authorisation its own way and calls back.
+    /// The application gets the authorization its own way and calls back.
     case authorizer(authorizer: any Authorizer)
     /// Signatures are made here with the app's secret. For tests and for servers: a secret has no place in an app.
     ///
     /// Encrypted channels need the app's encryption master key too, in base64.
     case inline(secret: String, encryptionMasterKey: String? = nil)
-    /// The application gets the authorisation with `async` code.
+    /// The application gets the authorization with `async` code.
     ///
     /// What it throws becomes the failure of that subscription, its description the message; the call is made again after a
-    /// while, unless it threw a `PusherError(.authorisation, code: …)` with a code from 400 to 499. It is cancelled when its
+    /// while, unless it threw a `PusherError(.authorization, code: …)` with a code from 400 to 499. It is cancelled when its
     /// answer is wanted no longer.
     case customHandler(@Sendable (_ socketID: String, _ channelName: String) async throws -> PusherAuth)
     /// None: only public channels can be subscribed to.

@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The request an authorisation endpoint expects: a POST.
+/// The request an authorization endpoint expects: a POST.
 enum AuthRequest {
     /// Longer than anybody waits: the machine's deadline, which is the application's choice, ends the wait and cancels the request.
     /// What `URLRequest` has by default, 60 s, would end longer ones.

@@ -4,32 +4,32 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Reads what an authorisation endpoint answered.
+/// Reads what an authorization endpoint answered.
 enum AuthResponse {
-    /// More than any authorisation takes, presence data included: what is longer is something else, such as a page.
+    /// More than any authorization takes, presence data included: what is longer is something else, such as a page.
     static let maximumSize = 1 << 20
 
     static func read<Auth>(
         _ data: Data?, _ response: URLResponse?, _ error: (any Error)?,
         _ read: (JSONValue) throws(Unusable) -> Auth
-    ) -> Result<Auth, AuthorisationFailure> {
+    ) -> Result<Auth, AuthorizationFailure> {
         if let error {
             return .failure(
-                AuthorisationFailure(
-                    message: "the authorisation endpoint could not be asked: \(text(of: error))", isRetriable: isRetriable(error))
+                AuthorizationFailure(
+                    message: "the authorization endpoint could not be asked: \(text(of: error))", isRetriable: isRetriable(error))
             )
         }
         guard let response = response as? HTTPURLResponse else {
-            return .failure(AuthorisationFailure(message: "the authorisation endpoint gave no HTTP response", isRetriable: true))
+            return .failure(AuthorizationFailure(message: "the authorization endpoint gave no HTTP response", isRetriable: true))
         }
         if let size = data?.count, size > maximumSize {
-            let message = "the authorisation endpoint answered with \(size) bytes; at most \(maximumSize) are read"
+            let message = "the authorization endpoint answered with \(size) bytes; at most \(maximumSize) are read"
             return .failure(
-                AuthorisationFailure(message: message, url: response.url?.absoluteString, status: response.statusCode))
+                AuthorizationFailure(message: message, url: response.url?.absoluteString, status: response.statusCode))
         }
         let body = String(decoding: data ?? Data(), as: UTF8.self)
-        var failure = AuthorisationFailure(
-            message: "the authorisation endpoint answered with status \(response.statusCode)",
+        var failure = AuthorizationFailure(
+            message: "the authorization endpoint answered with status \(response.statusCode)",
             url: response.url?.absoluteString, status: response.statusCode, body: body,
             isRetriable: isRetriable(response.statusCode))
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
@@ -38,7 +38,7 @@ enum AuthResponse {
         } catch {
             failure.message += ", but \(error.problem)"
             failure.isRetriable = true  // A gateway's page, as like as not: the endpoint means to answer something else.
-            failure.body = nil  // It was meant to hold an authorisation and may hold part of one.
+            failure.body = nil  // It was meant to hold an authorization and may hold part of one.
             return .failure(failure)
         }
     }
@@ -56,7 +56,7 @@ enum AuthResponse {
         }
     }
 
-    /// Why an answer is no authorisation.
+    /// Why an answer is no authorization.
     struct Unusable: Error {
         let problem: String
     }

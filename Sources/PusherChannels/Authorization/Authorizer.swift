@@ -4,18 +4,18 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Gets authorisations for channels the application's own way; called where ``AuthMethod`` says.
+/// Gets authorizations for channels the application's own way; called where ``AuthMethod`` says.
 @preconcurrency
 public protocol Authorizer: Sendable {
-    /// Gets the authorisation for one channel on the connection that has this socket id.
+    /// Gets the authorization for one channel on the connection that has this socket id.
     ///
-    /// Call the handler once, on any thread, with the authorisation, or with nil when there is none: the subscription then
+    /// Call the handler once, on any thread, with the authorization, or with nil when there is none: the subscription then
     /// fails. A call that comes too late or twice is ignored.
     func fetchAuthValue(
         socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void)
 }
 
-/// Builds the request that asks for an authorisation; called where ``AuthMethod`` says.
+/// Builds the request that asks for an authorization; called where ``AuthMethod`` says.
 @preconcurrency
 public protocol AuthRequestBuilderProtocol: Sendable {
     /// The request for one channel on the connection that has this socket id; nil makes the subscription fail.

@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Gets the authorisation for a channel by whatever method the application chose.
+/// Gets the authorization for a channel by whatever method the application chose.
 struct ChannelAuthorizer: Sendable {
-    typealias Completion = @Sendable (Result<PusherAuth, AuthorisationFailure>) -> Void
+    typealias Completion = @Sendable (Result<PusherAuth, AuthorizationFailure>) -> Void
     typealias Cancel = AuthCall.Cancel
 
     let method: AuthMethod
@@ -15,7 +15,7 @@ struct ChannelAuthorizer: Sendable {
 
     /// Asks; `completion` may be called at once, on any thread, more than once by careless application code, or never. The caller
     /// sets the deadline and knows a stale answer. `channelUser` describes this client on presence channels signed here.
-    func authorise(
+    func authorize(
         channel: String, socketID: String, session: any HTTPSession, channelUser: () -> JSONValue?,
         completion: @escaping Completion
     ) -> Cancel {
@@ -29,9 +29,9 @@ struct ChannelAuthorizer: Sendable {
         return ask(channel, socketID, session, channelUser, completion)
     }
 
-    private static func checkKey(_ auth: PusherAuth) -> Result<PusherAuth, AuthorisationFailure> {
+    private static func checkKey(_ auth: PusherAuth) -> Result<PusherAuth, AuthorizationFailure> {
         if auth.sharedSecret.map(SharedSecret.init)?.bytes != nil { return .success(auth) }
-        return .failure(.init(message: "the authorisation has no shared_secret of 32 bytes in base64"))
+        return .failure(.init(message: "the authorization has no shared_secret of 32 bytes in base64"))
     }
 
     private func ask(
@@ -63,7 +63,7 @@ struct ChannelAuthorizer: Sendable {
         case .customHandler(let handler):
             return AuthCall.run(in: environment, completion) { try await handler(socketID, channel) }
         case .noMethod:
-            let message = "\(channel) needs authorisation, but the client has no auth method: set PusherClientOptions.authMethod"
+            let message = "\(channel) needs authorization, but the client has no auth method: set PusherClientOptions.authMethod"
             completion(.failure(.init(message: message)))
             return {}
         }
@@ -77,7 +77,7 @@ struct ChannelAuthorizer: Sendable {
 
     private func sign(
         _ channel: String, socketID: String, user: JSONValue?, secret: String, masterKey: String?
-    ) -> Result<PusherAuth, AuthorisationFailure> {
+    ) -> Result<PusherAuth, AuthorizationFailure> {
         var channelData: String?
         var sharedSecret: SharedSecret?
         switch ChannelName(channel).kind {
@@ -89,7 +89,7 @@ struct ChannelAuthorizer: Sendable {
             sharedSecret = masterKey.flatMap { SharedSecret.derived(for: channel, masterKey: $0) }
             if sharedSecret == nil {
                 let message = "\(channel) needs AuthMethod.inline(secret:encryptionMasterKey:) with 32 bytes in base64"
-                return .failure(AuthorisationFailure(message: message))
+                return .failure(AuthorizationFailure(message: message))
             }
         }
         let signature = Signature.channel(channel, channelData: channelData, socketID: socketID, key: key, secret: secret)

@@ -26,15 +26,15 @@ struct EndpointCall: Sendable {
 
     private func ask<Auth: Sendable>(
         isRetry: Bool, _ read: @escaping @Sendable (JSONValue) throws(AuthResponse.Unusable) -> Auth
-    ) async -> Result<Auth, AuthorisationFailure> {
+    ) async -> Result<Auth, AuthorizationFailure> {
         let request: URLRequest?
         do {
             request = try await makeRequest(isRetry: isRetry)
         } catch {
             let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
-            return .failure(AuthorisationFailure(message: message, isRetriable: true))
+            return .failure(AuthorizationFailure(message: message, isRetriable: true))
         }
-        let answer = OneShot<Result<Auth, AuthorisationFailure>>()
+        let answer = OneShot<Result<Auth, AuthorizationFailure>>()
         let cancel = Locked<AuthCall.Cancel>({})
         do {
             return try await withTaskCancellationHandler {
@@ -51,7 +51,7 @@ struct EndpointCall: Sendable {
                 answer.give(.failure(CancellationError()))
             }
         } catch {
-            return .failure(AuthorisationFailure(message: "the authorisation was cancelled"))
+            return .failure(AuthorizationFailure(message: "the authorization was cancelled"))
         }
     }
 

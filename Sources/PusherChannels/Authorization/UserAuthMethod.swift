@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// How a client gets the authorisation to sign its user in.
+/// How a client gets the authorization to sign its user in.
 ///
 /// What it holds of the application's is called on the thread that brought the need for it, on Linux mostly the one that serves all
 /// connections: code that blocks stops them all. `async` code runs in a task of its own. Its description shows no secret.
@@ -19,7 +19,7 @@ public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugString
     /// Signatures are made here with the app's secret, of the user data as JSON text: an object with the user's `id`. For tests
     /// and for servers: a secret has no place in an app.
     case inline(secret: String, userData: String)
-    /// The application gets the authorisation with `async` code; what it throws becomes the failure of the sign-in.
+    /// The application gets the authorization with `async` code; what it throws becomes the failure of the sign-in.
     case customHandler(@Sendable (_ socketID: String) async throws -> PusherUserAuth)
     /// None: no user can be signed in.
     case noMethod

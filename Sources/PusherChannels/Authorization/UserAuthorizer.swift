@@ -1,15 +1,15 @@
 import Foundation
 
-/// Gets the authorisation to sign a user in by whatever method the application chose.
+/// Gets the authorization to sign a user in by whatever method the application chose.
 struct UserAuthorizer: Sendable {
-    typealias Completion = @Sendable (Result<PusherUserAuth, AuthorisationFailure>) -> Void
+    typealias Completion = @Sendable (Result<PusherUserAuth, AuthorizationFailure>) -> Void
 
     let method: UserAuthMethod
     let key: String
     let environment: PusherEnvironment
 
     /// Asks; `completion` may be called at once, on any thread, more than once, or never. Gives back what cancels it.
-    func authorise(
+    func authorize(
         socketID: String, session: any HTTPSession, completion: @escaping Completion
     ) -> AuthCall.Cancel {
         switch method {
@@ -33,7 +33,7 @@ struct UserAuthorizer: Sendable {
             return AuthCall.run(in: environment, completion) { try await handler(socketID) }
         case .noMethod:
             let message = "the client has no way to sign a user in: set PusherClientOptions.userAuthMethod"
-            completion(.failure(AuthorisationFailure(message: message)))
+            completion(.failure(AuthorizationFailure(message: message)))
             return {}
         }
     }

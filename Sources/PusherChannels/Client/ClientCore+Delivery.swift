@@ -105,10 +105,10 @@ extension ClientCore {
     private func call(_ failure: SubscriptionFailure, of channel: Name) {
         guard let delegate else { return }
         var response: URLResponse?
-        if let status = failure.authorisation?.status, let url = failure.authorisation?.url.flatMap(URL.init(string:)) {
+        if let status = failure.authorization?.status, let url = failure.authorization?.url.flatMap(URL.init(string:)) {
             response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         }
         delegate.failedToSubscribeToChannel(
-            name: channel.text, response: response, data: failure.authorisation?.body, error: failure.error as NSError)
+            name: channel.text, response: response, data: failure.authorization?.body, error: failure.error as NSError)
     }
 }

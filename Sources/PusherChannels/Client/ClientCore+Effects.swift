@@ -23,10 +23,10 @@ extension ClientCore {
             case .openSocket(let attempt, let secure): socket().open(target.request(secure: secure), attempt: attempt)
             case .setReading(let reading): socket().setReading(reading)
             case .closeSocket(_, let code, let reason): socket().close(code: code, reason: reason)
-            case .authorise(let attempt, let socketID): authorize(attempt, socketID: socketID)
-            case .cancelAuthorisation(let attempt): cancel(.channel(attempt))
-            case .authoriseUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
-            case .cancelUserAuthorisation(let attempt): cancel(.user(attempt))
+            case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID)
+            case .cancelAuthorization(let attempt): cancel(.channel(attempt))
+            case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
+            case .cancelUserAuthorization(let attempt): cancel(.user(attempt))
             case .decrypt(let event, let secret): handle(.opened(event, EncryptedData.open(event.data, with: secret)))
             case .log(let level, let message, let channel):
                 log(LogLine(level: level, message: message, channel: channel), socketID: socketID)
@@ -70,12 +70,12 @@ extension ClientCore {
     private func authorize(_ attempt: SubscriptionAttempt, socketID: String) {
         let (session, channelUser) = readState { ($0.session, $0.channelUser) }
         track(.channel(attempt)) { done in
-            authorizer.authorise(
+            authorizer.authorize(
                 channel: attempt.channel.text, socketID: socketID, session: session,
                 channelUser: { channelUser?().channelData },
                 completion: { [weak self] result in
                     done()
-                    self?.handle(.authorised(attempt, result))
+                    self?.handle(.authorized(attempt, result))
                 })
         }
     }
@@ -83,9 +83,9 @@ extension ClientCore {
     private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: String) {
         let session = readState(\.session)
         track(.user(attempt)) { done in
-            userAuthorizer.authorise(socketID: socketID, session: session) { [weak self] result in
+            userAuthorizer.authorize(socketID: socketID, session: session) { [weak self] result in
                 done()
-                self?.handle(.userAuthorised(attempt, result))
+                self?.handle(.userAuthorized(attempt, result))
             }
         }
     }

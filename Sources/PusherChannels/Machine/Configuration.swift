@@ -16,9 +16,9 @@ extension ConnectionMachine {
         var establishTimeout: Duration = .seconds(15)
         /// For the peer's close frame after ours.
         var closeTimeout: Duration = .seconds(5)
-        var authorisationTimeout: Duration = .seconds(15)
-        /// How many authorisations may be asked for at a time.
-        var concurrentAuthorisations = 16
+        var authorizationTimeout: Duration = .seconds(15)
+        /// How many authorizations may be asked for at a time.
+        var concurrentAuthorizations = 16
         /// How long nothing is read when the user's side is behind: less than a server waits for a pong.
         var pauseLimit: Duration = .seconds(20)
         var subscriptionTimeout: Duration = .seconds(30)

@@ -86,16 +86,16 @@ extension ConnectionMachine {
         _ key: SubscriptionDeadline, at now: Instant, into effects: inout [Effect]
     ) {
         guard isStillAwaited(key) else { return }
-        let noAuthorisation = "no authorisation for \(key.channel) within \(configuration.authorisationTimeout)"
+        let noAuthorization = "no authorization for \(key.channel) within \(configuration.authorizationTimeout)"
         switch key.awaited {
         case .key(let attempt):
-            effects.append(.cancelAuthorisation(attempt))
-            keyRefused(key.channel, noAuthorisation, at: now, into: &effects)
+            effects.append(.cancelAuthorization(attempt))
+            keyRefused(key.channel, noAuthorization, at: now, into: &effects)
         case .changeOf(.retrying):
             begin(key.channel, at: now, into: &effects)
-        case .changeOf(.authorising(let attempt)):
-            effects.append(.cancelAuthorisation(attempt))
-            subscriptionFailed(key.channel, timedOut(noAuthorisation), at: now, into: &effects)
+        case .changeOf(.authorizing(let attempt)):
+            effects.append(.cancelAuthorization(attempt))
+            subscriptionFailed(key.channel, timedOut(noAuthorization), at: now, into: &effects)
         case .changeOf(.subscribing):
             let time = configuration.subscriptionTimeout
             let problem = "the server did not answer the subscription to \(key.channel) within \(time)"
@@ -110,7 +110,7 @@ extension ConnectionMachine {
         SubscriptionFailure(error: PusherError(.timedOut, message: problem))
     }
 
-    /// Gives a channel that is on its way to a subscription the time its present step may take; an authorisation gets its time when
+    /// Gives a channel that is on its way to a subscription the time its present step may take; an authorization gets its time when
     /// it is asked for.
     mutating func setDeadline(for channel: Name, at now: Instant) {
         guard let state = subscriptions[channel]?.state else { return }
@@ -118,7 +118,7 @@ extension ConnectionMachine {
         switch state {
         case .subscribing: deadline = now + configuration.subscriptionTimeout
         case .retrying(let time): deadline = time
-        case .waiting, .authorising, .subscribed, .failed: return
+        case .waiting, .authorizing, .subscribed, .failed: return
         }
         subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, awaited: .changeOf(state)), at: deadline)
     }

@@ -56,7 +56,7 @@ extension ConnectionMachine {
 
     // MARK: The key
 
-    /// A subscription's authorisation, or a refresh, brought the channel's key.
+    /// A subscription's authorization, or a refresh, brought the channel's key.
     mutating func useKey(_ auth: PusherAuth, of channel: Name, into effects: inout [Effect]) {
         guard let secret = auth.sharedSecret.map(SharedSecret.init) else { return }
         encryptedEventsNumbered += 1
@@ -67,13 +67,13 @@ extension ConnectionMachine {
 
     /// Takes the answer to a refresh; false if it is none.
     mutating func keyRefreshed(
-        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: Instant,
+        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) -> Bool {
         guard subscriptions[attempt.channel]?.sealed?.refresh == attempt else { return false }
         switch result {
         case .success(let auth) where auth.sharedSecret != nil: useKey(auth, of: attempt.channel, into: &effects)
-        case .success: keyRefused(attempt.channel, "the new authorisation has no shared_secret", at: now, into: &effects)
+        case .success: keyRefused(attempt.channel, "the new authorization has no shared_secret", at: now, into: &effects)
         case .failure(let failure): keyRefused(attempt.channel, failure.message, at: now, into: &effects)
         }
         return true

@@ -28,7 +28,7 @@ extension ConnectionMachine {
         return ErrorWords.names(in: words).first { subscriptions[$0]?.awaitsVerdict == true }
     }
 
-    /// Some servers refuse an authorisation by an error that names no channel. Once there are as many of these as authorised subscriptions
+    /// Some servers refuse an authorization by an error that names no channel. Once there are as many of these as authorized subscriptions
     /// under way, each of them was refused. Before that, nobody knows which ones were: other answers may tell, or the time for them.
     mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
         guard error.code == 4009 else { return }
@@ -36,7 +36,7 @@ extension ConnectionMachine {
         attributeRefusals(at: now, into: &effects)
     }
 
-    /// An authorised subscription got its answer, or another error was noted: perhaps it is known now which channels were refused.
+    /// An authorized subscription got its answer, or another error was noted: perhaps it is known now which channels were refused.
     mutating func attributeRefusals(at now: Instant, into effects: inout [Effect]) {
         guard !unnamedRefusals.isEmpty else { return }
         // One more than there are refusals is as good as all: thousands may be awaited.

@@ -10,7 +10,7 @@ extension ConnectionMachine {
         if let known = subscriptions[channel] {
             switch known.state {
             case .failed, .retrying: break
-            case .waiting, .authorising, .subscribing, .subscribed: return
+            case .waiting, .authorizing, .subscribing, .subscribed: return
             }
             if let auth { subscriptions[channel]?.suppliedAuth = auth }
         } else {
@@ -31,7 +31,7 @@ extension ConnectionMachine {
         guard socketID != nil else { return }
         let attempt = nextSubscriptionAttempt(for: channel)
         switch subscriptions[channel]?.begin(attempt, into: &effects) {
-        case .askForAuthorisation: askInTurn(attempt, at: now, into: &effects)
+        case .askForAuthorization: askInTurn(attempt, at: now, into: &effects)
         case .use(let auth): subscribe(channel, with: auth, at: now, into: &effects)
         case .awaitAnswer, nil: break
         }
@@ -43,14 +43,14 @@ extension ConnectionMachine {
         return SubscriptionAttempt(channel: channel, connection: attempt, generation: subscriptionGeneration)
     }
 
-    mutating func authorised(
-        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorisationFailure>, at now: Instant,
+    mutating func authorized(
+        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) {
-        authorisations.answered(attempt)
+        authorizations.answered(attempt)
         if keyRefreshed(attempt, result, at: now, into: &effects) { return }
-        guard subscriptions[attempt.channel]?.state == .authorising(attempt) else {
-            effects.append(.log(.debug, "stale authorisation, dropped", channel: attempt.channel))
+        guard subscriptions[attempt.channel]?.state == .authorizing(attempt) else {
+            effects.append(.log(.debug, "stale authorization, dropped", channel: attempt.channel))
             return
         }
         switch result {
@@ -58,7 +58,7 @@ extension ConnectionMachine {
             subscribe(attempt.channel, with: auth, at: now, into: &effects)
             setDeadline(for: attempt.channel, at: now)
         case .failure(let failure):
-            authorisationFailed(attempt.channel, failure, at: now, into: &effects)
+            authorizationFailed(attempt.channel, failure, at: now, into: &effects)
         }
     }
 
@@ -66,19 +66,19 @@ extension ConnectionMachine {
         _ channel: Name, with auth: PusherAuth, at now: Instant, into effects: inout [Effect]
     ) {
         if subscriptions[channel]?.sealed != nil, auth.sharedSecret == nil {
-            let message = "the authorisation for \(channel) has no shared_secret, which encrypted channels need"
-            return authorisationFailed(channel, AuthorisationFailure(message: message), at: now, into: &effects)
+            let message = "the authorization for \(channel) has no shared_secret, which encrypted channels need"
+            return authorizationFailed(channel, AuthorizationFailure(message: message), at: now, into: &effects)
         }
         subscriptions[channel]?.subscribe(with: auth, into: &effects)
         useKey(auth, of: channel, into: &effects)
     }
 
-    private mutating func authorisationFailed(
-        _ channel: Name, _ failure: AuthorisationFailure, at now: Instant, into effects: inout [Effect]
+    private mutating func authorizationFailed(
+        _ channel: Name, _ failure: AuthorizationFailure, at now: Instant, into effects: inout [Effect]
     ) {
-        let error = PusherError(.authorisation, code: failure.status, message: failure.message)
+        let error = PusherError(.authorization, code: failure.status, message: failure.message)
         subscriptionFailed(
-            channel, SubscriptionFailure(error: error, authorisation: failure), at: now, into: &effects)
+            channel, SubscriptionFailure(error: error, authorization: failure), at: now, into: &effects)
     }
 
     mutating func subscriptionFailed(
@@ -106,7 +106,7 @@ extension ConnectionMachine {
     mutating func subscriptionsLost(at now: Instant, into effects: inout [Effect]) {
         let time = if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { now }
         channelsWithUnsentEvents = []
-        authorisations.removeAll()
+        authorizations.removeAll()
         unnamedRefusals = []
         userLost(at: time, into: &effects)
         for channel in subscriptions.keys.sorted() {

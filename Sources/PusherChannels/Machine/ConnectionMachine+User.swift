@@ -8,7 +8,7 @@ extension ConnectionMachine {
             beginSignIn(at: now, into: &effects)
         case .signedIn(let id, _):
             effects.append(.deliver(.signedIn(userID: id)))
-        case .waiting, .authorising, .signingIn:
+        case .waiting, .authorizing, .signingIn:
             user.isAwaited = true
         }
     }
@@ -18,16 +18,16 @@ extension ConnectionMachine {
         guard let socketID, user.state != .signedOut else { return }
         user.attempts += 1
         let attempt = UserMachine.Attempt(connection: self.attempt, number: user.attempts)
-        user.state = .authorising(attempt, deadline: now + configuration.authorisationTimeout)
-        effects.append(.authoriseUser(attempt, socketID: socketID))
+        user.state = .authorizing(attempt, deadline: now + configuration.authorizationTimeout)
+        effects.append(.authorizeUser(attempt, socketID: socketID))
     }
 
-    mutating func userAuthorised(
-        _ attempt: UserMachine.Attempt, _ result: Result<PusherUserAuth, AuthorisationFailure>, at now: Instant,
+    mutating func userAuthorized(
+        _ attempt: UserMachine.Attempt, _ result: Result<PusherUserAuth, AuthorizationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) {
-        guard case .authorising(attempt, _) = user.state else {
-            effects.append(.log(.debug, "stale authorisation of the user, dropped"))
+        guard case .authorizing(attempt, _) = user.state else {
+            effects.append(.log(.debug, "stale authorization of the user, dropped"))
             return
         }
         switch result {
@@ -36,7 +36,7 @@ extension ConnectionMachine {
             user.isAskedFor = true
             effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
         case .failure(let failure):
-            signInFailed(PusherError(.authorisation, code: failure.status, message: failure.message), into: &effects)
+            signInFailed(PusherError(.authorization, code: failure.status, message: failure.message), into: &effects)
         }
     }
 
@@ -46,9 +46,9 @@ extension ConnectionMachine {
         switch user.state {
         case .signingIn: break
         case .failed where user.isAskedFor: break  // What failed it was about something else, or the time for it.
-        case .authorising(let attempt, _) where user.isAskedFor:
-            effects.append(.cancelUserAuthorisation(attempt))  // The same, while the next try is on its way.
-        case .signedOut, .waiting, .authorising, .signedIn, .failed:
+        case .authorizing(let attempt, _) where user.isAskedFor:
+            effects.append(.cancelUserAuthorization(attempt))  // The same, while the next try is on its way.
+        case .signedOut, .waiting, .authorizing, .signedIn, .failed:
             effects.append(.log(.debug, "success of a sign-in that was not asked for, ignored"))
             return
         }
@@ -84,9 +84,9 @@ extension ConnectionMachine {
     mutating func signInDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         guard let deadline = user.deadline, deadline <= now else { return }
         var problem = "the server did not answer the sign-in within \(configuration.subscriptionTimeout)"
-        if case .authorising(let attempt, _) = user.state {
-            effects.append(.cancelUserAuthorisation(attempt))
-            problem = "no authorisation of the user within \(configuration.authorisationTimeout)"
+        if case .authorizing(let attempt, _) = user.state {
+            effects.append(.cancelUserAuthorization(attempt))
+            problem = "no authorization of the user within \(configuration.authorizationTimeout)"
         }
         signInFailed(PusherError(.timedOut, message: problem), into: &effects)
     }
@@ -99,7 +99,7 @@ extension ConnectionMachine {
             lost.connectionLost(at: time, into: &effects)
             user.lostChannel = lost
         }
-        if case .authorising(let attempt, _) = user.state { effects.append(.cancelUserAuthorisation(attempt)) }
+        if case .authorizing(let attempt, _) = user.state { effects.append(.cancelUserAuthorization(attempt)) }
         user.isAskedFor = false
         if user.state != .signedOut { user.state = .waiting }
     }

@@ -1,7 +1,7 @@
-/// The whole behaviour of a connection as a value: inputs and times in, effects and the next deadline out.
+/// The whole behavior of a connection as a value: inputs and times in, effects and the next deadline out.
 ///
 /// ### Overview
-/// The machine knows what the user wants (to be connected or not, which channels) and works towards it. It has no clock, does
+/// The machine knows what the user wants (to be connected or not, which channels) and works toward it. It has no clock, does
 /// no I/O, draws randomness from a generator it was seeded with and takes no locks, so that any history can be replayed in a
 /// test as a list of inputs.
 ///
@@ -11,7 +11,7 @@
 /// ``SubscriptionMachine``; ``Heartbeat`` watches over an established connection, ``Backoff`` over the pauses between them.
 ///
 /// ### Stale news
-/// Every socket report carries its ``ConnectionAttempt``, every authorisation its ``SubscriptionAttempt``. What doesn't belong to
+/// Every socket report carries its ``ConnectionAttempt``, every authorization its ``SubscriptionAttempt``. What doesn't belong to
 /// the current one is dropped: an old socket's late close must not end a new connection.
 struct ConnectionMachine: Equatable, Sendable {
     enum Phase: Equatable {
@@ -49,9 +49,9 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionGeneration = 0
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
     var subscriptionJitter: SplitMix64
-    /// Refusals of authorised subscriptions that don't say which ones are meant: fewer than are under way.
+    /// Refusals of authorized subscriptions that don't say which ones are meant: fewer than are under way.
     var unnamedRefusals: [PusherError] = []
-    var authorisations: AuthorisationQueue
+    var authorizations: AuthorizationQueue
     var clientEventLimiter: ClientEventLimiter
     var reading = Reading.flowing
     var user = UserMachine()
@@ -65,7 +65,7 @@ struct ConnectionMachine: Equatable, Sendable {
         var seeds = SplitMix64(seed: seed)
         backoff = Backoff(policy: configuration.reconnectPolicy, seed: seeds.next())
         subscriptionJitter = SplitMix64(seed: seeds.next())
-        authorisations = AuthorisationQueue(limit: configuration.concurrentAuthorisations)
+        authorizations = AuthorizationQueue(limit: configuration.concurrentAuthorizations)
         clientEventLimiter = ClientEventLimiter(perSecond: configuration.limits.clientEventsPerSecond)
     }
 
@@ -156,16 +156,16 @@ struct ConnectionMachine: Equatable, Sendable {
             trigger(event, at: now, into: &effects)
         case .signIn:
             signIn(at: now, into: &effects)
-        case .userAuthorised(let attempt, let result):
-            userAuthorised(attempt, result, at: now, into: &effects)
-        case .authorised(let attempt, let result):
-            authorised(attempt, result, at: now, into: &effects)
+        case .userAuthorized(let attempt, let result):
+            userAuthorized(attempt, result, at: now, into: &effects)
+        case .authorized(let attempt, let result):
+            authorized(attempt, result, at: now, into: &effects)
         case .opened(let event, let result):
             opened(event, result, at: now, into: &effects)
         case .deadlineReached:
             deadlineReached(at: now, into: &effects)
         }
-        if authorisations.isWaiting { askForNextAuthorisations(at: now, into: &effects) }
+        if authorizations.isWaiting { askForNextAuthorizations(at: now, into: &effects) }
         forgetSettledDeadlines()
         if !input.isEvent, effects.dropFirst(first).contains(where: \.isSend) { noteSent(at: now) }
     }

@@ -10,7 +10,7 @@ enum Input: Equatable, Sendable {
     indirect case reconnectPolicy(ReconnectPolicy)
     /// Whether so much waits for the user's side that no more should come.
     case readersChanged(areOver: Bool)
-    /// `auth` is an authorisation the caller brought along, to be used instead of asking for one.
+    /// `auth` is an authorization the caller brought along, to be used instead of asking for one.
     indirect case subscribe(channel: Name, auth: PusherAuth?)
     indirect case unsubscribe(channel: Name)
     case unsubscribeAll
@@ -27,8 +27,8 @@ enum Input: Equatable, Sendable {
     indirect case socketClosed(WebSocketClosure, ConnectionAttempt)
 
     // What was asked for and came back.
-    indirect case authorised(SubscriptionAttempt, Result<PusherAuth, AuthorisationFailure>)
-    indirect case userAuthorised(UserMachine.Attempt, Result<PusherUserAuth, AuthorisationFailure>)
+    indirect case authorized(SubscriptionAttempt, Result<PusherAuth, AuthorizationFailure>)
+    indirect case userAuthorized(UserMachine.Attempt, Result<PusherUserAuth, AuthorizationFailure>)
     indirect case opened(ConnectionMachine.EncryptedEvent, Result<String, ConnectionMachine.DecryptionFailure>)
     case deadlineReached
 }

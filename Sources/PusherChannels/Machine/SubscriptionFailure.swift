@@ -1,8 +1,8 @@
 /// Why a channel is not subscribed.
 struct SubscriptionFailure: Error, Equatable, Sendable {
     let error: PusherError
-    /// What the authorisation endpoint answered, where it was asked.
-    var authorisation: AuthorisationFailure?
+    /// What the authorization endpoint answered, where it was asked.
+    var authorization: AuthorizationFailure?
 }
 
 extension SubscriptionFailure {
@@ -10,7 +10,7 @@ extension SubscriptionFailure {
     var isRetriable: Bool {
         switch error.kind {
         case .timedOut: true
-        case .authorisation: authorisation?.isRetriable ?? false
+        case .authorization: authorization?.isRetriable ?? false
         case .subscriptionRefused: error.code.map { (500..<600).contains($0) || (4100..<4300).contains($0) || $0 == 429 } ?? false
         default: false
         }
@@ -27,7 +27,7 @@ extension SubscriptionFailure {
 
     private var type: String {
         switch error.kind {
-        case .authorisation: "AuthError"
+        case .authorization: "AuthError"
         default: "SubscriptionError"
         }
     }

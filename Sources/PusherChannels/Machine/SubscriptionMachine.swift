@@ -1,11 +1,11 @@
 /// One channel the user wants, and how far the wish has come true.
 ///
-/// It exists as long as the wish does, across connections; each connection takes it through authorising and subscribing anew.
+/// It exists as long as the wish does, across connections; each connection takes it through authorizing and subscribing anew.
 struct SubscriptionMachine: Equatable, Sendable {
     enum State: Equatable, Sendable {
         /// For a connection to be established.
         case waiting
-        case authorising(SubscriptionAttempt)
+        case authorizing(SubscriptionAttempt)
         case subscribing(SubscriptionAttempt)
         case subscribed
         /// Until it is time to try again.
@@ -33,7 +33,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Tries in a row that failed on this connection.
     private(set) var failures = 0
 
-    /// An authorisation that the caller brought along. It is used once: its signature is for one connection.
+    /// An authorization that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
     /// Of an encrypted channel.
     var sealed: EncryptedEvents?
@@ -62,8 +62,8 @@ struct SubscriptionMachine: Equatable, Sendable {
         if case .subscribing = state { true } else { false }
     }
 
-    /// Whether the server has still to say what it thinks of the channel's authorisation.
-    var awaitsVerdict: Bool { isSubscribing && name.needsAuthorisation }
+    /// Whether the server has still to say what it thinks of the channel's authorization.
+    var awaitsVerdict: Bool { isSubscribing && name.needsAuthorization }
 
     /// Whether the server may refuse the channel: from the moment it was asked for.
     var mayBeRefused: Bool { isSubscribing || isSubscribed }
@@ -73,7 +73,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         isSubscribed ? roster ?? PresenceRoster() : PresenceRoster()
     }
 
-    /// The user id that this client subscribed with; nil if the authorisation named none.
+    /// The user id that this client subscribed with; nil if the authorization named none.
     var me: Name? {
         isSubscribed ? myUserID : nil
     }
@@ -82,31 +82,31 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// What follows the first step.
     enum NextStep {
-        case askForAuthorisation
+        case askForAuthorization
         case use(PusherAuth)
         case awaitAnswer
     }
 
     /// Takes the first step.
     mutating func begin(_ attempt: SubscriptionAttempt, into effects: inout [Effect]) -> NextStep {
-        guard name.needsAuthorisation else {
+        guard name.needsAuthorization else {
             state = .subscribing(attempt)
             request = .made
             effects.append(.send(.subscribe(channel: channel.text, auth: nil, channelData: nil)))
             return .awaitAnswer
         }
-        state = .authorising(attempt)
+        state = .authorizing(attempt)
         defer { suppliedAuth = nil }
-        return suppliedAuth.map { .use($0) } ?? .askForAuthorisation
+        return suppliedAuth.map { .use($0) } ?? .askForAuthorization
     }
 
-    /// Whether this authorisation is still of use.
+    /// Whether this authorization is still of use.
     func awaits(_ attempt: SubscriptionAttempt) -> Bool {
-        state == .authorising(attempt) || sealed?.refresh == attempt
+        state == .authorizing(attempt) || sealed?.refresh == attempt
     }
 
     mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {
-        guard case .authorising(let attempt) = state else { return }
+        guard case .authorizing(let attempt) = state else { return }
         state = .subscribing(attempt)
         request = .made
         myUserID = auth.channelData.flatMap(Self.userID)
@@ -128,9 +128,9 @@ struct SubscriptionMachine: Equatable, Sendable {
         case .subscribing, .subscribed: break
         // It came after the time for it or after a refusal of an earlier request, but it is the answer.
         case .retrying where request != .none, .failed where request != .none: break
-        case .authorising(let attempt) where request != .none:
-            effects.append(.cancelAuthorisation(attempt))  // The same, while the next try is on its way.
-        case .waiting, .authorising, .retrying, .failed:
+        case .authorizing(let attempt) where request != .none:
+            effects.append(.cancelAuthorization(attempt))  // The same, while the next try is on its way.
+        case .waiting, .authorizing, .retrying, .failed:
             effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: channel))
             return
         }
@@ -165,7 +165,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Not subscribed, for now or for good.
     mutating func fail(_ failure: SubscriptionFailure, retryingAt time: Instant?, into effects: inout [Effect]) {
         failures += 1
-        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
+        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
         failure.report(channel: channel, into: &effects)
     }
@@ -173,17 +173,17 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// - Parameter time: Up to when all that came is known to have been heard.
     mutating func connectionLost(at time: Instant, into effects: inout [Effect]) {
         if isSubscribed { missingSince = time }
-        if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
-        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorisation(refresh)) }
+        if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
+        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = .waiting
         request = .none
         failures = 0
     }
 
-    /// What to tell the server and the authoriser now that the channel is wanted no longer.
+    /// What to tell the server and the authorizer now that the channel is wanted no longer.
     func abandon(into effects: inout [Effect]) {
-        if let refresh = sealed?.refresh { effects.append(.cancelAuthorisation(refresh)) }
-        if case .authorising(let attempt) = state { effects.append(.cancelAuthorisation(attempt)) }
+        if let refresh = sealed?.refresh { effects.append(.cancelAuthorization(refresh)) }
+        if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
         if request == .made { effects.append(.send(.unsubscribe(channel: channel.text))) }
     }
 

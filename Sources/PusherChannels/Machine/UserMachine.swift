@@ -11,7 +11,7 @@ struct UserMachine: Equatable, Sendable {
         case signedOut
         /// For a connection to be established.
         case waiting
-        case authorising(Attempt, deadline: Instant)
+        case authorizing(Attempt, deadline: Instant)
         case signingIn(deadline: Instant)
         case signedIn(id: Name, channel: Name)
         /// Until the user asks again or the next connection is established.
@@ -40,7 +40,7 @@ struct UserMachine: Equatable, Sendable {
 
     var deadline: Instant? {
         switch state {
-        case .authorising(_, let deadline), .signingIn(let deadline): deadline
+        case .authorizing(_, let deadline), .signingIn(let deadline): deadline
         case .signedOut, .waiting, .signedIn, .failed: nil
         }
     }

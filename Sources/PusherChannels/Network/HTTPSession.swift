@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes HTTP requests: the seam under authorisation and the HTTP API. `URLSession` is one; what is used if nothing else is said
+/// Makes HTTP requests: the seam under authorization and the HTTP API. `URLSession` is one; what is used if nothing else is said
 /// is ``DefaultTransport/httpSession``.
 public protocol HTTPSession: Sendable {
     /// The task that stands for one request.

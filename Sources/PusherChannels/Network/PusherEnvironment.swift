@@ -8,7 +8,7 @@ public struct PusherEnvironment: Sendable {
     /// The clock and the timers.
     public var scheduler: any Scheduler
 
-    /// Makes the requests to authorisation endpoints and the HTTP API.
+    /// Makes the requests to authorization endpoints and the HTTP API.
     ///
     /// A client whose ``PusherClientOptions/tls`` or ``PusherClientOptions/proxy`` isn't the default has a ``RoutedHTTPSession`` make
     /// its requests so; any other session, such as a `URLSession` of yours, goes its own way.

@@ -14,7 +14,7 @@ public struct Instant: InstantProtocol, CustomStringConvertible {
 
     /// Creates the point so long after the origin, as a scheduler tells its time.
     public init(_ sinceOrigin: Duration) {
-        self.sinceOrigin = Self.reaches(sinceOrigin) ? sinceOrigin : Self.edge(towards: sinceOrigin)
+        self.sinceOrigin = Self.reaches(sinceOrigin) ? sinceOrigin : Self.edge(toward: sinceOrigin)
     }
 
     /// The point so much later.
@@ -58,7 +58,7 @@ extension Instant {
 
     private static func reaches(_ sinceOrigin: Duration) -> Bool { -reach..<reach ~= sinceOrigin._high }
 
-    private static func edge(towards sinceOrigin: Duration) -> Duration { sinceOrigin._high < 0 ? earliest : latest }
+    private static func edge(toward sinceOrigin: Duration) -> Duration { sinceOrigin._high < 0 ? earliest : latest }
 
     /// Whether a sum with any instant can't overflow; what is too long for that leads to the edge.
     private static func canAdd(_ duration: Duration) -> Bool { -(1 << 62)..<(1 << 62) ~= duration._high }

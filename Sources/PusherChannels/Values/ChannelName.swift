@@ -26,7 +26,7 @@ package struct ChannelName: Hashable, Sendable {
     package var text: String { name.text }
 
     /// Whether subscribing takes a signature from the application's server.
-    package var needsAuthorisation: Bool { kind != .public }
+    package var needsAuthorization: Bool { kind != .public }
 
     /// Whether clients may send events to each other on it.
     package var allowsClientEvents: Bool { kind == .private || kind == .presence }

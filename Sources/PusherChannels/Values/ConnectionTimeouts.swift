@@ -11,21 +11,21 @@ public struct ConnectionTimeouts: Equatable, Sendable {
     /// From our close frame to the server's; then the connection counts as closed, which is no error. The socket on Linux waits
     /// two seconds at most.
     public var close: Duration
-    /// For the answer to an authorisation, from when it is asked for.
-    public var authorisation: Duration
+    /// For the answer to an authorization, from when it is asked for.
+    public var authorization: Duration
     /// For the server's answer to a subscription or a sign-in.
     public var subscription: Duration
 
     /// Creates time-outs; what is left out has the value a service wants.
     public init(
         open: Duration = .seconds(15), establish: Duration = .seconds(15), pong: Duration = .seconds(30),
-        close: Duration = .seconds(5), authorisation: Duration = .seconds(15), subscription: Duration = .seconds(30)
+        close: Duration = .seconds(5), authorization: Duration = .seconds(15), subscription: Duration = .seconds(30)
     ) {
         self.open = open
         self.establish = establish
         self.pong = pong
         self.close = close
-        self.authorisation = authorisation
+        self.authorization = authorization
         self.subscription = subscription
     }
 }

@@ -1,4 +1,4 @@
-/// What lets a client subscribe to a channel: the answer of an authorisation endpoint.
+/// What lets a client subscribe to a channel: the answer of an authorization endpoint.
 ///
 /// Whoever prints or dumps it sees which parts are there, and none of them.
 public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
@@ -10,7 +10,7 @@ public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
 
     private let parts: Secret<Parts>
 
-    /// Creates an authorisation from its parts, as an endpoint's answer names them.
+    /// Creates an authorization from its parts, as an endpoint's answer names them.
     public init(auth: String, channelData: String? = nil, sharedSecret: String? = nil) {
         parts = Secret(Parts(auth: auth, channelData: channelData, sharedSecret: sharedSecret))
     }

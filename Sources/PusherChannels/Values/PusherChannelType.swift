@@ -1,6 +1,6 @@
 /// What a channel's name says about who may subscribe to it.
 public enum PusherChannelType: Equatable, Sendable {
-    /// `private-`: subscribing takes an authorisation.
+    /// `private-`: subscribing takes an authorization.
     case `private`
     /// `presence-`: private, and the members know of each other.
     case presence

@@ -11,8 +11,8 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
         case timedOut
         /// A frame could not be understood; the connection goes on.
         case malformedMessage
-        /// The authorisation endpoint, `Authorizer` or handler gave no usable answer for a channel.
-        case authorisation
+        /// The authorization endpoint, `Authorizer` or handler gave no usable answer for a channel.
+        case authorization
         /// The server refused a subscription.
         case subscriptionRefused
         /// The caller asked for something the protocol does not allow.
@@ -30,7 +30,7 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of error.
     public let kind: Kind
 
-    /// The Channels error or close code, or the HTTP status of an authorisation, if there is one.
+    /// The Channels error or close code, or the HTTP status of an authorization, if there is one.
     public let code: Int?
 
     /// What happened and what to do, for a person. Never holds a secret.

@@ -7,7 +7,7 @@ public struct PusherUserAuth: Equatable, Sendable, CustomStringConvertible {
 
     private let parts: Secret<Parts>
 
-    /// Creates an authorisation from its parts, as an endpoint's answer names them.
+    /// Creates an authorization from its parts, as an endpoint's answer names them.
     public init(auth: String, userData: String) {
         parts = Secret(Parts(auth: auth, userData: userData))
     }

@@ -1,4 +1,4 @@
-/// The key of an encrypted channel in base64, as its authorisation gave it. It is never shown.
+/// The key of an encrypted channel in base64, as its authorization gave it. It is never shown.
 package struct SharedSecret: Equatable, Sendable {
     private let key: Secret<String>
 

@@ -2,7 +2,7 @@
 package enum ClientMessage: Equatable, Sendable {
     case ping
     case pong
-    /// `auth` and `channelData` are passed on byte for byte as the authorisation gave them.
+    /// `auth` and `channelData` are passed on byte for byte as the authorization gave them.
     case subscribe(channel: String, auth: String?, channelData: String?)
     case unsubscribe(channel: String)
     case signIn(auth: String, userData: String)

@@ -26,10 +26,10 @@ final class DemoClient {
         pusher.connection.channels.findPresence(name: channel)
     }
 
-    /// Waits for what the closure recognises; whatever else happens meanwhile is passed over.
-    func wait<Value>(for recognise: (Happening) throws -> Value?) async throws -> Value {
+    /// Waits for what the closure recognizes; whatever else happens meanwhile is passed over.
+    func wait<Value>(for recognize: (Happening) throws -> Value?) async throws -> Value {
         while let happening = await iterator.next(isolation: nil) {
-            if let value = try recognise(happening) { return value }
+            if let value = try recognize(happening) { return value }
         }
         throw Failure("the client ended")
     }

@@ -21,7 +21,7 @@ struct FeedOptions: ParsableArguments {
     @Option(help: "The certificate to trust, in a PEM file; without it there is no TLS.")
     var certificate: String?
 
-    /// A client of it, whose authorisations and key are those that the feed takes.
+    /// A client of it, whose authorizations and key are those that the feed takes.
     func client(delivery: DeliveryPolicy? = nil, autoReconnect: Bool = false) -> Pusher {
         var options = PusherClientOptions(
             authMethod: .customHandler { _, channel in

@@ -47,7 +47,7 @@ struct Client: AsyncParsableCommand {
 /// How long a client waits here, so that what takes minutes in a service takes seconds. The page's times are made with these.
 enum Patience {
     static let timeouts = ConnectionTimeouts(
-        open: .seconds(2), establish: .seconds(1), pong: .seconds(1), close: .seconds(1), authorisation: .seconds(1),
+        open: .seconds(2), establish: .seconds(1), pong: .seconds(1), close: .seconds(1), authorization: .seconds(1),
         subscription: .seconds(1))
     static let reconnects = ReconnectPolicy(
         initialDelay: .milliseconds(100), maximumDelay: .milliseconds(500), stableAfter: .seconds(1))

@@ -23,7 +23,7 @@ extension Scenario {
                 try await site.expectRecovery()
             }
         },
-        Scenario("Memory is short, and the server and the authorisation endpoint send without an end") { site in
+        Scenario("Memory is short, and the server and the authorization endpoint send without an end") { site in
             let server = try EndlessServer()
             let long = site.authServer.stub("POST /pusher/auth", StubResponse(text: String(repeating: "x", count: 64 << 20)))
             // Some times as much as a message and an answer may have, and a thread's stack.

@@ -2,7 +2,7 @@ import Processes
 import TestSupport
 
 extension Scenario {
-    /// What a connection needs beside a network and a server: certificates, an authorisation endpoint, names, a clock.
+    /// What a connection needs beside a network and a server: certificates, an authorization endpoint, names, a clock.
     static let surroundings =
         [
             Scenario("The server is back with a certificate that nobody trusts, for 1 s", ways: [.tls]) { site in
@@ -28,7 +28,7 @@ extension Scenario {
                 try site.openFront()
                 await gateway.stop()
             },
-        ] + authorisation + [
+        ] + authorization + [
             Scenario("The server's name can't be found for 1 s") { site in
                 try site.world.setNames(found: false)
                 site.proxy.cutAll()
@@ -50,20 +50,20 @@ extension Scenario {
         ]
 
     /// An endpoint that fails while its answers are needed.
-    private static let authorisation = [
-        Scenario("The authorisation endpoint answers 503 for 1 s") { site in
-            try await site.reset(whileAuthorisation: .http(503))
+    private static let authorization = [
+        Scenario("The authorization endpoint answers 503 for 1 s") { site in
+            try await site.reset(whileAuthorization: .http(503))
         },
-        Scenario("The authorisation endpoint answers with an HTML page for 1 s") { site in
-            try await site.reset(whileAuthorisation: StubResponse(text: "<html>Please log in</html>", contentType: "text/html"))
+        Scenario("The authorization endpoint answers with an HTML page for 1 s") { site in
+            try await site.reset(whileAuthorization: StubResponse(text: "<html>Please log in</html>", contentType: "text/html"))
         },
-        Scenario("The authorisation endpoint cuts connections for 1 s") { site in
+        Scenario("The authorization endpoint cuts connections for 1 s") { site in
             try site.authFront.inject(.reset)
             site.proxy.cutAll()
             try await site.hold(.seconds(1))
             site.authFront.heal()
         },
-        Scenario("The authorisation endpoint doesn't answer for 3 s") { site in
+        Scenario("The authorization endpoint doesn't answer for 3 s") { site in
             try site.authFront.inject(.stall)
             site.proxy.cutAll()
             try await site.hold(.seconds(3))
@@ -73,8 +73,8 @@ extension Scenario {
 }
 
 extension Site {
-    /// Has the client subscribe anew while the authorisation endpoint answers like that, for a second.
-    fileprivate func reset(whileAuthorisation answer: StubResponse) async throws {
+    /// Has the client subscribe anew while the authorization endpoint answers like that, for a second.
+    fileprivate func reset(whileAuthorization answer: StubResponse) async throws {
         let stub = authServer.stub("POST /pusher/auth", answer)
         proxy.cutAll()
         try await hold(.seconds(1))

@@ -23,9 +23,9 @@ struct Answer {
 
     // MARK: What comes of it
 
-    /// A failure, or the parts of an authorisation; and what all of it looks like in a log.
+    /// A failure, or the parts of an authorization; and what all of it looks like in a log.
     fileprivate struct Outcome {
-        let parts: Result<[String?], AuthorisationFailure>
+        let parts: Result<[String?], AuthorizationFailure>
         let shown: String
     }
 
@@ -37,14 +37,14 @@ struct Answer {
         switch asked {
         case .user:
             let authorizer = UserAuthorizer(method: .endpoint(Self.endpoint), key: "key", environment: Self.environment)
-            _ = authorizer.authorise(socketID: "1.1", session: session) { result in
+            _ = authorizer.authorize(socketID: "1.1", session: session) { result in
                 outcomes.withLock { $0.append(Outcome(result) { [$0.auth, $0.userData, nil] }) }
             }
         case .channel(let channel):
             let authorizer = ChannelAuthorizer(
                 method: .endpoint(authEndpoint: Self.endpoint), key: "key", environment: Self.environment)
             let none: () -> JSONValue? = { nil }
-            _ = authorizer.authorise(channel: channel, socketID: "1.1", session: session, channelUser: none) { result in
+            _ = authorizer.authorize(channel: channel, socketID: "1.1", session: session, channelUser: none) { result in
                 outcomes.withLock { $0.append(Outcome(result) { [$0.auth, $0.channelData, $0.sharedSecret] }) }
             }
         }
@@ -58,7 +58,7 @@ struct Answer {
     private func checkOutcome(_ outcome: Outcome, of asked: Question) {
         let body = String(decoding: response.body, as: UTF8.self)
         let isGood = (200..<300).contains(response.status)
-        let expected = isGood ? asked.authorisation(in: body) : nil
+        let expected = isGood ? asked.authorization(in: body) : nil
         switch outcome.parts {
         case .success(let parts): require(parts == expected, "\(parts) is read from \(body.debugDescription)")
         case .failure(let failure):
@@ -100,7 +100,7 @@ struct Answer {
 
 extension Answer.Outcome {
     /// A failure's body is what the endpoint says to its own user, who gets it as it is; it is shown nowhere.
-    fileprivate init<Auth>(_ result: Result<Auth, AuthorisationFailure>, _ parts: (Auth) -> [String?]) {
+    fileprivate init<Auth>(_ result: Result<Auth, AuthorizationFailure>, _ parts: (Auth) -> [String?]) {
         self.parts = result.map(parts)
         switch result {
         case .success(let auth):
@@ -108,7 +108,7 @@ extension Answer.Outcome {
             dump(auth, to: &dumped)
             shown = "\(auth) \(String(reflecting: auth)) \(dumped)"
         case .failure(let failure):
-            let error = PusherError(.authorisation, code: failure.status, message: failure.message)
+            let error = PusherError(.authorization, code: failure.status, message: failure.message)
             shown = "\(error) \(failure.url ?? "") \((200..<300).contains(failure.status ?? 0) ? failure.body ?? "" : "")"
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An authorisation endpoint's answer: as bytes of a connection through the HTTP reader, and as a body to whoever asked for it.
+/// An authorization endpoint's answer: as bytes of a connection through the HTTP reader, and as a body to whoever asked for it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var input = FuzzInput(data, size)

@@ -12,8 +12,8 @@ enum Question: Equatable {
         self = choice & 3 == 3 ? .user : .channel(channels[choice & 3])
     }
 
-    /// The authorisation that a body holds, in the order auth, data, secret; nil if it holds none.
-    func authorisation(in body: String) -> [String?]? {
+    /// The authorization that a body holds, in the order auth, data, secret; nil if it holds none.
+    func authorization(in body: String) -> [String?]? {
         guard let json = JSONValue(ifJSON: body), let auth = json["auth"]?.stringValue else { return nil }
         switch self {
         case .user:

@@ -36,18 +36,18 @@ struct ReadingClient {
         }
     }
 
-    /// Whatever is to be authorised is, at once.
+    /// Whatever is to be authorized is, at once.
     private mutating func tell(_ input: Input) {
         var effects: [Effect] = []
         machine.handle(input, at: .origin, into: &effects)
         for effect in effects {
             switch effect {
-            case .authorise(let attempt, _):
+            case .authorize(let attempt, _):
                 let secret = ChannelName(attempt.channel).kind == .encrypted ? "key" : nil
                 let auth = PusherAuth(auth: "k:s", channelData: #"{"user_id":"me"}"#, sharedSecret: secret)
-                tell(.authorised(attempt, .success(auth)))
-            case .authoriseUser(let attempt, _):
-                tell(.userAuthorised(attempt, .success(PusherUserAuth(auth: "k:s", userData: #"{"id":"me"}"#))))
+                tell(.authorized(attempt, .success(auth)))
+            case .authorizeUser(let attempt, _):
+                tell(.userAuthorized(attempt, .success(PusherUserAuth(auth: "k:s", userData: #"{"id":"me"}"#))))
             default: break
             }
         }

@@ -1,4 +1,4 @@
-/// A history made up: how the machine is configured, and what the user, the server, the network and the authoriser do.
+/// A history made up: how the machine is configured, and what the user, the server, the network and the authorizer do.
 ///
 /// At the end all of them do what they should, and the client must get where its user wants it.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -17,7 +17,7 @@ extension ConnectionMachine.Configuration {
         secure = choices & 1 == 0
         upgradesToTLS = choices & 2 == 0
         autoReconnect = choices & 4 == 0
-        concurrentAuthorisations = choices & 8 == 0 ? 16 : 1
+        concurrentAuthorizations = choices & 8 == 0 ? 16 : 1
         unsentEventLimit = choices & 16 == 0 ? 100 : 2
         encryptedEventLimit = choices & 32 == 0 ? 100 : 1
         if choices & 64 != 0 { limits = .unchecked }

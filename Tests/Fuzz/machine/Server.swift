@@ -12,7 +12,7 @@ extension World {
         #"{"event":"pusher:cache_miss","channel":"%"}"#,
         #"{"event":"greet","channel":"%","data":"hi"}"#,
         #"{"event":"client-number","channel":"%","data":1,"user_id":"b"}"#,
-        #"{"event":"pusher:error","channel":"%","data":{"code":4009,"message":"not authorised"}}"#,
+        #"{"event":"pusher:error","channel":"%","data":{"code":4009,"message":"not authorized"}}"#,
         #"{"event":"pusher:error","data":{"code":4301,"message":"too fast"}}"#,
         #"{"event":"pusher:error","data":{"code":4201,"message":"restarting"}}"#,
         #"{"event":"pusher:ping","data":""}"#,

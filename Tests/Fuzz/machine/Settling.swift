@@ -14,7 +14,7 @@ extension World {
         require(subscribed.isSuperset(of: wanted), "subscribed are \(subscribed), wanted \(wanted)")
         require(subscribed.isSubset(of: wanted.union(["#server-to-user-me"])), "subscribed are \(subscribed), wanted \(wanted)")
         require(machine.user.id == (wantsUser ? "me" : nil), "the user is \(machine.user.state)")
-        require(watch.underWay.isEmpty && !machine.authorisations.isWaiting, "something is authorised still")
+        require(watch.underWay.isEmpty && !machine.authorizations.isWaiting, "something is authorized still")
         require(!machine.subscriptions.values.contains(where: \.hasUnsentEvents), "an event was not sent")
         let stages = machine.subscriptions.values.compactMap { $0.sealed?.stage }
         require(stages.allSatisfy { $0 == .idle }, "an event was not opened: \(stages)")
@@ -32,9 +32,9 @@ extension World {
 
     private mutating func answerNext() -> Bool {
         if let attempt = watch.underWay.first {
-            tell(.authorised(attempt, .success(Self.auth(for: attempt))))
+            tell(.authorized(attempt, .success(Self.auth(for: attempt))))
         } else if let attempt = watch.usersUnderWay.first {
-            tell(.userAuthorised(attempt, .success(Self.auth(for: attempt))))
+            tell(.userAuthorized(attempt, .success(Self.auth(for: attempt))))
         } else if let attempt = watch.sockets.first(where: { $0.value == .closing })?.key {
             tell(.socketClosed(.closed(code: 1000, reason: ""), attempt))
         } else if watch.sockets[watch.attempt] == .opening || machine.isEstablishing {

@@ -82,20 +82,20 @@ extension World {
         let attempt = watch.asked[choice % watch.asked.count]
         var auth = Self.auth(for: attempt)
         if sort & 1 == 0 { auth = PusherAuth(auth: auth.auth, channelData: auth.channelData) }
-        let failure = AuthorisationFailure(message: "made up", status: sort & 4 == 0 ? 403 : nil, isRetriable: sort & 8 == 0)
-        tell(.authorised(attempt, sort & 2 == 0 ? .success(auth) : .failure(failure)))
+        let failure = AuthorizationFailure(message: "made up", status: sort & 4 == 0 ? 403 : nil, isRetriable: sort & 8 == 0)
+        tell(.authorized(attempt, sort & 2 == 0 ? .success(auth) : .failure(failure)))
     }
 
     private mutating func answerLatest() {
         guard let attempt = watch.underWay.max(by: { $0.generation < $1.generation }) else { return }
-        tell(.authorised(attempt, .success(Self.auth(for: attempt))))
+        tell(.authorized(attempt, .success(Self.auth(for: attempt))))
     }
 
     private mutating func answerUser(_ choice: Int, _ sort: Int) {
         guard !watch.askedUsers.isEmpty else { return }
         let attempt = watch.askedUsers[choice % watch.askedUsers.count]
-        let failure = AuthorisationFailure(message: "made up")
-        tell(.userAuthorised(attempt, sort & 1 == 0 ? .success(Self.auth(for: attempt)) : .failure(failure)))
+        let failure = AuthorizationFailure(message: "made up")
+        tell(.userAuthorized(attempt, sort & 1 == 0 ? .success(Self.auth(for: attempt)) : .failure(failure)))
     }
 
     private mutating func decrypt(_ choice: Int, _ sort: Int) {

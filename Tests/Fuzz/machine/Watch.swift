@@ -10,7 +10,7 @@ struct Watch {
         var isUp: Bool { self == .open || self == .closing }
     }
 
-    /// The authorisation that a user brings along.
+    /// The authorization that a user brings along.
     static let supplied = "supplied"
 
     /// The latest attempt to connect.
@@ -49,10 +49,10 @@ struct Watch {
         switch input {
         case .socketOpened(let attempt): sockets[attempt] = .open
         case .socketClosed(_, let attempt): sockets[attempt] = .closed
-        case .authorised(let attempt, _):
+        case .authorized(let attempt, _):
             underWay.remove(attempt)
             settled.insert(attempt)
-        case .userAuthorised(let attempt, _): usersUnderWay.remove(attempt)
+        case .userAuthorized(let attempt, _): usersUnderWay.remove(attempt)
         default: break
         }
     }
@@ -67,16 +67,16 @@ struct Watch {
             require(sockets[attempt] == .open || reading, "reading is nothing to a socket that isn't open")
             isReading = reading
         case .send(let message): send(message, after, at: now)
-        case .authorise(let attempt, let socketID): authorise(attempt, socketID, after)
-        case .cancelAuthorisation(let attempt):
+        case .authorize(let attempt, let socketID): authorize(attempt, socketID, after)
+        case .cancelAuthorization(let attempt):
             require(settled.insert(attempt).inserted, "\(attempt) is cancelled when it was answered or cancelled before")
             underWay.remove(attempt)
-        case .authoriseUser(let attempt, let socketID):
+        case .authorizeUser(let attempt, let socketID):
             require(attempt.connection == self.attempt && socketID == after.socketID, "a user for another connection")
             require(usersUnderWay.isEmpty && !askedUsers.contains(attempt), "a user is asked for once at a time")
             usersUnderWay.insert(attempt)
             askedUsers.append(attempt)
-        case .cancelUserAuthorisation(let attempt):
+        case .cancelUserAuthorization(let attempt):
             require(usersUnderWay.remove(attempt) != nil, "a user is cancelled whom nobody asks for")
         case .decrypt(let event, _):
             require(!sealed.contains(event), "an event is opened once")
@@ -108,7 +108,7 @@ struct Watch {
         switch message {
         case .ping, .pong: return
         case .subscribe(let channel, let auth, _):
-            require((auth != nil) == ChannelName(channel).needsAuthorisation, "\(channel) is asked for with \(auth ?? "nothing")")
+            require((auth != nil) == ChannelName(channel).needsAuthorization, "\(channel) is asked for with \(auth ?? "nothing")")
             require(isCurrent(auth), "\(channel) is asked for with \(auth ?? "nothing") of another connection")
             askedFor.insert(Name(channel))
         case .unsubscribe(let channel):
@@ -134,13 +134,13 @@ struct Watch {
         require(eventTimes.count <= limit, "\(eventTimes.count) events are sent within a second")
     }
 
-    private mutating func authorise(_ attempt: SubscriptionAttempt, _ socketID: String, _ machine: ConnectionMachine) {
+    private mutating func authorize(_ attempt: SubscriptionAttempt, _ socketID: String, _ machine: ConnectionMachine) {
         require(attempt.connection == self.attempt && socketID == machine.socketID, "\(attempt) is for another connection")
         require(!asked.contains(attempt) && !settled.contains(attempt), "\(attempt) is asked for twice")
         asked.append(attempt)
         underWay.insert(attempt)
-        let limit = machine.configuration.concurrentAuthorisations
-        require(underWay.count <= limit, "\(underWay.count) authorisations are asked for at a time")
+        let limit = machine.configuration.concurrentAuthorizations
+        require(underWay.count <= limit, "\(underWay.count) authorizations are asked for at a time")
     }
 
     // MARK: What the user hears
@@ -181,20 +181,20 @@ struct Watch {
         var shouldRead = true
         if case .connected = machine.phase, case .paused = machine.reading { shouldRead = false }
         require(isReading == shouldRead || sockets[attempt] != .open, "it reads: \(isReading)")
-        checkAuthorisations(machine)
+        checkAuthorizations(machine)
     }
 
     /// What is under way is waited for; what is waited for is under way or waits for its turn.
-    private func checkAuthorisations(_ machine: ConnectionMachine) {
+    private func checkAuthorizations(_ machine: ConnectionMachine) {
         for attempt in underWay {
             require(machine.subscriptions[attempt.channel]?.awaits(attempt) == true, "nobody waits for \(attempt)")
         }
         for (channel, subscription) in machine.subscriptions {
-            guard case .authorising(let attempt) = subscription.state else { continue }
-            require(underWay.contains(attempt) || machine.authorisations.isWaiting, "\(channel) waits for ever")
+            guard case .authorizing(let attempt) = subscription.state else { continue }
+            require(underWay.contains(attempt) || machine.authorizations.isWaiting, "\(channel) waits for ever")
         }
         for attempt in usersUnderWay {
-            guard case .authorising(attempt, _) = machine.user.state else {
+            guard case .authorizing(attempt, _) = machine.user.state else {
                 return require(false, "nobody waits for the user")
             }
         }

@@ -1,4 +1,4 @@
-/// What is around a machine: time, sockets, and who answers for authorisations. A ``Watch`` looks at all that the machine does.
+/// What is around a machine: time, sockets, and who answers for authorizations. A ``Watch`` looks at all that the machine does.
 struct World {
     static let channels: [Name] = [
         "room", "private-room", "presence-room", "private-encrypted-room", "cache-room", "private-cache-room",
@@ -87,7 +87,7 @@ struct World {
         receive(frame.utf8, on: attempt)
     }
 
-    // MARK: Authorisations
+    // MARK: Authorizations
 
     /// The number says which attempt it is for, so that the watch knows a stale one when it is used.
     static func auth(for attempt: SubscriptionAttempt) -> PusherAuth {

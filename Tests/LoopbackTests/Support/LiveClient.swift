@@ -20,7 +20,7 @@ struct LiveClient: Sendable {
                 authMethod: auth, userAuthMethod: userAuth, autoReconnect: autoReconnect, host: .host(host), port: port,
                 useTLS: false,
                 timeouts: ConnectionTimeouts(
-                    open: Self.long, establish: Self.long, pong: Self.long, authorisation: Self.long, subscription: Self.long),
+                    open: Self.long, establish: Self.long, pong: Self.long, authorization: Self.long, subscription: Self.long),
                 reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))),
             environment: PusherEnvironment(
                 httpSession: NetworkHTTPSession(loop: .patient), makeWebSocket: { NetworkWebSocket(loop: .patient) }))

@@ -85,7 +85,7 @@ import FoundationNetworking
     @Test(arguments: [nil, "no base64!", "AA=="]) func withoutTheMasterKeyTheErrorSaysWhatIsMissing(masterKey: String?) {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: masterKey))
         rig.pusher.subscribe("private-encrypted-orders")
-        #expect(rig.recorder.errors.map(\.kind) == [.authorisation])
+        #expect(rig.recorder.errors.map(\.kind) == [.authorization])
         #expect(rig.recorder.errors.first?.message.contains("encryptionMasterKey") == true)
     }
 
@@ -115,7 +115,7 @@ import FoundationNetworking
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
         try answer(rig, body)
         rig.pusher.subscribe("private-encrypted-orders")
-        #expect(rig.recorder.errors.map(\.message) == ["the authorisation has no shared_secret of 32 bytes in base64"])
+        #expect(rig.recorder.errors.map(\.message) == ["the authorization has no shared_secret of 32 bytes in base64"])
     }
 
     // Proves P10.8.

@@ -56,7 +56,7 @@ import Testing
         Setting(
             type: "PusherClientOptions", name: "activityTimeout",
             set: { options, _, index in options.activityTimeout = doubles[index] }, values: describe(doubles)),
-        integer("PusherClientOptions", "concurrentAuthorisations", \.concurrentAuthorisations),
+        integer("PusherClientOptions", "concurrentAuthorizations", \.concurrentAuthorizations),
         integer("PusherClientOptions", "deliveryLimit", \.deliveryLimit),
         integer("PusherClientOptions", "deliveryByteLimit", \.deliveryByteLimit),
         duration("PusherClientOptions", "pauseLimit", \.pauseLimit),
@@ -64,7 +64,7 @@ import Testing
         duration("ConnectionTimeouts", "establish", \.timeouts.establish),
         duration("ConnectionTimeouts", "pong", \.timeouts.pong),
         duration("ConnectionTimeouts", "close", \.timeouts.close),
-        duration("ConnectionTimeouts", "authorisation", \.timeouts.authorisation),
+        duration("ConnectionTimeouts", "authorization", \.timeouts.authorization),
         duration("ConnectionTimeouts", "subscription", \.timeouts.subscription),
         duration("ReconnectPolicy", "initialDelay", \.reconnectPolicy.initialDelay),
         duration("ReconnectPolicy", "maximumDelay", \.reconnectPolicy.maximumDelay),

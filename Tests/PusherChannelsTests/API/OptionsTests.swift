@@ -39,7 +39,7 @@ struct OptionsTests {
             }
         ) {
             $0.timeouts = ConnectionTimeouts(
-                open: .seconds(1), establish: .seconds(2), pong: .seconds(3), close: .seconds(4), authorisation: .seconds(5),
+                open: .seconds(1), establish: .seconds(2), pong: .seconds(3), close: .seconds(4), authorization: .seconds(5),
                 subscription: .seconds(6))
             $0.reconnectPolicy = ReconnectPolicy(initialDelay: .zero, maximumDelay: .zero)
         }

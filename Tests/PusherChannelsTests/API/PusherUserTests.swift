@@ -60,13 +60,13 @@ import FoundationNetworking
     @Test(arguments: [
         UserAuthMethod.noMethod, .endpoint("nowhere"), .requestBuilder { _ in nil }, .customHandler { _ in throw NotToday() },
     ])
-    func whatCanNotBeAuthorisedThrows(method: UserAuthMethod) async {
+    func whatCanNotBeAuthorizedThrows(method: UserAuthMethod) async {
         let rig = rig(method)
         do {
             try await rig.pusher.signIn()
             Issue.record("signed in")
         } catch {
-            #expect((error as? PusherError)?.kind == .authorisation)
+            #expect((error as? PusherError)?.kind == .authorization)
         }
         #expect(rig.pusher.user.id == nil)
     }

@@ -57,9 +57,9 @@ import FoundationNetworking
             pusher.user,
             pusher.user.watchlist, pusher.connection.channels, pusher.subscribe("private-room"),
             pusher.subscribeToPresenceChannel(channelName: "presence-room"), pusher.events(buffering: StreamBuffering()),
-            PusherError(.authorisation, message: "asked \(address)"), WebSocketFailure(.unreachable, "opened \(address)"),
+            PusherError(.authorization, message: "asked \(address)"), WebSocketFailure(.unreachable, "opened \(address)"),
             WebSocketClosure.failed(WebSocketFailure(.unreachable, "opened \(address)")),
-            PusherError(.authorisation, message: "asked \(address)") as NSError,
+            PusherError(.authorization, message: "asked \(address)") as NSError,
         ]
     }
 

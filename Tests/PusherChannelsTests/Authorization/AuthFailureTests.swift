@@ -18,7 +18,7 @@ import FoundationNetworking
         let url = try #require(URL(string: "http://auth.example/"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         let result = AuthResponse.read(Data(), response, nil) { json throws(AuthResponse.Unusable) in json }
-        let failure = #expect(throws: AuthorisationFailure.self) { try result.get() }
+        let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
         #expect(failure?.status == status)
         #expect(failure?.isRetriable == isRetriable)
     }
@@ -26,12 +26,12 @@ import FoundationNetworking
     // Proves P6.10, P14.6.
     @Test(arguments: [(nil, true), (399, true), (400, false), (403, false), (404, false), (499, false), (500, true)])
     func codeOfWhatAHandlerThrows(code: Int?, isRetriable: Bool) async {
-        let result: Result<PusherAuth, AuthorisationFailure> = await withCheckedContinuation { continuation in
+        let result: Result<PusherAuth, AuthorizationFailure> = await withCheckedContinuation { continuation in
             _ = AuthCall.run(in: PusherEnvironment(), { continuation.resume(returning: $0) }) {
-                throw PusherError(.authorisation, code: code, message: "no")
+                throw PusherError(.authorization, code: code, message: "no")
             }
         }
-        let failure = #expect(throws: AuthorisationFailure.self) { try result.get() }
+        let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
         #expect(failure?.status == code)
         #expect(failure?.isRetriable == isRetriable)
     }

@@ -111,7 +111,7 @@ import Testing
         let rig = ClientRig.connected(auth: .customHandler { _, _ in throw NotToday() })
         rig.pusher.subscribe("private-room")
         let failure = try await rig.recorder.next { $0.failure != nil }.failure
-        #expect(failure == PusherError(.authorisation, message: "the authorisation handler failed: not today"))
+        #expect(failure == PusherError(.authorization, message: "the authorization handler failed: not today"))
     }
 
     // Proves P14.6.
@@ -139,7 +139,7 @@ import Testing
     @Test func withoutAMethodTheErrorSaysWhatToSet() {
         let rig = ClientRig.connected(auth: .noMethod)
         rig.pusher.subscribe("private-room")
-        #expect(rig.recorder.errors.map(\.kind) == [.authorisation])
+        #expect(rig.recorder.errors.map(\.kind) == [.authorization])
         #expect(rig.recorder.errors.first?.message.contains("set PusherClientOptions.authMethod") == true)
         #expect(rig.pusher.subscribe("news").subscribed)
     }

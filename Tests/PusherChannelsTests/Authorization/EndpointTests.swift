@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Authorisation by an HTTP endpoint, and by requests that the application builds.
+/// Authorization by an HTTP endpoint, and by requests that the application builds.
 @Suite struct EndpointTests {
     private let endpoint = "http://auth.example/pusher/auth?tenant=7"
 
@@ -61,7 +61,7 @@ import FoundationNetworking
         let pusher = Pusher(
             key: "key",
             options: PusherClientOptions(
-                authMethod: .endpoint(authEndpoint: endpoint), timeouts: ConnectionTimeouts(authorisation: .seconds(101)),
+                authMethod: .endpoint(authEndpoint: endpoint), timeouts: ConnectionTimeouts(authorization: .seconds(101)),
                 delivery: .immediate),
             environment: PusherEnvironment(
                 scheduler: scheduler, httpSession: session, makeWebSocket: { [socket = MockWebSocket()] in socket }))
@@ -92,10 +92,10 @@ import FoundationNetworking
             Issue.record("no failure was reported: \(rig.recorder.happenings)")
             return
         }
-        #expect(error.kind == .authorisation)
+        #expect(error.kind == .authorization)
         #expect(error.code == status)
         #expect(error.message.contains(problem))
-        #expect(shown == (status == 200 ? nil : body), "what was meant to hold an authorisation is not shown")
+        #expect(shown == (status == 200 ? nil : body), "what was meant to hold an authorization is not shown")
         #expect(!channel.subscribed)
         #expect(rig.pusher.connection.connectionState == .connected)
     }
@@ -106,7 +106,7 @@ import FoundationNetworking
         let rig = rig()
         try answer(rig, body)
         rig.pusher.subscribe("private-room")
-        #expect(rig.recorder.errors.map(\.kind) == [.authorisation])
+        #expect(rig.recorder.errors.map(\.kind) == [.authorization])
         try answer(rig, #"{"auth":"key:abc"}"#)
         rig.scheduler.advance(by: .seconds(1))
         #expect(rig.recorder.subscribedChannels == ["private-room"])
@@ -127,16 +127,16 @@ import FoundationNetworking
         try answer(rig, nil, error: NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
         rig.pusher.subscribe("private-room")
         let error = try #require(rig.recorder.errors.first)
-        #expect(error.kind == .authorisation)
+        #expect(error.kind == .authorization)
         #expect(error.code == nil)
-        #expect(error.message.hasPrefix("the authorisation endpoint could not be asked: "))
+        #expect(error.message.hasPrefix("the authorization endpoint could not be asked: "))
     }
 
     @Test func anEndpointThatSaysNothing() throws {
         let rig = rig()
         rig.session.mockResponse = (nil, nil, nil)
         rig.pusher.subscribe("private-room")
-        #expect(rig.recorder.errors.map(\.message) == ["the authorisation endpoint gave no HTTP response"])
+        #expect(rig.recorder.errors.map(\.message) == ["the authorization endpoint gave no HTTP response"])
     }
 
     // Proves P6.8.

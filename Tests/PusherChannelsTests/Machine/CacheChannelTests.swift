@@ -7,7 +7,7 @@ import Testing
     private let cached = #"{"event":"price","channel":"cache-room","data":"{\"amount\":1}"}"#
 
     // Proves P11.1.
-    @Test func cacheChannelIsAuthorisedAsItsKindIs() {
+    @Test func cacheChannelIsAuthorizedAsItsKindIs() {
         var transcript = Transcript.connected()
         #expect(
             transcript.play(.subscribe(channel: "cache-room", auth: nil)) == [
@@ -16,7 +16,7 @@ import Testing
         for channel: Name in ["private-cache-room", "presence-cache-room"] {
             let effects = transcript.play(.subscribe(channel: channel, auth: nil))
             #expect(effects.sent.isEmpty)
-            #expect(effects.authorisations.map(\.channel) == [channel])
+            #expect(effects.authorizations.map(\.channel) == [channel])
         }
     }
 

@@ -132,17 +132,17 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: nil))
         for _ in 0..<15 { transcript.play(.trigger(event)) }
-        func authorise(_ effects: [Effect]) {
-            for attempt in effects.authorisations {
-                transcript.play(.authorised(attempt, .success(PusherAuth(auth: "k:s"))))
+        func authorize(_ effects: [Effect]) {
+            for attempt in effects.authorizations {
+                transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
             }
         }
-        authorise([
-            .authorise(SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "")
+        authorize([
+            .authorize(SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "")
         ])
         #expect(succeed(&transcript).sent.count == 10)
         transcript.close(4200)
-        authorise(transcript.establish())
+        authorize(transcript.establish())
         #expect(succeed(&transcript).sent.count == 5)
     }
 

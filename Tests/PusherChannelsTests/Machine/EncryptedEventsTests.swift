@@ -77,14 +77,14 @@ import Testing
     @Test func aKeyThatDoesNotFitIsFetchedOnceMoreAndTheOrderKept() throws {
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
-        let refresh = try #require(asked.authorisations.first)
+        let refresh = try #require(asked.authorizations.first)
         #expect(asked.deliveries.isEmpty)
         for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty, "it waits its turn") }
         transcript.play(.subscribe(channel: "news", auth: nil))
         transcript.succeed("news")
         #expect(transcript.receive(event("other", on: "news")).events == ["other"], "other channels don't wait")
         let effects = answer(
-            &transcript, transcript.play(.authorised(refresh, .success(auth("new")))), open: opened(with: "new"))
+            &transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: opened(with: "new"))
         #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
         #expect(effects.sent.isEmpty, "the channel is subscribed to already")
     }
@@ -94,9 +94,9 @@ import Testing
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("broken")), open: opened(with: "old", except: "sealed-broken"))
         transcript.receive(event("b"))
-        let refresh = try #require(asked.authorisations.first)
+        let refresh = try #require(asked.authorizations.first)
         let effects = answer(
-            &transcript, transcript.play(.authorised(refresh, .success(auth("old")))),
+            &transcript, transcript.play(.authorized(refresh, .success(auth("old")))),
             open: opened(with: "old", except: "sealed-broken"))
         #expect(undecryptable(effects) == ["broken"])
         #expect(data(effects) == ["open sealed-b"])
@@ -107,16 +107,16 @@ import Testing
         var requests = 0
         for _ in 0..<100 {
             var effects = answer(&transcript, transcript.receive(event("x")), open: opened(with: "none"))
-            for attempt in effects.authorisations {
+            for attempt in effects.authorizations {
                 requests += 1
                 effects += answer(
-                    &transcript, transcript.play(.authorised(attempt, .success(auth("old")))), open: opened(with: "none"))
+                    &transcript, transcript.play(.authorized(attempt, .success(auth("old")))), open: opened(with: "none"))
             }
             transcript.pass(.milliseconds(100))
         }
         #expect(requests == 1)
         transcript.pass(.seconds(1))
-        #expect(answer(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorisations.count == 1)
+        #expect(answer(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
     }
 
     // Proves P10.9.
@@ -124,16 +124,16 @@ import Testing
         var transcript = subscribed()
         let effects = answer(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
         #expect(undecryptable(effects) == ["a"])
-        #expect(effects.authorisations.isEmpty)
+        #expect(effects.authorizations.isEmpty)
     }
 
     @Test(arguments: [403, nil]) func whereThereIsNoNewKeyTheEventIsGivenUp(status: Int?) throws {
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
-        let refresh = try #require(asked.authorisations.first)
+        let refresh = try #require(asked.authorizations.first)
         let answered =
-            status.map { transcript.play(.authorised(refresh, .failure(AuthorisationFailure(message: "no", status: $0)))) }
+            status.map { transcript.play(.authorized(refresh, .failure(AuthorizationFailure(message: "no", status: $0)))) }
             ?? transcript.pass(.seconds(15))
         let effects = answer(&transcript, answered, open: opened(with: "new"))
         #expect(undecryptable(effects) == ["a", "b"])
@@ -144,11 +144,11 @@ import Testing
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
-        let refresh = try #require(asked.authorisations.first)
-        #expect(transcript.close(4200).contains(.cancelAuthorisation(refresh)))
-        let again = try #require(transcript.establish().authorisations.first)
+        let refresh = try #require(asked.authorizations.first)
+        #expect(transcript.close(4200).contains(.cancelAuthorization(refresh)))
+        let again = try #require(transcript.establish().authorizations.first)
         let effects = answer(
-            &transcript, transcript.play(.authorised(again, .success(auth("new")))), open: opened(with: "new"))
+            &transcript, transcript.play(.authorized(again, .success(auth("new")))), open: opened(with: "new"))
         #expect(data(effects) == ["open sealed-a", "open sealed-b"])
     }
 
@@ -161,12 +161,12 @@ import Testing
         _ = answer(&transcript, transcript.receive(event("a")), open: open)
         transcript.receive(event("b"))
         transcript.close(4200)
-        let again = try #require(transcript.establish().authorisations.first)
-        _ = answer(&transcript, transcript.play(.authorised(again, .success(auth("new")))), open: open)
+        let again = try #require(transcript.establish().authorizations.first)
+        _ = answer(&transcript, transcript.play(.authorized(again, .success(auth("new")))), open: open)
         if isLate { transcript.pass(.seconds(30)) }
-        let refresh = try #require(transcript.succeed(channel).authorisations.first)
+        let refresh = try #require(transcript.succeed(channel).authorizations.first)
         #expect(transcript.receive(event("c")).isEmpty, "it waits its turn")
-        let effects = answer(&transcript, transcript.play(.authorised(refresh, .success(auth("new")))), open: open)
+        let effects = answer(&transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: open)
         #expect(undecryptable(effects) == ["b"])
         #expect(data(effects) == ["open sealed-c"])
     }
@@ -174,9 +174,9 @@ import Testing
     @Test func aRefusedSubscriptionNeedsNoRefreshEither() throws {
         var transcript = subscribed()
         let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
-        let refresh = try #require(asked.authorisations.first)
+        let refresh = try #require(asked.authorizations.first)
         let error = #"{"event":"pusher_internal:subscription_error","channel":"\#(channel)","data":"{\"status\":403}"}"#
-        #expect(transcript.receive(error).contains(.cancelAuthorisation(refresh)))
+        #expect(transcript.receive(error).contains(.cancelAuthorization(refresh)))
         // The next subscription brings the key, for what waits, too.
         let effects = answer(
             &transcript, transcript.play(.subscribe(channel: channel, auth: auth("new"))), open: opened(with: "new"))

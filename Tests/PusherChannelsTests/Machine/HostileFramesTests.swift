@@ -48,8 +48,8 @@ import Testing
                 }
             }
             let effects = transcript.play(input)
-            for case .authorise(let attempt, _) in effects {
-                transcript.play(.authorised(attempt, .failure(AuthorisationFailure(message: "no"))))
+            for case .authorize(let attempt, _) in effects {
+                transcript.play(.authorized(attempt, .failure(AuthorizationFailure(message: "no"))))
             }
         }
         #expect(transcript.machine.state == .connected)

@@ -110,7 +110,7 @@ import Testing
         transcript.close(4200)
         #expect(members(transcript).isEmpty, "nobody is known to be there while there is no subscription")
         #expect(transcript.machine.subscriptions["presence-lobby"]?.me == nil)
-        for attempt in transcript.establish().authorisations { transcript.play(.authorised(attempt, .success(Self.auth("ann")))) }
+        for attempt in transcript.establish().authorizations { transcript.play(.authorized(attempt, .success(Self.auth("ann")))) }
         let effects = transcript.receive(Self.success(["ann", "cy", "dee"]))
         #expect(members(transcript) == ["ann", "cy", "dee"])
         #expect(effects.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])

@@ -79,7 +79,7 @@ import Testing
         var transcript = subscribing("private-x")
         transcript.play(.signIn)
         let user = UserMachine.Attempt(connection: transcript.attempt, number: 1)
-        transcript.play(.userAuthorised(user, .success(PusherUserAuth(auth: "k:s", userData: "{}"))))
+        transcript.play(.userAuthorized(user, .success(PusherUserAuth(auth: "k:s", userData: "{}"))))
         #expect(failures(transcript.receive(error("private-x is invalid"))) == ["private-x: private-x is invalid"])
         guard case .signingIn = transcript.machine.user.state else { return #expect(Bool(false), "still signing in") }
     }
@@ -96,13 +96,13 @@ import Testing
 
     // Proves P6.7.
     @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
-    func aRefusalOfAnEarlierConnectionEndsNoAuthorisation(event: String) throws {
+    func aRefusalOfAnEarlierConnectionEndsNoAuthorization(event: String) throws {
         var transcript = subscribing("private-x")
         transcript.close(4200)
-        let asked = try #require(transcript.establish().authorisations.first)
+        let asked = try #require(transcript.establish().authorizations.first)
         let refusal = #"{"event":"\#(event)","channel":"private-x","data":{"status":401}}"#
         #expect(transcript.receive(refusal).isEmpty)
-        #expect(transcript.play(.authorised(asked, .success(PusherAuth(auth: "k:s")))).sent.count == 1)
+        #expect(transcript.play(.authorized(asked, .success(PusherAuth(auth: "k:s")))).sent.count == 1)
     }
 
     // MARK: Several at once, without a name
@@ -153,8 +153,8 @@ import Testing
         var transcript = subscribing("private-a", "private-b")
         transcript.receive(unnamed)
         transcript.close(4200)
-        for attempt in transcript.establish().authorisations {
-            transcript.play(.authorised(attempt, .success(PusherAuth(auth: "k:s"))))
+        for attempt in transcript.establish().authorizations {
+            transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
         }
         #expect(failures(transcript.receive(unnamed)).isEmpty)
         #expect(transcript.machine.unnamedRefusals.count == 1)

@@ -6,50 +6,50 @@ import Testing
 @Suite struct SubscriptionRetryTests {
     private let channel: Name = "private-room"
 
-    private func authorising() -> (Transcript, [SubscriptionAttempt]) {
+    private func authorizing() -> (Transcript, [SubscriptionAttempt]) {
         var transcript = Transcript.connected()
-        let asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorisations
+        let asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorizations
         return (transcript, asked)
     }
 
-    private func failure(status: Int?, isRetriable: Bool) -> Result<PusherAuth, AuthorisationFailure> {
-        .failure(AuthorisationFailure(message: "no", status: status, isRetriable: isRetriable))
+    private func failure(status: Int?, isRetriable: Bool) -> Result<PusherAuth, AuthorizationFailure> {
+        .failure(AuthorizationFailure(message: "no", status: status, isRetriable: isRetriable))
     }
 
     // Proves P6.10.
     @Test func whatMayBeBetterLaterIsTriedAgain() throws {
-        var (transcript, asked) = authorising()
-        transcript.play(.authorised(try #require(asked.first), failure(status: 503, isRetriable: true)))
-        let again = transcript.pass(.seconds(1)).authorisations
+        var (transcript, asked) = authorizing()
+        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        let again = transcript.pass(.seconds(1)).authorizations
         #expect(again.map(\.channel) == [channel])
-        transcript.play(.authorised(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.play(.authorized(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
         #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
     }
 
     // Proves P6.4, P6.11.
     @Test func whatWasRefusedWaitsUntilTheUserAsks() throws {
-        var (transcript, asked) = authorising()
-        transcript.play(.authorised(try #require(asked.first), failure(status: 403, isRetriable: false)))
-        #expect(transcript.pass(.seconds(100)).authorisations.isEmpty)
-        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorisations.count == 1)
+        var (transcript, asked) = authorizing()
+        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetriable: false)))
+        #expect(transcript.pass(.seconds(100)).authorizations.isEmpty)
+        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
     }
 
     @Test func whoAsksNeedNotWait() throws {
-        var (transcript, asked) = authorising()
-        transcript.play(.authorised(try #require(asked.first), failure(status: 503, isRetriable: true)))
-        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorisations.count == 1)
-        #expect(transcript.pass(.seconds(5)).authorisations.isEmpty, "one try at a time")
+        var (transcript, asked) = authorizing()
+        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
+        #expect(transcript.pass(.seconds(5)).authorizations.isEmpty, "one try at a time")
     }
 
     // Proves P6.10.
     @Test func thePausesGrowToAMinute() throws {
-        var (transcript, asked) = authorising()
+        var (transcript, asked) = authorizing()
         var pauses: [Duration] = []
         for _ in 0..<30 {
-            transcript.play(.authorised(try #require(asked.first), failure(status: nil, isRetriable: true)))
+            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetriable: true)))
             transcript.receive(#"{"event":"pusher:ping"}"#)
             let failed = transcript.now
-            asked = transcript.passToDeadline().authorisations
+            asked = transcript.passToDeadline().authorizations
             pauses.append(transcript.now - failed)
         }
         #expect(try #require(pauses.first) <= .seconds(1))
@@ -58,59 +58,59 @@ import Testing
     }
 
     @Test func afterASuccessThePausesBeginAnew() throws {
-        var (transcript, asked) = authorising()
+        var (transcript, asked) = authorizing()
         for _ in 0..<10 {
-            transcript.play(.authorised(try #require(asked.first), failure(status: nil, isRetriable: true)))
+            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetriable: true)))
             transcript.receive(#"{"event":"pusher:ping"}"#)
-            asked = transcript.passToDeadline().authorisations
+            asked = transcript.passToDeadline().authorizations
         }
-        transcript.play(.authorised(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
         transcript.succeed(channel)
         transcript.receive(
             #"{"event":"pusher:subscription_error","channel":"private-room","data":"{\"error\":\"no\",\"status\":500}"}"#)
-        #expect(transcript.pass(.seconds(1)).authorisations.count == 1)
+        #expect(transcript.pass(.seconds(1)).authorizations.count == 1)
     }
 
     /// Otherwise the server, which has the channel subscribed, would only say so ("Existing subscription") for ever.
     @Test func theAnswerCountsThatComesWhileTheNextTryIsOnItsWay() throws {
-        var (transcript, asked) = authorising()
-        transcript.play(.authorised(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
+        var (transcript, asked) = authorizing()
+        transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
         transcript.pass(.seconds(30))
         transcript.receive(#"{"event":"pusher:pong"}"#)
-        asked = transcript.pass(.seconds(1)).authorisations
+        asked = transcript.pass(.seconds(1)).authorizations
         let again = try #require(asked.first)
         let effects = transcript.succeed(channel)
-        #expect(effects.contains(.cancelAuthorisation(again)))
+        #expect(effects.contains(.cancelAuthorization(again)))
         #expect(effects.deliveries.contains(.subscribed(channel: channel)))
-        #expect(transcript.play(.authorised(again, .success(PusherAuth(auth: "k:s")))).sent.isEmpty)
+        #expect(transcript.play(.authorized(again, .success(PusherAuth(auth: "k:s")))).sent.isEmpty)
     }
 
     // Proves P6.5.
     @Test func theServerHearsOfItWhenTheNextTryOfWhatItMayHaveIsGivenUp() throws {
-        var (transcript, asked) = authorising()
-        transcript.play(.authorised(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
+        var (transcript, asked) = authorizing()
+        transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
         transcript.pass(.seconds(30))
         transcript.receive(#"{"event":"pusher:pong"}"#)
-        asked = transcript.pass(.seconds(1)).authorisations
+        asked = transcript.pass(.seconds(1)).authorizations
         let effects = transcript.play(.unsubscribe(channel: channel))
-        #expect(effects == [.cancelAuthorisation(try #require(asked.first)), .send(.unsubscribe(channel: channel.text))])
+        #expect(effects == [.cancelAuthorization(try #require(asked.first)), .send(.unsubscribe(channel: channel.text))])
     }
 
     @Test func everyFailureIsReported() throws {
-        var (transcript, asked) = authorising()
+        var (transcript, asked) = authorizing()
         for _ in 0..<3 {
-            let effects = transcript.play(.authorised(try #require(asked.first), failure(status: 500, isRetriable: true)))
+            let effects = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetriable: true)))
             #expect(effects.events == ["pusher:subscription_error"])
-            asked = transcript.pass(.seconds(8)).authorisations
+            asked = transcript.pass(.seconds(8)).authorizations
         }
     }
 
     // Proves P6.8, P6.10.
     @Test func anAnswerThatNeverComesIsAskedForAgain() {
-        var (transcript, _) = authorising()
+        var (transcript, _) = authorizing()
         let effects = transcript.pass(.seconds(17))
         #expect(effects.events == ["pusher:subscription_error"])
-        #expect(effects.authorisations.count == 1)
+        #expect(effects.authorizations.count == 1)
     }
 
     // Proves P6.7, P6.10, P6.11.
@@ -129,17 +129,17 @@ import Testing
 
     // Proves P6.9.
     @Test func theNextConnectionTriesEverythingAgain() throws {
-        var (transcript, asked) = authorising()
-        transcript.play(.authorised(try #require(asked.first), failure(status: 403, isRetriable: false)))
+        var (transcript, asked) = authorizing()
+        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetriable: false)))
         transcript.close(4200)
-        #expect(transcript.establish().authorisations.map(\.channel) == [channel])
+        #expect(transcript.establish().authorizations.map(\.channel) == [channel])
     }
 
     @Test func anUnsubscribedChannelIsNotTriedAgain() throws {
-        var (transcript, asked) = authorising()
-        transcript.play(.authorised(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        var (transcript, asked) = authorizing()
+        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetriable: true)))
         #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
-        #expect(transcript.pass(.seconds(60)).authorisations.isEmpty)
+        #expect(transcript.pass(.seconds(60)).authorizations.isEmpty)
     }
 
     // Proves P6.5.

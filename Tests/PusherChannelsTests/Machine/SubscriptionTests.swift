@@ -9,8 +9,8 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         transcript.play(.unsubscribe(channel: "private-room"))
-        let asked = transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations
-        transcript.play(.authorised(try #require(asked.first), .failure(AuthorisationFailure(message: "no", isRetriable: true))))
+        let asked = transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations
+        transcript.play(.authorized(try #require(asked.first), .failure(AuthorizationFailure(message: "no", isRetriable: true))))
         #expect(transcript.succeed("private-room").deliveries.isEmpty)
         #expect(transcript.machine.subscriptions["private-room"]?.isSubscribed == false)
     }
@@ -33,7 +33,7 @@ import Testing
     // MARK: Public channels
 
     // Proves P6.2, P6.3.
-    @Test func publicChannelIsSubscribedWithoutAuthorisation() {
+    @Test func publicChannelIsSubscribedWithoutAuthorization() {
         var transcript = Transcript.connected()
         #expect(
             transcript.play(.subscribe(channel: "room", auth: nil)) == [
@@ -148,27 +148,27 @@ import Testing
         #expect(transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#).events == ["online"])
     }
 
-    // MARK: Authorisation
+    // MARK: Authorization
 
-    private func authorising(_ channel: Name = "private-room") -> (Transcript, SubscriptionAttempt?) {
+    private func authorizing(_ channel: Name = "private-room") -> (Transcript, SubscriptionAttempt?) {
         var transcript = Transcript.connected()
         let effects = transcript.play(.subscribe(channel: channel, auth: nil))
-        return (transcript, effects.authorisations.first)
+        return (transcript, effects.authorizations.first)
     }
 
     // Proves P6.2.
-    @Test func privateChannelIsSubscribedWithItsAuthorisation() throws {
-        var (transcript, attempt) = authorising()
+    @Test func privateChannelIsSubscribedWithItsAuthorization() throws {
+        var (transcript, attempt) = authorizing()
         let asked = try #require(attempt)
         #expect(asked == SubscriptionAttempt(channel: "private-room", connection: ConnectionAttempt(1), generation: 1))
         #expect(
-            transcript.play(.authorised(asked, .success(PusherAuth(auth: "k:s")))) == [
+            transcript.play(.authorized(asked, .success(PusherAuth(auth: "k:s")))) == [
                 .send(.subscribe(channel: "private-room", auth: "k:s", channelData: nil))
             ])
     }
 
     // Proves P14.8.
-    @Test func authorisationBroughtAlongIsUsed() {
+    @Test func authorizationBroughtAlongIsUsed() {
         var transcript = Transcript.connected()
         #expect(
             transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own"))) == [
@@ -177,84 +177,84 @@ import Testing
     }
 
     // Proves P14.8.
-    @Test func authorisationBroughtAlongIsForOneConnection() {
+    @Test func authorizationBroughtAlongIsForOneConnection() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
         transcript.close(4200)
         let effects = transcript.establish()
         #expect(effects.sent.isEmpty)
-        #expect(effects.authorisations.map(\.channel) == ["private-room"])
+        #expect(effects.authorizations.map(\.channel) == ["private-room"])
     }
 
     // Proves P6.4, P6.9.
-    @Test func failedAuthorisationIsReportedAndStays() throws {
-        var (transcript, attempt) = authorising()
-        let failure = AuthorisationFailure(message: "no", url: "http://h/auth", status: 403, body: "denied")
-        let effects = transcript.play(.authorised(try #require(attempt), .failure(failure)))
-        let error = PusherError(.authorisation, code: 403, message: "no")
+    @Test func failedAuthorizationIsReportedAndStays() throws {
+        var (transcript, attempt) = authorizing()
+        let failure = AuthorizationFailure(message: "no", url: "http://h/auth", status: 403, body: "denied")
+        let effects = transcript.play(.authorized(try #require(attempt), .failure(failure)))
+        let error = PusherError(.authorization, code: 403, message: "no")
         #expect(
             effects.deliveries == [
                 .event(
                     Envelope(
                         event: "pusher:subscription_error", channel: "private-room",
                         data: #"{"error":"no","status":403,"type":"AuthError"}"#)),
-                .subscriptionFailed(channel: "private-room", SubscriptionFailure(error: error, authorisation: failure)),
+                .subscriptionFailed(channel: "private-room", SubscriptionFailure(error: error, authorization: failure)),
             ])
-        #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.count == 1, "asking again")
+        #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations.count == 1, "asking again")
         #expect(transcript.play(.unsubscribe(channel: "private-room")).count == 1, "and it can be given up")
     }
 
     // Proves P6.11.
     @Test(arguments: [401, 403])
-    func refusedAuthorisationIsNotAskedForAgain(status: Int) throws {
-        var (transcript, attempt) = authorising()
-        let failure = AuthorisationFailure(message: "no", status: status)
-        transcript.play(.authorised(try #require(attempt), .failure(failure)))
+    func refusedAuthorizationIsNotAskedForAgain(status: Int) throws {
+        var (transcript, attempt) = authorizing()
+        let failure = AuthorizationFailure(message: "no", status: status)
+        transcript.play(.authorized(try #require(attempt), .failure(failure)))
         #expect(transcript.pass(.seconds(89)).isEmpty)
-        #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.count == 1)
+        #expect(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations.count == 1)
     }
 
     // Proves P6.5.
     @Test func failedChannelCanBeGivenUp() throws {
-        var (transcript, attempt) = authorising()
-        transcript.play(.authorised(try #require(attempt), .failure(AuthorisationFailure(message: "no"))))
+        var (transcript, attempt) = authorizing()
+        transcript.play(.authorized(try #require(attempt), .failure(AuthorizationFailure(message: "no"))))
         #expect(transcript.play(.unsubscribe(channel: "private-room")).isEmpty)
         transcript.close(4200)
-        #expect(transcript.establish().authorisations.isEmpty)
+        #expect(transcript.establish().authorizations.isEmpty)
     }
 
     // Proves P6.9.
     @Test func failedChannelIsTriedAgainOnTheNextConnection() throws {
-        var (transcript, attempt) = authorising()
-        transcript.play(.authorised(try #require(attempt), .failure(AuthorisationFailure(message: "no"))))
+        var (transcript, attempt) = authorizing()
+        transcript.play(.authorized(try #require(attempt), .failure(AuthorizationFailure(message: "no"))))
         transcript.close(4200)
-        #expect(transcript.establish().authorisations.count == 1)
+        #expect(transcript.establish().authorizations.count == 1)
     }
 
     // Proves P6.5, P6.6.
-    @Test func staleAuthorisationsAreDropped() throws {
-        var (transcript, attempt) = authorising()
+    @Test func staleAuthorizationsAreDropped() throws {
+        var (transcript, attempt) = authorizing()
         let first = try #require(attempt)
-        let answer = Input.authorised(first, .success(PusherAuth(auth: "k:old")))
+        let answer = Input.authorized(first, .success(PusherAuth(auth: "k:old")))
 
-        #expect(transcript.play(.unsubscribe(channel: "private-room")) == [.cancelAuthorisation(first)])
+        #expect(transcript.play(.unsubscribe(channel: "private-room")) == [.cancelAuthorization(first)])
         #expect(transcript.play(answer).withoutLogs.isEmpty, "nobody wants the channel")
 
-        let second = try #require(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorisations.first)
+        let second = try #require(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations.first)
         #expect(transcript.play(answer).withoutLogs.isEmpty, "the channel was asked for anew")
 
-        #expect(transcript.close(4200).contains(.cancelAuthorisation(second)))
+        #expect(transcript.close(4200).contains(.cancelAuthorization(second)))
         transcript.establish()
-        let late = transcript.play(.authorised(second, .success(PusherAuth(auth: "k:old"))))
+        let late = transcript.play(.authorized(second, .success(PusherAuth(auth: "k:old"))))
         #expect(late.withoutLogs.isEmpty, "signed for another socket id")
     }
 
     // Proves P6.8.
-    @Test func authorisationTakesNoLongerThanItMay() throws {
-        var (transcript, attempt) = authorising()
+    @Test func authorizationTakesNoLongerThanItMay() throws {
+        var (transcript, attempt) = authorizing()
         #expect(transcript.machine.nextDeadline == .seconds(15))
         let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.cancelAuthorisation(try #require(attempt))))
+        #expect(effects.contains(.cancelAuthorization(try #require(attempt))))
         guard case .subscriptionFailed(_, let failure)? = effects.deliveries.last else {
             Issue.record("no failure: \(effects)")
             return

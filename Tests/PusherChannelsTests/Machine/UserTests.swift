@@ -8,15 +8,15 @@ import Testing
     private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
     private let channel: Name = "#server-to-user-ann"
 
-    /// The attempt that an authorisation is asked for.
+    /// The attempt that an authorization is asked for.
     private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
-        effects.compactMap { if case .authoriseUser(let attempt, _) = $0 { attempt } else { nil } }.first
+        effects.compactMap { if case .authorizeUser(let attempt, _) = $0 { attempt } else { nil } }.first
     }
 
     private func signingIn() throws -> Transcript {
         var transcript = Transcript.connected()
         let attempt = try #require(asked(transcript.play(.signIn)))
-        transcript.play(.userAuthorised(attempt, .success(auth)))
+        transcript.play(.userAuthorized(attempt, .success(auth)))
         return transcript
     }
 
@@ -31,12 +31,12 @@ import Testing
     }
 
     // Proves P9.1, P9.3, P9.6.
-    @Test func theUserIsAuthorisedSignedInAndGetsAChannel() throws {
+    @Test func theUserIsAuthorizedSignedInAndGetsAChannel() throws {
         var transcript = Transcript.connected()
         let effects = transcript.play(.signIn)
-        #expect(effects == [.authoriseUser(UserMachine.Attempt(connection: transcript.attempt, number: 1), socketID: "1.1")])
+        #expect(effects == [.authorizeUser(UserMachine.Attempt(connection: transcript.attempt, number: 1), socketID: "1.1")])
         #expect(
-            transcript.play(.userAuthorised(try #require(asked(effects)), .success(auth))) == [
+            transcript.play(.userAuthorized(try #require(asked(effects)), .success(auth))) == [
                 .send(.signIn(auth: "k:s", userData: #"{"id":"ann"}"#))
             ])
         let signedIn = transcript.receive(success)
@@ -74,7 +74,7 @@ import Testing
         let again = try #require(asked(effects))
         #expect(again.number == 2)
         #expect(effects.sent == [.subscribe(channel: "room", auth: nil, channelData: nil)], "not the user's before the sign-in")
-        transcript.play(.userAuthorised(again, .success(auth)))
+        transcript.play(.userAuthorized(again, .success(auth)))
         #expect(transcript.receive(success).sent == [.subscribe(channel: channel.text, auth: nil, channelData: nil)])
     }
 
@@ -95,24 +95,24 @@ import Testing
     // MARK: What goes wrong
 
     // Proves P9.5.
-    @Test func aRefusedAuthorisationEndsTheSignInAndNothingElse() throws {
+    @Test func aRefusedAuthorizationEndsTheSignInAndNothingElse() throws {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         let attempt = try #require(asked(transcript.play(.signIn)))
-        let effects = transcript.play(.userAuthorised(attempt, .failure(AuthorisationFailure(message: "no", status: 403))))
-        #expect(failures(effects) == [PusherError(.authorisation, code: 403, message: "no")])
+        let effects = transcript.play(.userAuthorized(attempt, .failure(AuthorizationFailure(message: "no", status: 403))))
+        #expect(failures(effects) == [PusherError(.authorization, code: 403, message: "no")])
         #expect(transcript.machine.state == .connected)
         #expect(asked(transcript.play(.signIn)) != nil, "it can be asked for again")
     }
 
     // Proves P9.5.
-    @Test func anAuthorisationThatDoesNotComeIsATimeOut() throws {
+    @Test func anAuthorizationThatDoesNotComeIsATimeOut() throws {
         var transcript = Transcript.connected()
         let attempt = try #require(asked(transcript.play(.signIn)))
         let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.cancelUserAuthorisation(attempt)))
+        #expect(effects.contains(.cancelUserAuthorization(attempt)))
         #expect(failures(effects).map(\.kind) == [.timedOut])
-        #expect(transcript.play(.userAuthorised(attempt, .success(auth))).sent.isEmpty, "its answer is stale")
+        #expect(transcript.play(.userAuthorized(attempt, .success(auth))).sent.isEmpty, "its answer is stale")
     }
 
     // Proves P9.5.
@@ -152,9 +152,9 @@ import Testing
         transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
         let again = try #require(asked(transcript.play(.signIn)))
         let effects = transcript.receive(success)
-        #expect(effects.contains(.cancelUserAuthorisation(again)))
+        #expect(effects.contains(.cancelUserAuthorization(again)))
         #expect(effects.deliveries.contains(.signedIn(userID: "ann")))
-        #expect(transcript.play(.userAuthorised(again, .success(auth))).sent.isEmpty)
+        #expect(transcript.play(.userAuthorized(again, .success(auth))).sent.isEmpty)
     }
 
     // Proves P9.5.
@@ -170,7 +170,7 @@ import Testing
         transcript.receive(success)
         #expect(transcript.machine.user.id == nil)
         let attempt = try #require(asked(transcript.play(.signIn)))
-        transcript.play(.userAuthorised(attempt, .failure(AuthorisationFailure(message: "no", status: 403))))
+        transcript.play(.userAuthorized(attempt, .failure(AuthorizationFailure(message: "no", status: 403))))
         transcript.receive(success)
         #expect(transcript.machine.user.id == nil)
         transcript = try signingIn()
@@ -226,7 +226,7 @@ import Testing
         transcript.succeed(channel)
         transcript.pass(.seconds(10))
         transcript.close(4200)
-        transcript.play(.userAuthorised(try #require(asked(transcript.establish())), .success(auth)))
+        transcript.play(.userAuthorized(try #require(asked(transcript.establish())), .success(auth)))
         transcript.receive(success)
         let gaps = transcript.succeed(channel).deliveries.filter { if case .gap = $0 { true } else { false } }
         #expect(gaps.count == 1)
@@ -236,7 +236,7 @@ import Testing
         var transcript = try signedIn()
         transcript.succeed(channel)
         transcript.close(4200)
-        transcript.play(.userAuthorised(try #require(asked(transcript.establish())), .success(auth)))
+        transcript.play(.userAuthorized(try #require(asked(transcript.establish())), .success(auth)))
         transcript.receive(#"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"bob\"}"}}"#)
         let gaps = transcript.succeed("#server-to-user-bob").deliveries.filter { if case .gap = $0 { true } else { false } }
         #expect(gaps.isEmpty)

@@ -62,7 +62,7 @@ struct ServerProfileTests {
         pusher.connect()
         pusher.subscribe("private-a")
         let error = try #require(recorder.errors.first)
-        #expect(error.kind == .authorisation)
+        #expect(error.kind == .authorization)
         #expect(error.code == 403)
     }
 

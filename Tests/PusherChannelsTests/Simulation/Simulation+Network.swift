@@ -110,17 +110,17 @@ extension Simulation {
         schedule(.linkEndsAtClient(.failed(failure), id), at: now + duration(0...5_000))
     }
 
-    // MARK: Authorisation
+    // MARK: Authorization
 
-    mutating func authorise(_ attempt: SubscriptionAttempt, socketID: String) {
-        schedule(.clientHears(.authorised(attempt, authorisation(of: attempt.channel, socketID))), at: now + answerTime())
+    mutating func authorize(_ attempt: SubscriptionAttempt, socketID: String) {
+        schedule(.clientHears(.authorized(attempt, authorization(of: attempt.channel, socketID))), at: now + answerTime())
     }
 
-    mutating func authoriseUser(_ attempt: UserMachine.Attempt, socketID: String) {
+    mutating func authorizeUser(_ attempt: UserMachine.Attempt, socketID: String) {
         let userData = #"{"id":"me"}"#
         let auth = Signature.user(userData, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
         schedule(
-            .clientHears(.userAuthorised(attempt, .success(PusherUserAuth(auth: auth, userData: userData)))),
+            .clientHears(.userAuthorized(attempt, .success(PusherUserAuth(auth: auth, userData: userData)))),
             at: now + answerTime())
     }
 
@@ -128,9 +128,9 @@ extension Simulation {
         isCalm ? .milliseconds(20) : duration(chance(10) ? 5_000...30_000 : 1...1_000)
     }
 
-    private mutating func authorisation(of channel: Name, _ socketID: String) -> Result<PusherAuth, AuthorisationFailure> {
+    private mutating func authorization(of channel: Name, _ socketID: String) -> Result<PusherAuth, AuthorizationFailure> {
         if !isCalm, chance(15) {
-            return .failure(AuthorisationFailure(message: "simulated", status: pick([500, 403, nil]), isRetriable: chance(80)))
+            return .failure(AuthorizationFailure(message: "simulated", status: pick([500, 403, nil]), isRetriable: chance(80)))
         }
         let data = channel.begins(with: "presence-") ? #"{"user_id":"me","user_info":{}}"# : nil
         let auth = Signature.channel(

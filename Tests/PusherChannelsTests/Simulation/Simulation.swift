@@ -149,12 +149,12 @@ struct Simulation {
         case .openSocket(let attempt, _): connect(attempt)
         case .closeSocket(let attempt, _, _): closeLink(of: attempt)
         case .send(let message): sendToServer(EnvelopeEncoder.encode(message))
-        case .authorise(let attempt, let socketID): authorise(attempt, socketID: socketID)
-        case .authoriseUser(let attempt, let socketID): authoriseUser(attempt, socketID: socketID)
+        case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID)
+        case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
         case .decrypt(let event, let secret): tellClient(.opened(event, EncryptedData.open(event.data, with: secret)))
         case .deliver(let delivery): oracle.hear(delivery, at: now, wanted: wantedChannels)
         // An answer may have been on its way already, so it comes all the same.
-        case .cancelAuthorisation, .cancelUserAuthorisation, .log, .setReading, .pauseLimitReached: break
+        case .cancelAuthorization, .cancelUserAuthorization, .log, .setReading, .pauseLimitReached: break
         }
     }
 

@@ -123,7 +123,7 @@ extension [Effect] {
         compactMap { if case .openSocket(let attempt, _) = $0 { attempt } else { nil } }
     }
 
-    var authorisations: [SubscriptionAttempt] {
-        compactMap { if case .authorise(let attempt, _) = $0 { attempt } else { nil } }
+    var authorizations: [SubscriptionAttempt] {
+        compactMap { if case .authorize(let attempt, _) = $0 { attempt } else { nil } }
     }
 }

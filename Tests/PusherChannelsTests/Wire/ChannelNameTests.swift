@@ -24,8 +24,8 @@ import Testing
         ("private-encrypted-room", true, false),
         ("private-cache-room", true, true),
     ])
-    func kindDecidesWhatIsNeededAndAllowed(name: String, needsAuthorisation: Bool, allowsClientEvents: Bool) {
-        #expect(ChannelName(name).needsAuthorisation == needsAuthorisation)
+    func kindDecidesWhatIsNeededAndAllowed(name: String, needsAuthorization: Bool, allowsClientEvents: Bool) {
+        #expect(ChannelName(name).needsAuthorization == needsAuthorization)
         #expect(ChannelName(name).allowsClientEvents == allowsClientEvents)
     }
 

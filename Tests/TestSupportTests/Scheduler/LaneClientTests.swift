@@ -19,7 +19,7 @@ struct LaneClientTests {
         return (Pusher(key: "key", options: options, environment: environment), socket)
     }
 
-    @Test func `Asynchronous authorisation takes its time, to the nanosecond`() async throws {
+    @Test func `Asynchronous authorization takes its time, to the nanosecond`() async throws {
         try await Lane().run { lane in
             let (pusher, _) = client(on: lane)
             pusher.connect()
@@ -52,7 +52,7 @@ struct LaneClientTests {
         }
     }
 
-    @Test func `In whatever order it runs, authorisation reaches each channel`() async throws {
+    @Test func `In whatever order it runs, authorization reaches each channel`() async throws {
         try await exploreInterleavings(seeds: 0..<50) { lane in
             let (pusher, _) = client(on: lane, authTakes: .milliseconds(1))
             pusher.connect()
@@ -62,7 +62,7 @@ struct LaneClientTests {
         }
     }
 
-    @Test func `Authorisation that never ends is told from one that is slow`() async throws {
+    @Test func `Authorization that never ends is told from one that is slow`() async throws {
         let error = await #expect(throws: NeverHappened.self) {
             try await Lane().run { lane in
                 let (pusher, _) = client(on: lane, authTakes: .seconds(3_600))

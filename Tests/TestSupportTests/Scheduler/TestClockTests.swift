@@ -21,7 +21,7 @@ struct TestClockTests {
         }
     }
 
-    @Test func `A sleep is a labelled timer, and ends when the scheduler's clock reaches it`() async {
+    @Test func `A sleep is a labeled timer, and ends when the scheduler's clock reaches it`() async {
         let task = sleeper("back-off", for: .seconds(3))
         await lane.settle()
         #expect(lane.scheduler.pendingTimers == [.init(label: "back-off", deadline: .seconds(3))])

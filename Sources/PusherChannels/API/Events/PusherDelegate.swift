@@ -25,7 +25,7 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
 
     /// A channel could not be subscribed to.
     ///
-    /// Where an authorisation endpoint was asked and answered, `response` has its status and `data` its body, unless that may
+    /// Where an authorization endpoint was asked and answered, `response` has its status and `data` its body, unless that may
     /// hold part of a secret. `PusherError(error)` is the error with its kind.
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 

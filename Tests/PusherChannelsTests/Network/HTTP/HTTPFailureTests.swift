@@ -44,11 +44,11 @@ import Testing
         (URLError.Code.cannotConnectToHost, true), (.timedOut, true), (.serverCertificateHasBadDate, true), (.cancelled, true),
         (.badURL, false), (.unsupportedURL, false), (.requestBodyStreamExhausted, false), (.dataLengthExceedsMaximum, false),
     ])
-    func whichFailuresAnAuthorisationIsTriedAgainAfter(code: URLError.Code, isRetriable: Bool) {
+    func whichFailuresAnAuthorizationIsTriedAgainAfter(code: URLError.Code, isRetriable: Bool) {
         let error = HTTPFailure(code, WebSocketFailure(.unsupported, "what happened")).error
         let result = AuthResponse.read(nil, nil, error) { _ in "" }
         guard case .failure(let failure) = result else { return #expect(Bool(false)) }
         #expect(failure.isRetriable == isRetriable)
-        #expect(failure.message == "the authorisation endpoint could not be asked: what happened")
+        #expect(failure.message == "the authorization endpoint could not be asked: what happened")
     }
 }

@@ -5,7 +5,7 @@ import FoundationNetworking
 /// Makes HTTP requests with the TLS and proxy settings that connections have: what ``DefaultTransport`` uses on Linux, where
 /// FoundationNetworking's `URLSession` can be told neither.
 ///
-/// HTTP/1.1 without cookies, caches and decompression. Redirects are answers like others, because requests for authorisations
+/// HTTP/1.1 without cookies, caches and decompression. Redirects are answers like others, because requests for authorizations
 /// carry what is meant for one server only; so is 401, whatever it asks for. Connections are kept for further requests, at most
 /// six to a server, for half a minute; more requests wait for their turn. One that finds its connection closed by the server
 /// before any answer is sent once more, on a new one. All the time that a request takes counts for its `timeoutInterval`.

@@ -1,5 +1,5 @@
-/// Why a channel was not authorised: what the endpoint or the application's code gave instead.
-struct AuthorisationFailure: Error, Equatable, Sendable {
+/// Why a channel was not authorized: what the endpoint or the application's code gave instead.
+struct AuthorizationFailure: Error, Equatable, Sendable {
     var message: String
     /// The endpoint's address and HTTP status, where it answered at all.
     var url: String?

@@ -1,6 +1,6 @@
-/// Lets a limited number of authorisations be asked for at a time: hundreds of channels that resubscribe at once must not flood the
+/// Lets a limited number of authorizations be asked for at a time: hundreds of channels that resubscribe at once must not flood the
 /// application's server.
-struct AuthorisationQueue: Equatable, Sendable {
+struct AuthorizationQueue: Equatable, Sendable {
     private let limit: Int
     private var underWay: Set<SubscriptionAttempt> = []
     /// Those that wait for their turn, the first at ``head``.
@@ -35,7 +35,7 @@ struct AuthorisationQueue: Equatable, Sendable {
     }
 
     mutating func removeAll() {
-        self = AuthorisationQueue(limit: limit)
+        self = AuthorizationQueue(limit: limit)
     }
 
     private mutating func dropFirst() {
@@ -48,22 +48,22 @@ struct AuthorisationQueue: Equatable, Sendable {
 }
 
 extension ConnectionMachine {
-    /// Asks for an authorisation when its turn comes; the time for it begins then.
+    /// Asks for an authorization when its turn comes; the time for it begins then.
     mutating func askInTurn(_ attempt: SubscriptionAttempt, at now: Instant, into effects: inout [Effect]) {
-        authorisations.append(attempt)
-        askForNextAuthorisations(at: now, into: &effects)
+        authorizations.append(attempt)
+        askForNextAuthorizations(at: now, into: &effects)
     }
 
-    mutating func askForNextAuthorisations(at now: Instant, into effects: inout [Effect]) {
-        guard authorisations.isWaiting, let socketID else { return }
+    mutating func askForNextAuthorizations(at now: Instant, into effects: inout [Effect]) {
+        guard authorizations.isWaiting, let socketID else { return }
         let subscriptions = subscriptions
-        while let attempt = authorisations.next(isWanted: { subscriptions[$0.channel]?.awaits($0) == true }) {
-            effects.append(.authorise(attempt, socketID: socketID))
+        while let attempt = authorizations.next(isWanted: { subscriptions[$0.channel]?.awaits($0) == true }) {
+            effects.append(.authorize(attempt, socketID: socketID))
             let awaited: SubscriptionDeadline.Awaited =
-                subscriptions[attempt.channel]?.state == .authorising(attempt)
-                ? .changeOf(.authorising(attempt)) : .key(attempt)
+                subscriptions[attempt.channel]?.state == .authorizing(attempt)
+                ? .changeOf(.authorizing(attempt)) : .key(attempt)
             subscriptionDeadlines.insert(
-                SubscriptionDeadline(channel: attempt.channel, awaited: awaited), at: now + configuration.authorisationTimeout)
+                SubscriptionDeadline(channel: attempt.channel, awaited: awaited), at: now + configuration.authorizationTimeout)
         }
     }
 }

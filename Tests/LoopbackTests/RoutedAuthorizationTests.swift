@@ -5,8 +5,8 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// A client's TLS and proxy settings go for its authorisations, too.
-@Suite struct RoutedAuthorisationTests {
+/// A client's TLS and proxy settings go for its authorizations, too.
+@Suite struct RoutedAuthorizationTests {
     private func client(_ server: LocalServer, tls: TLSConfiguration, proxy: ProxyConfiguration = .environment) -> Pusher {
         Pusher(
             key: "local-key",
@@ -45,7 +45,7 @@ import TestSupport
             pusher.subscribe("private-room")
             var error: PusherError?
             while error == nil { error = try await recorder.next().failure }
-            #expect(error?.kind == .authorisation)
+            #expect(error?.kind == .authorization)
             #expect(
                 error?.message.contains("TLS with localhost:\(stranger.port) failed") == true, "\(error.map { "\($0)" } ?? "")")
             pusher.disconnect()

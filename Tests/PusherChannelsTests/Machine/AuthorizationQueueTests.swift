@@ -2,18 +2,18 @@ import Testing
 
 @testable import PusherChannels
 
-/// Many channels that need authorisation at once: a limited number is asked for at a time.
-@Suite struct AuthorisationQueueTests {
+/// Many channels that need authorization at once: a limited number is asked for at a time.
+@Suite struct AuthorizationQueueTests {
     private func connected(channels: Int, limit: Int) -> (Transcript, [SubscriptionAttempt]) {
-        var transcript = Transcript { $0.concurrentAuthorisations = limit }
+        var transcript = Transcript { $0.concurrentAuthorizations = limit }
         for number in 0..<channels { transcript.play(.subscribe(channel: "private-\(number)", auth: nil)) }
         transcript.play(.connect)
-        let asked = transcript.establish().authorisations
+        let asked = transcript.establish().authorizations
         return (transcript, asked)
     }
 
     private func answer(_ transcript: inout Transcript, _ attempt: SubscriptionAttempt) -> [Effect] {
-        transcript.play(.authorised(attempt, .success(PusherAuth(auth: "k:s"))))
+        transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
     }
 
     // Proves P14.11.
@@ -22,7 +22,7 @@ import Testing
         var order = asked.map(\.channel)
         #expect(asked.count == 16)
         while !asked.isEmpty {
-            let next = answer(&transcript, asked.removeFirst()).authorisations
+            let next = answer(&transcript, asked.removeFirst()).authorizations
             asked += next
             order += next.map(\.channel)
             guard asked.count <= 16 else { return #expect(Bool(false), "\(asked.count) at a time") }
@@ -33,10 +33,10 @@ import Testing
         #expect(subscribed == 5_000)
     }
 
-    @Test func theTimeForAnAuthorisationBeginsWhenItIsAskedFor() {
+    @Test func theTimeForAnAuthorizationBeginsWhenItIsAskedFor() {
         var (transcript, asked) = connected(channels: 2, limit: 1)
         transcript.pass(.seconds(14))
-        let second = answer(&transcript, asked.removeFirst()).authorisations
+        let second = answer(&transcript, asked.removeFirst()).authorizations
         #expect(second.map(\.channel) == ["private-1"])
         #expect(transcript.pass(.seconds(14)).errors.isEmpty)
         #expect(transcript.machine.subscriptions["private-1"]?.failures == 0)
@@ -46,18 +46,18 @@ import Testing
 
     @Test func whatIsWantedNoLongerTakesNoTurn() {
         var (transcript, _) = connected(channels: 3, limit: 1)
-        #expect(transcript.play(.unsubscribe(channel: "private-1")).authorisations.isEmpty)
-        #expect(transcript.play(.unsubscribe(channel: "private-0")).authorisations.map(\.channel) == ["private-2"])
+        #expect(transcript.play(.unsubscribe(channel: "private-1")).authorizations.isEmpty)
+        #expect(transcript.play(.unsubscribe(channel: "private-0")).authorizations.map(\.channel) == ["private-2"])
     }
 
     @Test func anAnswerThatNeverComesFreesItsPlace() {
         var (transcript, _) = connected(channels: 2, limit: 1)
-        #expect(transcript.pass(.seconds(15)).authorisations.map(\.channel) == ["private-1"])
+        #expect(transcript.pass(.seconds(15)).authorizations.map(\.channel) == ["private-1"])
     }
 
     @Test func anAnswerFreesThePlaceOfWhoWasAsked() {
         let attempts = (1...3).map { SubscriptionAttempt(channel: "private", connection: ConnectionAttempt(1), generation: $0) }
-        var queue = AuthorisationQueue(limit: 1)
+        var queue = AuthorizationQueue(limit: 1)
         for attempt in attempts { queue.append(attempt) }
         for attempt in attempts {
             let asked = (1...2).map { _ in queue.next { _ in true } }
@@ -69,9 +69,9 @@ import Testing
     @Test func theNextConnectionStartsAnew() {
         var (transcript, _) = connected(channels: 3, limit: 2)
         transcript.close(1006)
-        #expect(!transcript.machine.authorisations.isWaiting, "nothing is kept of what nobody wants")
+        #expect(!transcript.machine.authorizations.isWaiting, "nothing is kept of what nobody wants")
         transcript.passToDeadline()
-        #expect(transcript.establish().authorisations.map(\.channel) == ["private-0", "private-1"])
+        #expect(transcript.establish().authorizations.map(\.channel) == ["private-0", "private-1"])
     }
 
     @Test func atLeastOneIsAskedFor() {
