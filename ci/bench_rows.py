@@ -142,8 +142,8 @@ LIMITS = [
     ("table", ("", DECODED), ("", FLOOR), 60),
     ("table", ("", CLOSURE), ("", BARE), 3),
     ("beside", ("", beside(10_000).name), ("", ALONE), 1.3),
-    # 1.5 is wanted; 1.9 was measured, of which bare recv takes 0.4.
-    ("payloads", ("1 KB", CLOSURE), ("95 B", CLOSURE), 2),
+    # Not against 95 B: what bare recv takes for the rest of a KB is more than half of what an event of 95 B costs in all.
+    ("payloads", ("1 KB", CLOSURE), ("1 KB", FLOOR), 6),
 ]
 
 
