@@ -7,7 +7,7 @@ import Testing
 @Suite struct OpenConnectionTests {
     /// What a connection has a stream do.
     private final class Stream: ByteStream {
-        var owner: (any ByteStreamOwner)?
+        weak var owner: (any ByteStreamOwner)?
         private(set) var isReading = true
 
         func startTLS(_ context: TLSContext, host: String) {}
