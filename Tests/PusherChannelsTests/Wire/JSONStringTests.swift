@@ -48,6 +48,17 @@ import Testing
         #expect(string([0x22] + content + [0x22]) == .success(expected))
     }
 
+    /// Eight bytes are looked at at once.
+    @Test(arguments: ["", "~", "é", "🙂", "\u{7F}"])
+    func escapesAreResolvedWhereverTheyStand(beside: String) {
+        for before in 0...17 {
+            for after in 0...9 {
+                let (head, tail) = (String(repeating: "~", count: before) + beside, beside + String(repeating: "~", count: after))
+                #expect(string("\"\(head)\\n\(tail)\"".utf8) == .success("\(head)\n\(tail)"))
+            }
+        }
+    }
+
     @Test func megabyteOfEscapesIsRead() {
         let text = "\"" + String(repeating: #"plain text \n \ud83d\ude42 "#, count: 38_000) + "\""
         #expect(string(text.utf8) == .success(String(repeating: "plain text \n 🙂 ", count: 38_000)))

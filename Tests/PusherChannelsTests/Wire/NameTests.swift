@@ -62,6 +62,17 @@ import Testing
         }
     }
 
+    /// Otherwise each event would have its name made anew.
+    @Test(arguments: ["#", "#-begins-what-is-long", "what-is-long-has-#-in-it", "what-is-long-ends-with-#"])
+    func theTableRemembersNamesWhereverTheyDiffer(pattern: String) {
+        let texts = (10..<74).map { pattern.split(separator: "#", omittingEmptySubsequences: false).joined(separator: "\($0)") }
+        var table = NameTable()
+        for _ in 0..<100 { for text in texts { _ = name(&table, text) } }
+        // Two of them may have one place, as long as that happens to few.
+        #expect(texts.count { table.remembers(Name($0)) } >= 58)
+        #expect(table.capacity <= 1024)
+    }
+
     @Test func theTableStaysSmallWhateverComes() {
         var table = NameTable()
         for number in 0..<200_000 { _ = name(&table, "\(number)") }
