@@ -148,12 +148,12 @@ public final class TestHarness: Sendable {
             makeWebSocket: makeWebSocket ?? { [self] in self.makeWebSocket() }, spawn: state.withLock { $0.spawn })
     }
 
-    /// Makes a lane for asynchronous code, in the harness's time; asynchronous code of clients made from now on runs on it, too.
+    /// Makes an executor for asynchronous code, in the harness's time; asynchronous code of clients made from now on runs on it, too.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    public func makeLane(seed: UInt64? = nil) -> Lane {
-        let lane = Lane(scheduler: scheduler, seed: seed)
-        state.set(\.spawn, to: lane.spawn)
-        return lane
+    public func makeExecutor(seed: UInt64? = nil) -> TestExecutor {
+        let executor = TestExecutor(scheduler: scheduler, seed: seed)
+        state.set(\.spawn, to: executor.spawn)
+        return executor
     }
 
     /// Starts a real server on the loopback interface; ``withTestHarness(seed:profile:allowing:file:line:_:)`` stops it.

@@ -2,17 +2,17 @@ import PusherChannels
 
 /// The order of jobs in which a test failed, named by its seed.
 public struct FailedInterleaving: Error, CustomStringConvertible {
-    /// What the order was drawn from: `Lane(seed:)` replays it.
+    /// What the order was drawn from: `TestExecutor(seed:)` replays it.
     public let seed: UInt64
     /// What the body threw.
     public let error: any Error
 
-    /// `with seed 17 (replay: Lane(seed: 17)): opened twice`
-    public var description: String { "with seed \(seed) (replay: Lane(seed: \(seed))): \(error)" }
+    /// `with seed 17 (replay: TestExecutor(seed: 17)): opened twice`
+    public var description: String { "with seed \(seed) (replay: TestExecutor(seed: \(seed))): \(error)" }
 }
 
-/// Runs a body once for each seed, each time on a new ``Lane`` with another order of jobs, until one fails:
-/// `try await exploreInterleavings(seeds: 0..<200) { lane in … }`.
+/// Runs a body once for each seed, each time on a new ``TestExecutor`` with another order of jobs, until one fails:
+/// `try await exploreInterleavings(seeds: 0..<200) { executor in … }`.
 ///
 /// - Parameters:
 ///   - seeds: What the orders are drawn from; the same seed always gives the same order.
@@ -21,11 +21,12 @@ public struct FailedInterleaving: Error, CustomStringConvertible {
 /// - Throws: ``FailedInterleaving`` with the first seed that failed.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public func exploreInterleavings(
-    seeds: some Sequence<UInt64>, time: Lane.Time = .manual, _ body: @escaping @Sendable (Lane) async throws -> Void
+    seeds: some Sequence<UInt64>, time: TestExecutor.Time = .manual,
+    _ body: @escaping @Sendable (TestExecutor) async throws -> Void
 ) async throws {
     for seed in seeds {
         do {
-            try await Lane(seed: seed).run(time: time, body)
+            try await TestExecutor(seed: seed).run(time: time, body)
         } catch {
             throw FailedInterleaving(seed: seed, error: error)
         }

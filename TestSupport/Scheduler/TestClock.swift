@@ -29,7 +29,7 @@ public struct TestClock: Clock {
 
     /// Returns when the scheduler's clock has reached `deadline`, at once when it is there already.
     ///
-    /// The sleeper goes on on its own executor after the advance has resumed it; on a ``Lane``, before time moves on.
+    /// The sleeper goes on on its own executor after the advance has resumed it; on a ``TestExecutor``, before time moves on.
     ///
     /// - Parameters:
     ///   - deadline: When to return.

@@ -1,13 +1,30 @@
 import PusherChannels
 
-/// Runs the jobs of async code one at a time, on the thread that asks for the next one: nothing happens by itself.
+/// Runs async code under test step by step, in virtual time: no waiting, no timeouts, the same order every time.
 ///
-/// Tasks with this preference, their child tasks and the actors they call run here. Not so unstructured tasks without the
-/// preference, the main actor and actors with an executor of their own. A ``Lane`` runs the jobs; on its own it is of use to
-/// look at one step after the other. All members may be called from any thread; with one thread running jobs everything is
-/// deterministic.
+/// ```swift
+/// try await TestExecutor().run { executor in
+///     let poll = executor.spawn { try? await executor.clock.sleep(for: .seconds(3)) }
+///     await executor.advance(by: .seconds(3))
+///     await poll.value
+/// }
+/// ```
+///
+/// The body, what it calls, its child tasks and what ``spawn(_:)`` starts run on the executor, one job at a time. Where the body
+/// can't go on, `run` fails at once with a ``Deadlock``. A seed draws the order of the jobs; see ``exploreInterleavings(seeds:time:_:)``.
+///
+/// Not on the executor: GCD, sockets, the main actor, detached tasks, actors with an executor of their own, `Task {}` without the executor preferred. Wrap a wait for
+/// one of them in ``outside(_:)``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class TestExecutor: TaskExecutor {
+    /// Who moves the clock.
+    public enum Time: Sendable {
+        /// The body.
+        case manual
+        /// The executor, to the next timer whenever nothing is ready: a test that sleeps ends at once.
+        case automatic
+    }
+
     private struct State {
         var jobs = JobQueue()
         var generator: SplitMix64?
@@ -15,19 +32,34 @@ public final class TestExecutor: TaskExecutor {
         var isAwake = false
     }
 
-    /// What the order of the jobs was drawn from; `nil` for the order in which they became ready.
+    /// The virtual time and its timers.
+    public let scheduler: TestScheduler
+    /// The seed that draws the order of the jobs; `nil` for the order in which they became ready.
     public let seed: UInt64?
-
+    let waiters = Locked(ExecutorWaiters())
     private let state: Locked<State>
 
     /// Creates an executor.
     ///
-    /// - Parameter seed: Draws the next job from those that are ready, the same ones for the same seed; without it the
-    ///   oldest is next.
-    public init(seed: UInt64? = nil) {
+    /// - Parameters:
+    ///   - scheduler: The virtual time; one that others use, too, keeps them in step.
+    ///   - seed: Draws the next job from those that are ready, the same ones for the same seed; without it the oldest is next.
+    public init(scheduler: TestScheduler = TestScheduler(), seed: UInt64? = nil) {
+        self.scheduler = scheduler
         self.seed = seed
         state = Locked(State(generator: seed.map(SplitMix64.init)))
     }
+
+    /// A clock on the executor's virtual time.
+    public var clock: TestClock { TestClock(scheduler) }
+
+    /// Starts a task on the executor, as ``PusherEnvironment/spawn`` wants it.
+    @discardableResult
+    @Sendable public func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        Task(executorPreference: self, operation: body)
+    }
+
+    // MARK: Jobs
 
     /// Keeps a job until it is asked for. Called by the Swift runtime, on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {

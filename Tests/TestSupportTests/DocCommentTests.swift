@@ -65,13 +65,13 @@ struct DocCommentTests {
         }
     }
 
-    /// ``Lane``.
-    @Test func `A lane's task ends in its time`() async throws {
-        #if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+    /// ``TestExecutor``.
+    @Test func `An executor's task ends in its time`() async throws {
+        #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
         // A task that didn't end would be a deadlock, which is thrown.
-        try await Lane().run { lane in
-            let poll = lane.spawn { try? await lane.clock.sleep(for: .seconds(3)) }
-            await lane.advance(by: .seconds(3))
+        try await TestExecutor().run { executor in
+            let poll = executor.spawn { try? await executor.clock.sleep(for: .seconds(3)) }
+            await executor.advance(by: .seconds(3))
             await poll.value
         }
         #endif

@@ -114,8 +114,8 @@ import FoundationNetworking
     #if !canImport(Darwin)
     @Test func pricesArriveInOrder() async throws {
         try await withTestHarness { harness in
-            let lane = harness.makeLane()
-            let prices: [String] = try await lane.run { _ in
+            let executor = harness.makeExecutor()
+            let prices: [String] = try await executor.run { _ in
                 let pusher = harness.makePusher()
                 let events = pusher.subscribe("prices").events(named: "price")
                 pusher.connect()

@@ -23,15 +23,15 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    #if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
 
     // On one thread: another one that still did what connecting led to would do what follows, too, whenever it could.
 
     @Test func runSurvivesLostConnections() async throws {
-        try await Lane().run { lane in
+        try await TestExecutor().run { executor in
             let rig = rig()
-            let running = Task(executorPreference: lane.executor) { try await rig.pusher.run() }
-            await lane.settle()
+            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            await executor.settle()
             for _ in 0..<150 {
                 rig.socket.drop()
                 rig.scheduler.advance(by: .seconds(130))
@@ -43,11 +43,11 @@ import Testing
     }
 
     @Test func shutdownGivesUpChannelsAndCloses() async throws {
-        try await Lane().run { lane in
+        try await TestExecutor().run { executor in
             let rig = rig()
             rig.pusher.subscribe("news")
-            let running = Task(executorPreference: lane.executor) { try await rig.pusher.run() }
-            await lane.settle()
+            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            await executor.settle()
             let events = rig.pusher.events
             rig.socket.publish(channel: "news", event: "last", data: "1")
             await rig.pusher.shutdown()

@@ -98,8 +98,8 @@ struct TestEnvironmentTests {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `The SDK's environment is made of the mocks`() async throws {
         let socket = MockWebSocket()
-        let lane = Lane(scheduler: environment.scheduler)
-        let pusher = environment.pusherEnvironment(makeWebSocket: { socket }, spawn: lane.spawn)
+        let executor = TestExecutor(scheduler: environment.scheduler)
+        let pusher = environment.pusherEnvironment(makeWebSocket: { socket }, spawn: executor.spawn)
         environment.scheduler.advance(by: .seconds(9))
         #expect(pusher.scheduler.now == .seconds(9))
         #expect(pusher.httpSession as? MockSession === environment.session)
@@ -110,8 +110,8 @@ struct TestEnvironmentTests {
         #expect(try pusher.jsonDecoder().decode([Int].self, from: Data("[1]".utf8)) == [1])
         let ran = Locked(false)
         let task = pusher.spawn { ran.withLock { $0 = true } }
-        #expect(lane.executor.readyCount == 1)
-        await lane.settle()
+        #expect(executor.readyCount == 1)
+        await executor.settle()
         await task.value
         #expect(ran.withLock { $0 })
     }

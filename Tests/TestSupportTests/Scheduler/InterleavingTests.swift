@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
 
 struct InterleavingTests {
     /// Opens twice where one looks before the other has opened.
@@ -18,7 +18,7 @@ struct InterleavingTests {
 
     private struct OpenedTwice: Error {}
 
-    @Sendable private func openWithTwo(_ lane: Lane) async throws {
+    @Sendable private func openWithTwo(_ executor: TestExecutor) async throws {
         let door = Door()
         async let first: Void = door.open()
         async let second: Void = {
@@ -30,22 +30,22 @@ struct InterleavingTests {
     }
 
     @Test func `A race that the usual order hides is found, its seed named, and the seed finds it again`() async throws {
-        try await Lane().run(openWithTwo)
+        try await TestExecutor().run(openWithTwo)
         let error = await #expect(throws: FailedInterleaving.self) {
             try await exploreInterleavings(seeds: 0..<200, openWithTwo)
         }
         let found = try #require(error)
         #expect(found.error is OpenedTwice)
-        #expect(found.description.contains("Lane(seed: \(found.seed))"))
+        #expect(found.description.contains("TestExecutor(seed: \(found.seed))"))
         for _ in 0..<5 {
-            await #expect(throws: OpenedTwice.self) { try await Lane(seed: found.seed).run(openWithTwo) }
+            await #expect(throws: OpenedTwice.self) { try await TestExecutor(seed: found.seed).run(openWithTwo) }
         }
     }
 
     @Test func `Where there is no race no order fails, and each seed has its turn`() async throws {
         let seeds = Locked<[UInt64?]>([])
-        try await exploreInterleavings(seeds: 0..<50) { lane in
-            seeds.withLock { $0.append(lane.executor.seed) }
+        try await exploreInterleavings(seeds: 0..<50) { executor in
+            seeds.withLock { $0.append(executor.seed) }
             let door = Door()
             await door.open()
             await door.open()
@@ -55,9 +55,11 @@ struct InterleavingTests {
     }
 
     @Test func `The clock may run by itself, and a deadlock's order is named, too`() async throws {
-        try await exploreInterleavings(seeds: 0..<3, time: .automatic) { lane in try await lane.clock.sleep(for: .seconds(1)) }
+        try await exploreInterleavings(seeds: 0..<3, time: .automatic) { executor in
+            try await executor.clock.sleep(for: .seconds(1))
+        }
         let error = await #expect(throws: FailedInterleaving.self) {
-            try await exploreInterleavings(seeds: 7..<9) { lane in try await lane.clock.sleep(for: .seconds(1)) }
+            try await exploreInterleavings(seeds: 7..<9) { executor in try await executor.clock.sleep(for: .seconds(1)) }
         }
         #expect(error?.seed == 7)
         #expect(error?.error is Deadlock)

@@ -2,48 +2,48 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
 
 struct TestClockTests {
-    private let lane = Lane()
+    private let executor = TestExecutor()
     private let log = Locked<[String]>([])
 
     private var entries: [String] { log.withLock { $0 } }
 
     private func sleeper(_ name: String, for duration: Duration) -> Task<Void, Never> {
-        lane.spawn { [lane, log] in
+        executor.spawn { [executor, log] in
             do {
-                try await TestClock(lane.scheduler, label: name).sleep(for: duration)
-                log.withLock { $0.append("\(name) woke at \(lane.scheduler.now)") }
+                try await TestClock(executor.scheduler, label: name).sleep(for: duration)
+                log.withLock { $0.append("\(name) woke at \(executor.scheduler.now)") }
             } catch {
-                log.withLock { $0.append("\(name) threw \(error) at \(lane.scheduler.now)") }
+                log.withLock { $0.append("\(name) threw \(error) at \(executor.scheduler.now)") }
             }
         }
     }
 
     @Test func `A sleep is a labeled timer, and ends when the scheduler's clock reaches it`() async {
         let task = sleeper("back-off", for: .seconds(3))
-        await lane.settle()
-        #expect(lane.scheduler.pendingTimers == [.init(label: "back-off", deadline: .seconds(3))])
-        await lane.advance(by: .seconds(3) - .nanoseconds(1))
+        await executor.settle()
+        #expect(executor.scheduler.pendingTimers == [.init(label: "back-off", deadline: .seconds(3))])
+        await executor.advance(by: .seconds(3) - .nanoseconds(1))
         #expect(entries.isEmpty)
-        await lane.advance(by: .nanoseconds(1))
+        await executor.advance(by: .nanoseconds(1))
         #expect(entries == ["back-off woke at 3.0 seconds"])
         await task.value
     }
 
     @Test func `Advancing the scheduler resumes the sleeper, who goes on on its executor`() async {
         let task = sleeper("a", for: .seconds(1))
-        await lane.settle()
-        lane.scheduler.advance(by: .seconds(1))
+        await executor.settle()
+        executor.scheduler.advance(by: .seconds(1))
         #expect(entries.isEmpty)
-        #expect(lane.executor.readyCount == 1)
-        lane.executor.runNextJob()
+        #expect(executor.readyCount == 1)
+        executor.runNextJob()
         #expect(entries == ["a woke at 1.0 seconds"])
         await task.value
     }
 
-    @Test func `A sleeper without a lane wakes, too`() async throws {
+    @Test func `A sleeper without an executor wakes, too`() async throws {
         let scheduler = TestScheduler()
         async let woken: Void = TestClock(scheduler).sleep(for: .seconds(1))
         try await withWatchdog("the sleeper's timer") {
@@ -55,19 +55,19 @@ struct TestClockTests {
 
     @Test func `Cancelling ends the sleep at once and leaves no timer`() async {
         let task = sleeper("a", for: .seconds(3))
-        await lane.settle()
+        await executor.settle()
         task.cancel()
-        #expect(lane.scheduler.pendingTimers.isEmpty)
-        await lane.settle()
+        #expect(executor.scheduler.pendingTimers.isEmpty)
+        await executor.settle()
         #expect(entries == ["a threw CancellationError() at 0.0 seconds"])
     }
 
     @Test func `A task that is cancelled before it sleeps doesn't sleep`() async {
         let task = sleeper("a", for: .seconds(3))
         task.cancel()
-        await lane.settle()
+        await executor.settle()
         #expect(entries == ["a threw CancellationError() at 0.0 seconds"])
-        #expect(lane.scheduler.pendingTimers.isEmpty)
+        #expect(executor.scheduler.pendingTimers.isEmpty)
     }
 
     @Test func `A deadline that is reached or over doesn't wait`() async throws {
@@ -81,22 +81,22 @@ struct TestClockTests {
         @Sendable func timed(_ clock: some Clock<Duration>) async throws -> Duration {
             try await clock.measure { try await clock.sleep(for: .seconds(90)) }
         }
-        #expect(try await lane.run(time: .automatic) { try await timed($0.clock) } == .seconds(90))
-        #expect(lane.clock.now.duration(to: .seconds(100)) == .seconds(10))
-        #expect(lane.clock.minimumResolution == .zero)
+        #expect(try await executor.run(time: .automatic) { try await timed($0.clock) } == .seconds(90))
+        #expect(executor.clock.now.duration(to: .seconds(100)) == .seconds(10))
+        #expect(executor.clock.minimumResolution == .zero)
     }
 
     @Test func `A sleep that is cancelled as it ends ends once`() async throws {
         for seed in UInt64(0)..<50 {
-            let lane = Lane(seed: seed)
-            try await lane.run { lane in
-                let task = lane.spawn { try? await lane.clock.sleep(for: .seconds(1)) }
-                await lane.settle()
-                _ = lane.scheduler.schedule(at: .seconds(1), label: "cancel") { task.cancel() }
-                await lane.advance(by: .seconds(1))
+            let executor = TestExecutor(seed: seed)
+            try await executor.run { executor in
+                let task = executor.spawn { try? await executor.clock.sleep(for: .seconds(1)) }
+                await executor.settle()
+                _ = executor.scheduler.schedule(at: .seconds(1), label: "cancel") { task.cancel() }
+                await executor.advance(by: .seconds(1))
                 await task.value
             }
-            #expect(lane.scheduler.pendingTimers.isEmpty)
+            #expect(executor.scheduler.pendingTimers.isEmpty)
         }
     }
 }

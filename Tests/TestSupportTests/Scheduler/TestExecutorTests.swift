@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
 
 struct TestExecutorTests {
     /// The order in which four tasks, and then what they do after a yield, run.

@@ -273,11 +273,11 @@ struct CommonDependenciesTests {
     // The document's motivation: no test waits in real time.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `An hour passes at once`() async throws {
-        let lane = Lane(scheduler: environment.scheduler)
-        try await lane.run { [world, environment] lane in
+        let executor = TestExecutor(scheduler: environment.scheduler)
+        try await executor.run { [world, environment] executor in
             let start = world.now()
-            let task = lane.spawn { try? await environment.clock.sleep(for: .seconds(3_600)) }
-            await lane.advance(by: .seconds(3_600))
+            let task = executor.spawn { try? await environment.clock.sleep(for: .seconds(3_600)) }
+            await executor.advance(by: .seconds(3_600))
             await task.value
             #expect(world.now() == start + 3_600)
         }

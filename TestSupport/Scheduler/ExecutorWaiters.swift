@@ -1,11 +1,11 @@
 import PusherChannels
 
-/// Who waits on a ``Lane`` for what, and who is next.
-struct LaneWaiters: Sendable {
+/// Who waits on a ``TestExecutor`` for what, and who is next.
+struct ExecutorWaiters: Sendable {
     enum Event: Sendable {
         /// All that is ready has run, and so have the timers up to this time.
         case rest(at: Instant)
-        /// The lane is at rest and something has happened since; given up when nothing more happens by the limit.
+        /// The executor is at rest and something has happened since; given up when nothing more happens by the limit.
         case change(since: Int, limit: Instant)
     }
 
@@ -18,7 +18,7 @@ struct LaneWaiters: Sendable {
 
     /// Whether a body runs, whose caller makes the steps.
     var isRunning = false
-    /// How many wait for something outside the lane.
+    /// How many wait for something outside the executor.
     var outside = 0
     /// Counts what happened, so that a condition is looked at again when it may have changed, and only then.
     private(set) var progress = 0
@@ -56,7 +56,7 @@ struct LaneWaiters: Sendable {
         if look == .begun { look = isOver ? .none : .ended }
     }
 
-    /// Takes a condition that may have changed; called when the lane is at rest.
+    /// Takes a condition that may have changed; called when the executor is at rest.
     mutating func takeChanged() -> Resume? {
         // Still at it, at rest: the look itself waits for something.
         if look == .begun { progress += 1 }
@@ -72,7 +72,7 @@ struct LaneWaiters: Sendable {
         return outside > 0 ? nil : changes.map(\.limit).min().map { ($0, false) }
     }
 
-    /// Takes the one whose time the lane has reached: the earliest, then the first to come.
+    /// Takes the one whose time the executor has reached: the earliest, then the first to come.
     mutating func takeRested() -> Resume? {
         guard let index = rests.indices.min(by: { (rests[$0].time, rests[$0].sequence) < (rests[$1].time, rests[$1].sequence) })
         else { return nil }

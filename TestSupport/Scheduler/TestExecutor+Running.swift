@@ -1,31 +1,31 @@
 import PusherChannels
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-extension Lane {
-    /// Runs a body on the lane, on the caller's thread, and returns what it returns.
+extension TestExecutor {
+    /// Runs a body on the executor, on the caller's thread, and returns what it returns.
     ///
-    /// When it ends, what is ready on the lane still runs. A body that is given up is cancelled and may unwind; one that
+    /// When it ends, what is ready on the executor still runs. A body that is given up is cancelled and may unwind; one that
     /// ignores that is left behind.
     ///
     /// - Parameters:
     ///   - time: Who moves the clock.
     ///   - limit: How many jobs and timers may run before the body is given up.
     ///   - body: Runs nonisolated, with the caller's task-local values; cancelled when the caller is.
-    /// - Throws: ``Deadlock`` as soon as the body can't go on, ``Livelock`` beyond the limit, ``LaneIsRunning``, and what the
+    /// - Throws: ``Deadlock`` as soon as the body can't go on, ``Livelock`` beyond the limit, ``ExecutorIsRunning``, and what the
     ///   body throws.
     @discardableResult
     public func run<Value: Sendable>(
-        time: Time = .manual, limit: Int = 1_000_000, _ body: @escaping @Sendable (Lane) async throws -> Value
+        time: Time = .manual, limit: Int = 1_000_000, _ body: @escaping @Sendable (TestExecutor) async throws -> Value
     ) async throws -> Value {
         let isFirst = waiters.withLock { waiters in
             defer { waiters.isRunning = true }
             return !waiters.isRunning
         }
-        guard isFirst else { throw LaneIsRunning() }
+        guard isFirst else { throw ExecutorIsRunning() }
         defer { waiters.withLock { $0.isRunning = false } }
 
         let result = Locked<Result<Value, any Error>?>(nil)
-        let task = Task(executorPreference: executor) {
+        let task = Task(executorPreference: self) {
             let outcome: Result<Value, any Error>
             do {
                 outcome = .success(try await body(self))
@@ -58,7 +58,7 @@ extension Lane {
                     throw Livelock(steps: limit, now: scheduler.now, pending: scheduler.pendingTimers)
                 }
             } else if isOutside {
-                await executor.waitForJob()
+                await waitForJob()
             } else {
                 throw Deadlock(now: scheduler.now, pending: scheduler.pendingTimers)
             }
@@ -71,11 +71,11 @@ extension Lane {
         while steps < 10_000, step() { steps += 1 }
     }
 
-    /// Makes one step: a job, a timer that is due, or else what someone on the lane waits for.
+    /// Makes one step: a job, a timer that is due, or else what someone on the executor waits for.
     ///
     /// - Returns: `false` when there is nothing to do.
     func step() -> Bool {
-        if executor.runNextJob() {
+        if runNextJob() {
             waiters.withLock { $0.jobRan() }
             return true
         }

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// A ``Lane``'s body waits, and nothing on the lane is left that could end the wait.
+/// A ``TestExecutor``'s body waits, and nothing on the executor is left that could end the wait.
 public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     /// The virtual time.
     public let now: Instant
@@ -14,13 +14,13 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
             ? "nothing is scheduled"
             : "the clock stands still; advance it, or let it run with `time: .automatic`. Pending timers: \(pending.names)"
         return """
-            deadlock at \(now): the body waits, nothing on the lane is ready, and \(advice). If it waits for something outside \
-            the lane (GCD, a socket, the main actor, a detached task), say so with `lane.outside(_:)`
+            deadlock at \(now): the body waits, nothing on the executor is ready, and \(advice). If it waits for something outside \
+            the executor (GCD, a socket, the main actor, a detached task), say so with `executor.outside(_:)`
             """
     }
 }
 
-/// Something on a ``Lane`` went on and on while its body waited.
+/// Something on a ``TestExecutor`` went on and on while its body waited.
 public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     /// How many jobs and timers ran.
     public let steps: Int
@@ -38,7 +38,7 @@ public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What ``Lane/eventually(_:within:_:)`` waited for can't happen any more, or not in time.
+/// What ``TestExecutor/eventually(_:within:_:)`` waited for can't happen any more, or not in time.
 public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible {
     /// What was waited for, in the caller's words.
     public let what: String
@@ -52,10 +52,10 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
     /// Says what didn't happen, and why it was given up.
     public var description: String {
         pending.isEmpty
-            ? "\(what) never happened: at \(now) nothing on the lane is ready or scheduled"
+            ? "\(what) never happened: at \(now) nothing on the executor is ready or scheduled"
             : "\(what) didn't happen within \(limit), at \(now); pending timers: \(pending.names)"
     }
 }
 
-/// ``Lane/run(time:limit:_:)`` was called while it ran: two bodies at once belong into one, or on two lanes.
-public struct LaneIsRunning: Error, Equatable, Sendable {}
+/// ``TestExecutor/run(time:limit:_:)`` was called while it ran: two bodies at once belong into one, or on two executors.
+public struct ExecutorIsRunning: Error, Equatable, Sendable {}

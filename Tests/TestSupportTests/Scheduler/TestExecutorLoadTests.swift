@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the lane needs a newer system than the package does.
+#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
 
 /// Reconnects with growing pauses until it is connected, as clients do.
 private actor Reconnector {
@@ -27,42 +27,42 @@ private actor Reconnector {
     }
 }
 
-struct LaneLoadTests {
-    @Test func `Five hundred lanes side by side go through the same steps`() async throws {
+struct TestExecutorLoadTests {
+    @Test func `Five hundred executors side by side go through the same steps`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<500 {
-                group.addTask { try await Lane().run(reconnect) }
+                group.addTask { try await TestExecutor().run(reconnect) }
             }
             try await group.waitForAll()
         }
     }
 
-    @Sendable private func reconnect(_ lane: Lane) async throws {
-        let reconnector = Reconnector(clock: lane.clock)
-        let task = lane.spawn { try? await reconnector.run(failing: 3) }
-        await lane.settle()
+    @Sendable private func reconnect(_ executor: TestExecutor) async throws {
+        let reconnector = Reconnector(clock: executor.clock)
+        let task = executor.spawn { try? await reconnector.run(failing: 3) }
+        await executor.settle()
         for (attempts, pause) in [(1, 1), (2, 2), (3, 4)] {
             #expect(await reconnector.attempts == attempts)
-            await lane.advance(by: .seconds(pause) - .nanoseconds(1))
+            await executor.advance(by: .seconds(pause) - .nanoseconds(1))
             #expect(await reconnector.attempts == attempts)
-            await lane.advance(by: .nanoseconds(1))
+            await executor.advance(by: .nanoseconds(1))
         }
         #expect(await reconnector.isConnected)
         await task.value
     }
 
     @Test func `A hundred thousand sleeps take no time`() async throws {
-        let lane = Lane()
-        try await lane.run(time: .automatic) { lane in
+        let executor = TestExecutor()
+        try await executor.run(time: .automatic) { executor in
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<100 {
                     group.addTask {
-                        for _ in 0..<1_000 { try? await lane.clock.sleep(for: .milliseconds(1 + worker)) }
+                        for _ in 0..<1_000 { try? await executor.clock.sleep(for: .milliseconds(1 + worker)) }
                     }
                 }
             }
         }
-        #expect(lane.scheduler.now == .seconds(100))
+        #expect(executor.scheduler.now == .seconds(100))
     }
 }
 

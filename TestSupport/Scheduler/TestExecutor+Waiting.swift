@@ -1,0 +1,70 @@
+import PusherChannels
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension TestExecutor {
+    /// Returns when all that is ready has run, including timers that are due; time stays where it is.
+    public func settle() async {
+        _ = await wait(until: .rest(at: scheduler.now))
+    }
+
+    /// Moves time forward, timer by timer; what is ready runs before and after each of them, and before this returns.
+    public func advance(by duration: Duration) async {
+        _ = await wait(until: .rest(at: scheduler.now + duration))
+    }
+
+    /// Returns when the condition holds; looks again whenever the executor has come to rest, and moves time from timer to timer.
+    ///
+    /// - Parameters:
+    ///   - what: Names the condition in the error.
+    ///   - limit: How much virtual time may pass.
+    ///   - condition: Is looked at again and again.
+    /// - Throws: ``NeverHappened`` at once when no timer within the limit is left; `CancellationError` when the task is
+    ///   cancelled; what the condition throws.
+    public func eventually(
+        _ what: String = "the condition", within limit: Duration = .seconds(60),
+        _ condition: @Sendable () async throws -> Bool
+    ) async throws {
+        let deadline = scheduler.now + limit
+        var progress = waiters.withLock { $0.progress }
+        while true {
+            try Task.checkCancellation()
+            let isTrue: Bool
+            do {
+                isTrue = try await condition()
+            } catch {
+                waiters.withLock { $0.endLook(isOver: true) }
+                throw error
+            }
+            waiters.withLock { $0.endLook(isOver: isTrue) }
+            if isTrue { return }
+            guard await wait(until: .change(since: progress, limit: deadline)) else {
+                throw NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)
+            }
+            progress = waiters.withLock { $0.progress }
+        }
+    }
+
+    /// Says that a wait is for something that doesn't happen on the executor, so that it is no deadlock:
+    /// `let message = await executor.outside { await socket.next() }`.
+    ///
+    /// The executor then waits for it in real time, and neither ``Time/automatic`` nor ``eventually(_:within:_:)`` moves the clock
+    /// meanwhile; ``advance(by:)`` does. Nothing bounds that wait.
+    ///
+    /// - Throws: what the body throws.
+    public func outside<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
+        waiters.withLock { $0.outside += 1 }
+        defer { waiters.withLock { $0.outside -= 1 } }
+        return try await body()
+    }
+
+    private func wait(until event: ExecutorWaiters.Event) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isRunning = waiters.withLock { waiters in
+                waiters.add(event) { continuation.resume(returning: $0) }
+                return waiters.isRunning
+            }
+            // Whoever waits while no body runs makes the steps; otherwise the one who does may be asleep.
+            if isRunning { wake() } else { while step() {} }
+        }
+    }
+}
