@@ -29,24 +29,24 @@ struct Bench: AsyncParsableCommand {
             key: server.key,
             options: PusherClientOptions(
                 autoReconnect: false, host: .host(server.host), port: server.port, useTLS: server.tls, delivery: .immediate))
-        let happenings = Happenings()
-        pusher.delegate = happenings
+        let notifications = ClientNotifications()
+        pusher.delegate = notifications
         let events = Locked(0)
         let began = Locked(Usage())
         let channel = pusher.subscribe(channel)
         channel.bind(eventName: "pusher:subscription_succeeded") { _ in began.withLock { $0 = Usage() } }
         channel.bind(eventName: event) { _ in events.withLock { $0 += 1 } }
-        channel.bind(eventName: until) { happenings.add(.event($0)) }
+        channel.bind(eventName: until) { notifications.add(.event($0)) }
         pusher.connect()
-        try await end(happenings.stream)
+        try await end(notifications.stream)
         report(events.withLock { $0 }, Usage().since(began.withLock { $0 }))
-        await happenings.end(pusher)
+        await notifications.end(pusher)
     }
 
-    private func end(_ happenings: AsyncStream<Happening>) async throws {
+    private func end(_ notifications: AsyncStream<ClientNotification>) async throws {
         var lastError: PusherError?
-        for await happening in happenings {
-            switch happening {
+        for await notification in notifications {
+            switch notification {
             case .event: return
             case .error(let error): lastError = error
             case .state(.disconnected): throw Failure("the connection ended: \(lastError.map { "\($0)" } ?? "no error")")

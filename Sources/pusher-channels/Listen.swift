@@ -53,8 +53,8 @@ struct Listen: AsyncParsableCommand {
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),
                 // What it would say is said here, once.
                 logger: Logger(label: "listen") { _ in SwiftLogNoOpLogHandler() }))
-        let happenings = Happenings()
-        pusher.delegate = happenings
+        let notifications = ClientNotifications()
+        pusher.delegate = notifications
         // Whoever reads our output slowly makes the server wait, not our memory grow.
         let events = pusher.events(buffering: StreamBuffering(overflow: .pauseThenDrop))
         let states = pusher.connectionStates(buffering: StreamBuffering(overflow: .dropOldest))
@@ -68,8 +68,8 @@ struct Listen: AsyncParsableCommand {
             outcome = .success(
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await printAll(events) }
-                    group.addTask { for await change in states { happenings.add(.stateChanged(change)) } }
-                    group.addTask { try await follow(happenings.stream, of: pusher) }
+                    group.addTask { for await change in states { notifications.add(.stateChanged(change)) } }
+                    group.addTask { try await follow(notifications.stream, of: pusher) }
                     defer { group.cancelAll() }
                     try await group.next()
                 })
@@ -95,28 +95,28 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
-    private func follow(_ happenings: AsyncStream<Happening>, of pusher: Pusher) async throws {
-        var news = News()
-        for await happening in happenings {
-            switch happening {
+    private func follow(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async throws {
+        var errorLines = ErrorLines()
+        for await notification in notifications {
+            switch notification {
             case .stateChanged(let change) where change.new == .disconnected:
-                throw Failure(News.lastLine("can't go on", change.reason))
+                throw Failure(ErrorLines.lastLine("can't go on", change.reason))
             case .stateChanged(let change):
-                note(news.line("\(change.new)", change.reason))
+                note(errorLines.line("\(change.new)", change.reason))
             case .subscribed(let channel):
                 note("subscribed to \(channel)")
             case .gap(let channel, let date):
                 note("events of \(channel) may be missing since \(date.formatted(.iso8601))")
             case .subscriptionFailed(let channel, let error):
-                let line = news.line("can't subscribe to \(channel)", error)
+                let line = errorLines.line("can't subscribe to \(channel)", error)
                 guard pusher.connection.channels.find(name: channel)?.hasFailed == false else {
-                    throw Failure(News.lastLine("can't subscribe to \(channel)", error))
+                    throw Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error))
                 }
                 note("\(line); it is tried again")
             case .decryptionFailed(let channel, let event):
                 note("an event \(event.inLogLine()) of \(channel) can't be decrypted")
             case .error(let error):
-                if let line = news.line(error) { note(line) }
+                if let line = errorLines.line(error) { note(line) }
             case .state, .event, .memberAdded, .memberRemoved:
                 break
             }
@@ -147,7 +147,7 @@ struct Listen: AsyncParsableCommand {
 }
 
 /// Says an error once, though it comes as an error, as the reason of a change and as that of a channel.
-private struct News {
+private struct ErrorLines {
     private var latest: String?
 
     /// The line for an error by itself; nil where it was said just before.

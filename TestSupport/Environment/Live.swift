@@ -69,8 +69,8 @@ public enum Live {
         session: @escaping @Sendable () -> any HTTPSession
     ) -> @Sendable (URLRequest) async throws -> (Data, URLResponse) {
         { request in
-            let answer = try await session().response(to: request)
-            return (answer.body, answer.response)
+            let reply = try await session().response(to: request)
+            return (reply.body, reply.response)
         }
     }
 

@@ -12,25 +12,25 @@ import PusherChannels
 public final class MockValue<Value: Sendable>: Sendable {
     private typealias Make = @Sendable () -> Value
 
-    private enum Answer {
+    private enum Source {
         case make(Make)
         case sequence([Value], given: Int)
         case unimplemented
     }
 
     private struct State {
-        var answer: Answer
+        var source: Source
         var reads: [Value] = []
 
         /// What makes the next value, if not the default, and what is wrong with wanting it.
-        mutating func takeAnswer() -> (make: Make?, misuse: String?) {
-            switch answer {
+        mutating func takeNext() -> (make: Make?, misuse: String?) {
+            switch source {
             case .make(let make):
                 return (make, nil)
             case .unimplemented:
                 return (nil, ", but is unimplemented")
             case .sequence(let values, let given):
-                answer = .sequence(values, given: given + 1)
+                source = .sequence(values, given: given + 1)
                 if given < values.count { return ({ values[given] }, nil) }
                 let misuse = " \(given + 1) times, but its sequence has \(values.count) values"
                 guard let last = values.last else { return (nil, misuse) }
@@ -49,7 +49,7 @@ public final class MockValue<Value: Sendable>: Sendable {
         self.name = name
         self.makeDefault = makeDefault
         self.issues = issues
-        state = Locked(State(answer: .make(makeDefault)))
+        state = Locked(State(source: .make(makeDefault)))
     }
 
     // MARK: What the code under test does
@@ -74,7 +74,7 @@ public final class MockValue<Value: Sendable>: Sendable {
     /// The value of every read from now on. Looking at it is no read.
     public var next: Value {
         get {
-            switch state.withLock({ $0.answer }) {
+            switch state.withLock({ $0.source }) {
             case .make(let make): make()
             case .sequence(let values, let given): values.dropFirst(given).first ?? values.last ?? makeDefault()
             case .unimplemented: makeDefault()
@@ -85,39 +85,39 @@ public final class MockValue<Value: Sendable>: Sendable {
 
     /// Makes the value anew for every read from now on, as objects that are configured by who reads them want it.
     public func make(_ make: @escaping @Sendable () -> Value) {
-        answer(.make(make))
+        use(.make(make))
     }
 
     /// Gives one value after the other; a read beyond the last gives that one again, and is an issue.
     public func sequence(_ values: [Value]) {
-        answer(.sequence(values, given: 0))
+        use(.sequence(values, given: 0))
     }
 
     /// Makes every read from now on an issue: the code under test is not supposed to use this. A read gives the default.
     public func unimplemented() {
-        answer(.unimplemented)
+        use(.unimplemented)
     }
 
     /// Returns to the default.
     public func reset() {
-        answer(.make(makeDefault))
+        use(.make(makeDefault))
     }
 
     /// Sets another value for as long as `body` runs.
     func with<Result, Failure: Error>(_ value: Value, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        let before = state.withLock { $0.answer }
+        let before = state.withLock { $0.source }
         next = value
-        defer { answer(before) }
+        defer { use(before) }
         return try body()
     }
 
-    private func answer(_ answer: Answer) {
-        state.set(\.answer, to: answer)
+    private func use(_ source: Source) {
+        state.set(\.source, to: source)
     }
 
     private func read() -> Value {
         // Made outside the lock: it may read other mocks, this one included.
-        let (make, misuse) = state.withLock { $0.takeAnswer() }
+        let (make, misuse) = state.withLock { $0.takeNext() }
         if let misuse { issues.record("\(name) was used\(misuse)") }
         return (make ?? makeDefault)()
     }

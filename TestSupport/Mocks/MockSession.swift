@@ -24,7 +24,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// What is stubbed.
     public let stubList = StubList()
     /// What was asked.
-    public let journal = RequestRecorder()
+    public let recorder = RequestRecorder()
 
     private let state: Locked<State>
     private let server: InMemoryServer?
@@ -111,19 +111,19 @@ public final class MockSession: HTTPSession, RequestStubbing {
             label: "answer to \(recorded.method) \(recorded.path)", delivery: delivery, scheduler: scheduler,
             completion: completionHandler
         ) { [self] in
-            answer(recorded, of: request)
+            reply(recorded, of: request)
         }
     }
 
     // MARK: Answering
 
-    private func answer(_ request: RecordedRequest, of original: URLRequest) -> MockTask.Answer {
-        journal.append(request)
+    private func reply(_ request: RecordedRequest, of original: URLRequest) -> MockTask.Reply {
+        recorder.append(request)
         // A timeline leaves secrets out when it is read; that takes too long for every request.
         let name = "\(request.method) \(request.url)"
         timeline?.note("request", name)
         let response: StubResponse
-        if let stubbed = stubList.answer(request) {
+        if let stubbed = stubList.reply(request) {
             response = stubbed
         } else if let server, request.isForChannelsServer {
             response = server.respond(to: request)
@@ -135,12 +135,12 @@ public final class MockSession: HTTPSession, RequestStubbing {
         } else {
             return .init(outcome: .init(error: stubList.recordUnmatched(request)))
         }
-        let answer = response.answer(to: original)
-        timeline?.note("answer", "\(answer.outcome.error.map { "\($0)" } ?? "\(response.status)") to \(name)")
-        if let error = answer.outcome.error as? UnsupportedFault {
+        let reply = response.reply(to: original)
+        timeline?.note("answer", "\(reply.outcome.error.map { "\($0)" } ?? "\(response.status)") to \(name)")
+        if let error = reply.outcome.error as? UnsupportedFault {
             state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
         }
-        return answer
+        return reply
     }
 
     /// What a test should hear of at its end: requests that nothing answered, stubs that were not asked, faults that a session

@@ -15,7 +15,7 @@ public final class MockTask: HTTPTask {
     }
 
     /// An outcome, and when it comes.
-    struct Answer: Sendable {
+    struct Reply: Sendable {
         var outcome: Outcome
         var delay: Duration = .zero
         var gate: Gate?
@@ -29,7 +29,7 @@ public final class MockTask: HTTPTask {
     /// the timer.
     private struct Start {
         let scheduler: any Scheduler
-        let answer: @Sendable () -> Answer
+        let reply: @Sendable () -> Reply
     }
 
     private struct State {
@@ -44,11 +44,11 @@ public final class MockTask: HTTPTask {
 
     init(
         label: String, delivery: MockDelivery, scheduler: any Scheduler = LiveScheduler(), completion: @escaping Completion,
-        answer: @escaping @Sendable () -> Answer
+        reply: @escaping @Sendable () -> Reply
     ) {
         self.label = label
         self.delivery = delivery
-        let start = Start(scheduler: scheduler, answer: answer)
+        let start = Start(scheduler: scheduler, reply: reply)
         state = Locked(State(completion: completion, start: start))
     }
 
@@ -59,7 +59,7 @@ public final class MockTask: HTTPTask {
     ) {
         let outcome = Outcome(data: response.data, urlResponse: response.urlResponse, error: response.error)
         self.init(label: "response of a mock task", delivery: delivery, completion: completionHandler ?? { _, _, _ in }) {
-            Answer(outcome: outcome)
+            Reply(outcome: outcome)
         }
     }
 
@@ -67,16 +67,16 @@ public final class MockTask: HTTPTask {
     public func resume() {
         guard let start = state.withLock({ $0.completion == nil ? nil : $0.start.take() }) else { return }
         let scheduler = start.scheduler
-        var answer = start.answer()
-        if let timeout = answer.timeout, answer.gate != nil || answer.delay >= timeout {
+        var reply = start.reply()
+        if let timeout = reply.timeout, reply.gate != nil || reply.delay >= timeout {
             keep(
                 scheduler.schedule(at: scheduler.now + timeout, label: "time-out of \(label)") { [self] in
                     keep(deliver(Outcome(error: URLError(.timedOut))))
                 })
         }
         // One that stays shut would keep what waits for it, and that it.
-        guard let gate = answer.gate.take() else { return wait(for: answer, on: scheduler) }
-        gate.pass { [self, answer] in wait(for: answer, on: scheduler) }
+        guard let gate = reply.gate.take() else { return wait(for: reply, on: scheduler) }
+        gate.pass { [self, reply] in wait(for: reply, on: scheduler) }
     }
 
     /// Gives the request up: it completes with `URLError.cancelled` unless it has completed.
@@ -85,10 +85,10 @@ public final class MockTask: HTTPTask {
         _ = delivery.prompt.deliver("cancellation of \(label)") { completion(nil, nil, URLError(.cancelled)) }
     }
 
-    private func wait(for answer: Answer, on scheduler: any Scheduler) {
-        guard answer.delay > .zero else { return keep(deliver(answer.outcome)) }
+    private func wait(for reply: Reply, on scheduler: any Scheduler) {
+        guard reply.delay > .zero else { return keep(deliver(reply.outcome)) }
         keep(
-            scheduler.schedule(at: scheduler.now + answer.delay, label: label) { [self] in keep(deliver(answer.outcome)) })
+            scheduler.schedule(at: scheduler.now + reply.delay, label: label) { [self] in keep(deliver(reply.outcome)) })
     }
 
     private func deliver(_ outcome: Outcome) -> (any ScheduledAction)? {

@@ -16,7 +16,7 @@ import FoundationNetworking
 /// A client holds its delegate weakly: keep the recorder. All members may be used from any thread.
 public final class RecordingDelegate: PusherDelegate, Sendable {
     /// Something that the client told.
-    public enum Happening: Equatable, Sendable {
+    public enum Notification: Equatable, Sendable {
         /// The connection went to this state.
         case state(ConnectionState)
         /// The server confirmed a subscription.
@@ -47,7 +47,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         }
     }
 
-    private let journal = Journal<Happening>()
+    private let recorder = Recorder<Notification>()
     private let lines = Locked<[String]>([])
 
     /// Creates a recorder that has heard nothing.
@@ -63,35 +63,35 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     // MARK: What was heard
 
     /// Everything so far, in order.
-    public var happenings: [Happening] { journal.all }
+    public var notifications: [Notification] { recorder.all }
 
     /// The lines for a developer.
     public var log: [String] { lines.withLock { $0 } }
 
     /// The states the connection went through.
     public var states: [ConnectionState] {
-        happenings.compactMap { if case .state(let state) = $0 { state } else { nil } }
+        notifications.compactMap { if case .state(let state) = $0 { state } else { nil } }
     }
 
     /// The channels that were confirmed, once for each time.
     public var subscribedChannels: [String] {
-        happenings.compactMap { if case .subscribed(let channel) = $0 { channel } else { nil } }
+        notifications.compactMap { if case .subscribed(let channel) = $0 { channel } else { nil } }
     }
 
     /// What went wrong.
-    public var errors: [PusherError] { happenings.compactMap(\.failure) }
+    public var errors: [PusherError] { notifications.compactMap(\.failure) }
 
-    /// The next happening that is wanted, now or when it comes; those before it are passed over, and not looked at again.
+    /// The next notification that is wanted, now or when it comes; those before it are passed over, and not looked at again.
     ///
     /// - Parameters:
     ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.
-    ///   - isWanted: Says of a happening whether it is meant; by default the first is.
+    ///   - isWanted: Says of a notification whether it is meant; by default the first is.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
     public func next(
-        within patience: Duration = .seconds(30), where isWanted: @escaping @Sendable (Happening) -> Bool = { _ in true }
-    ) async throws -> Happening {
-        try await journal.next("such happening", within: patience, passingOver: true, where: isWanted)
+        within patience: Duration = .seconds(30), where isWanted: @escaping @Sendable (Notification) -> Bool = { _ in true }
+    ) async throws -> Notification {
+        try await recorder.next("such notification", within: patience, passingOver: true, where: isWanted)
     }
 
     // MARK: PusherDelegate
@@ -128,8 +128,8 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     }
 
     /// Writes it down.
-    public func signedIn(userId: String) {
-        record(.signedIn(userID: userId))
+    public func signedIn(userID: String) {
+        record(.signedIn(userID: userID))
     }
 
     /// Writes it down.
@@ -147,7 +147,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         record(.error(error))
     }
 
-    private func record(_ happening: Happening) {
-        journal.append(happening)
+    private func record(_ notification: Notification) {
+        recorder.append(notification)
     }
 }

@@ -80,7 +80,7 @@ private enum Binary {
 /// Answers a `URLSession`'s requests from a ``MockSession``.
 private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
     private struct Loading {
-        let answer: MockTask
+        let reply: MockTask
         let caller: URLProtocolCaller
     }
 
@@ -94,19 +94,19 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
         guard let session = StubURLProtocols.session(Number.value) else {
             return caller.finish(nil, nil, URLError(.cancelled))
         }
-        let answer = session.dataTask(with: request) { [loading] data, response, error in
+        let reply = session.dataTask(with: request) { [loading] data, response, error in
             caller.finish(data, response, error)
             // Foundation doesn't stop what has finished: the two would keep each other.
             loading.withLock { $0 = nil }
         }
-        loading.withLock { $0 = Loading(answer: answer, caller: caller) }
-        answer.resume()
+        loading.withLock { $0 = Loading(reply: reply, caller: caller) }
+        reply.resume()
     }
 
     override func stopLoading() {
         guard let loading = loading.withLock({ $0.take() }) else { return }
         loading.caller.stop()
-        loading.answer.cancel()
+        loading.reply.cancel()
     }
 }
 

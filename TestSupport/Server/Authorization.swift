@@ -22,10 +22,10 @@ struct Authorization {
         }
         let data = channel.kind == .presence ? try channelData(form, socketID: socketID) : nil
         let auth = Signature.channel(name, channelData: data, socketID: socketID, key: app.key, secret: app.secret)
-        var answer: [Name: JSONValue] = ["auth": .string(auth)]
-        answer["channel_data"] = data.map { .string($0) }
-        answer["shared_secret"] = try sharedSecret(channel).map { .string($0) }
-        return .object(answer)
+        var reply: [Name: JSONValue] = ["auth": .string(auth)]
+        reply["channel_data"] = data.map { .string($0) }
+        reply["shared_secret"] = try sharedSecret(channel).map { .string($0) }
+        return .object(reply)
     }
 
     /// Signs for a user, as `POST /pusher/user-auth` does.

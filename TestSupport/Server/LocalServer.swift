@@ -179,7 +179,7 @@ public final class LocalServer: RequestStubbing {
     public var stubList: StubList { core.stubs }
 
     /// The plain requests it received, in order; upgrades to WebSockets are not among them.
-    public var journal: RequestRecorder { core.journal }
+    public var recorder: RequestRecorder { core.recorder }
 
     /// What a test should hear of at its end: requests that nothing answered, stubs that were not asked, faults that a server
     /// can't do. A ``TestHarness`` asks for it.

@@ -29,7 +29,7 @@ final class LocalServerCore: Sendable {
     }
 
     let stubs = StubList()
-    let journal = RequestRecorder()
+    let recorder = RequestRecorder()
     private let state: Locked<State>
     private let settings: LocalServer.Settings
     /// Whether TLS is spoken in front of the server.
@@ -47,8 +47,8 @@ final class LocalServerCore: Sendable {
     var findings: [Finding] { stubs.findings + state.withLock { $0.findings } }
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    func ask<Result>(_ question: (ServerMachine) -> Result) -> Result {
-        state.withLock { question($0.machine) }
+    func ask<Result>(_ read: (ServerMachine) -> Result) -> Result {
+        state.withLock { read($0.machine) }
     }
 
     // MARK: A session's life

@@ -20,13 +20,13 @@ struct LocalServerHandler: HTTPHandler {
             return faults.spoil(try await WebSocketHTTPHandler(handler: session).handleRequest(request))
         }
         let received = RecordedRequest(request, isSecure: core.isSecure, body: try await request.bodyData)
-        core.journal.append(received)
-        let response = await answer(received)
+        core.recorder.append(received)
+        let response = await reply(received)
         core.report(.request(received, status: response.status))
         return HTTPResponse(response)
     }
 
-    private func answer(_ request: RecordedRequest) async -> StubResponse {
+    private func reply(_ request: RecordedRequest) async -> StubResponse {
         do {
             return try await core.wait(for: try await response(to: request))
         } catch is CancellationError {
@@ -37,7 +37,7 @@ struct LocalServerHandler: HTTPHandler {
     }
 
     private func response(to request: RecordedRequest) async throws -> StubResponse {
-        if let stubbed = core.stubs.answer(request) { return stubbed }
+        if let stubbed = core.stubs.reply(request) { return stubbed }
         if let (route, request) = router.route(of: request) { return try await route.respond(to: request) }
         if request.isForChannelsServer { return core.respond(to: request) }
         return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request))\n")

@@ -12,8 +12,8 @@ struct LocalServerSession: WSHandler {
         let (frames, output) = AsyncStream.makeStream(of: WSFrame.self, bufferingPolicy: core.bufferingPolicy)
         let id = core.open(path: path, output: output)
         let reader = Task {
-            let answer = await read(client, as: id)
-            core.end(id, saying: answer)
+            let reply = await read(client, as: id)
+            core.end(id, saying: reply)
         }
         // Writing failed, or the server is stopped.
         output.onTermination = { _ in reader.cancel() }

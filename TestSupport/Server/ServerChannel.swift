@@ -54,7 +54,7 @@ struct ServerChannel {
         let hash: JSONValue =
             profile.sendsEmptyHashAsArray && members.isEmpty
             ? [] : JSONValue(members: members.map { ($0.key, $0.value.info ?? .null) })
-        let count = profile.memberNews == .ofConnections ? members.values.reduce(0) { $0 + $1.connections } : memberIDs.count
+        let count = profile.memberChanges == .ofConnections ? members.values.reduce(0) { $0 + $1.connections } : memberIDs.count
         var list: [Name: JSONValue] = ["hash": hash, "count": .integer(count)]
         if profile.listsMemberIDs { list["ids"] = .array(memberIDs.map { .string($0) }) }
         return .object(list)

@@ -83,7 +83,7 @@ extension ServerMachine {
 
     private mutating func seal(_ data: String, on channel: ChannelName, of app: ServerApp) -> String {
         guard let key = app.sharedSecret(of: channel)?.bytes else { return data }
-        return SealedEventData.seal(data, with: key, using: &generator) ?? data
+        return EncryptedEventData.seal(data, with: key, using: &generator) ?? data
     }
 
     private func keys(of channel: String, appKey: String?) -> [ChannelKey] {

@@ -124,7 +124,7 @@ extension ServerMachine {
         let members = name.kind == .presence ? channel.presence(profile) : nil
         effects.append(.send(profile.subscriptionSucceeded(name, members: members), to: id))
         effects.append(.notice(.subscribed(id, channel: name.text, userID: member?.id)))
-        if isFirst || profile.memberNews == .ofConnections, let member {
+        if isFirst || profile.memberChanges == .ofConnections, let member {
             var added: [Name: JSONValue] = ["user_id": .string(member.id)]
             added["user_info"] = member.info
             let frame = ServerFrame.event(
@@ -144,7 +144,7 @@ extension ServerMachine {
         let others = channels[key]?.subscribers ?? []
         if others.isEmpty { channels[key] = nil }
         effects.append(.notice(.unsubscribed(id, channel: name)))
-        if isLast || profile.memberNews != .ofUsers, let userID {
+        if isLast || profile.memberChanges != .ofUsers, let userID {
             let data = JSONValue.object(["user_id": .string(userID)]).text
             send(ServerFrame.event("pusher_internal:member_removed", channel: name, data: data), to: others, into: &effects)
         }

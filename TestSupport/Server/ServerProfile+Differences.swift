@@ -92,7 +92,7 @@ extension ServerProfile {
     }
 
     /// When a presence channel's members are told of a user who is there over several connections.
-    public enum MemberNews: Equatable, Sendable {
+    public enum MemberChanges: Equatable, Sendable {
         /// Of the first to come and the last to go.
         case ofUsers
         /// Of the first to come and the first to go.

@@ -57,7 +57,7 @@ extension ServerProfile {
         $0.cacheChannels = .onlyPublic
         $0.cacheMissData = "null"
         $0.listsMemberIDs = false
-        $0.memberNews = .ofConnections
+        $0.memberChanges = .ofConnections
         $0.publishers = .all
     }
 
@@ -77,7 +77,7 @@ extension ServerProfile {
         $0.watchlist = nil
         $0.cacheChannels = .none
         $0.clientEventData = .value
-        $0.memberNews = .ofUsersUntilOneLeaves
+        $0.memberChanges = .ofUsersUntilOneLeaves
         $0.servesBatches = false
         $0.publishers = .ofSecret
     }

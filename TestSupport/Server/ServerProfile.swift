@@ -50,7 +50,7 @@ public struct ServerProfile: Equatable, Sendable {
     /// Whether a list of no members is sent as `[]`, not `{}`.
     public var sendsEmptyHashAsArray = false
     /// When members hear of each other.
-    public var memberNews = MemberNews.ofUsers
+    public var memberChanges = MemberChanges.ofUsers
 
     // MARK: What it can do
 

@@ -7,7 +7,7 @@ public protocol RequestStubbing: Sendable {
     /// What is stubbed.
     var stubList: StubList { get }
     /// What was asked.
-    var journal: RequestRecorder { get }
+    var recorder: RequestRecorder { get }
 }
 
 extension RequestStubbing {
@@ -27,19 +27,19 @@ extension RequestStubbing {
     @discardableResult
     public func stub(
         _ matcher: RequestMatcher, file: String = #fileID, line: Int = #line,
-        with answer: @escaping @Sendable (RecordedRequest) -> StubResponse
+        with reply: @escaping @Sendable (RecordedRequest) -> StubResponse
     ) -> Stub {
-        add(matcher, .closure(answer), file, line)
+        add(matcher, .closure(reply), file, line)
     }
 
     /// Answers requests that pass a test; the spelling of URL protocol stubs.
     @discardableResult
     public func stubRequests(
         passingTest test: @escaping @Sendable (RecordedRequest) -> Bool,
-        withStubResponse answer: @escaping @Sendable (RecordedRequest) -> StubResponse,
+        withStubResponse reply: @escaping @Sendable (RecordedRequest) -> StubResponse,
         file: String = #fileID, line: Int = #line
     ) -> Stub {
-        add(RequestMatcher(where: test), .closure(answer), file, line)
+        add(RequestMatcher(where: test), .closure(reply), file, line)
     }
 
     private func add(_ matcher: RequestMatcher, _ source: Stub.Source, _ file: String, _ line: Int) -> Stub {
@@ -69,7 +69,7 @@ extension RequestStubbing {
     // MARK: What was asked
 
     /// The requests so far, in order.
-    public var requests: [RecordedRequest] { journal.all }
+    public var requests: [RecordedRequest] { recorder.all }
 
     /// The requests that nothing answered.
     public var unmatchedRequests: [RecordedRequest] { stubList.unmatchedRequests.map(\.request) }
@@ -84,9 +84,9 @@ extension RequestStubbing {
     public func nextRequest(
         _ matcher: RequestMatcher = .any, within patience: Duration = .seconds(10)
     ) async throws -> RecordedRequest {
-        try await journal.next(matcher.description, within: patience) { matcher.matches($0) }
+        try await recorder.next(matcher.description, within: patience) { matcher.matches($0) }
     }
 }
 
 /// The requests that a test double received.
-public typealias RequestRecorder = Journal<RecordedRequest>
+public typealias RequestRecorder = Recorder<RecordedRequest>

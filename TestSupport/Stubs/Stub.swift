@@ -5,13 +5,13 @@ import PusherChannels
 /// All members may be called from any thread.
 public final class Stub: Sendable, CustomStringConvertible {
     /// Answers a request.
-    typealias Answer = @Sendable (RecordedRequest) -> StubResponse
+    typealias Reply = @Sendable (RecordedRequest) -> StubResponse
 
     /// Where the answers come from.
     enum Source: Sendable {
         /// One after the other; the last one stays.
         case sequence([StubResponse])
-        case closure(Answer)
+        case closure(Reply)
     }
 
     /// How often a stub has to be asked.
@@ -105,10 +105,10 @@ public final class Stub: Sendable, CustomStringConvertible {
     }
 
     /// The answer to a request that was taken.
-    func answer(_ request: RecordedRequest, number: Int) -> StubResponse {
+    func reply(_ request: RecordedRequest, number: Int) -> StubResponse {
         switch source {
         case .sequence(let responses): responses[min(number, responses.count) - 1]
-        case .closure(let answer): answer(request)
+        case .closure(let reply): reply(request)
         }
     }
 

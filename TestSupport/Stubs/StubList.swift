@@ -43,7 +43,7 @@ public final class StubList: Sendable {
     ///
     /// Users' code, matchers and answers, runs without the lock. Who answers is decided with it: of two stubs in two states of a
     /// scenario, a request must not miss both because another one changed the state in between.
-    func answer(_ request: RecordedRequest) -> StubResponse? {
+    func reply(_ request: RecordedRequest) -> StubResponse? {
         let candidates = all.reversed().compactMap { stub -> (stub: Stub, request: RecordedRequest)? in
             let outcome = stub.matcher.outcome(of: request)
             guard outcome.isMatch else { return nil }
@@ -57,7 +57,7 @@ public final class StubList: Sendable {
             }
             return nil
         }
-        return taken.map { $0.stub.answer($0.request, number: $0.number) }
+        return taken.map { $0.stub.reply($0.request, number: $0.number) }
     }
 
     /// Writes down that nothing answers a request, with the stubs that nearly did.

@@ -13,7 +13,7 @@ enum Pairing {
     private struct Search {
         let rightCount: Int
         var owner: [Int: Int] = [:]
-        private var answers: [Int: [Int: Bool]] = [:]
+        private var verdicts: [Int: [Int: Bool]] = [:]
 
         init(rightCount: Int) {
             self.rightCount = rightCount
@@ -37,10 +37,10 @@ enum Pairing {
 
         /// Comparing is what takes long.
         private mutating func isFit(_ left: Int, _ right: Int, _ fits: (Int, Int) -> Bool) -> Bool {
-            if let answer = answers[left]?[right] { return answer }
-            let answer = fits(left, right)
-            answers[left, default: [:]][right] = answer
-            return answer
+            if let verdict = verdicts[left]?[right] { return verdict }
+            let verdict = fits(left, right)
+            verdicts[left, default: [:]][right] = verdict
+            return verdict
         }
     }
 

@@ -6,41 +6,41 @@ import PusherChannels
 /// each open.
 public final class RecordingWebSocket: WebSocket {
     private let base: any WebSocket
-    private let relay: Relay
+    private let forwarder: Forwarder
 
     init(_ base: any WebSocket, recorder: TrafficRecorder) {
         self.base = base
-        relay = Relay(recorder: recorder)
-        base.delegate = relay
+        forwarder = Forwarder(recorder: recorder)
+        base.delegate = forwarder
     }
 
     /// Who hears of this socket; held weakly.
     public var delegate: (any WebSocketDelegate)? {
-        get { relay.delegate }
-        set { relay.delegate = newValue }
+        get { forwarder.delegate }
+        set { forwarder.delegate = newValue }
     }
 
     /// Starts connecting.
     public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
-        relay.willOpen(request, attempt)
+        forwarder.willOpen(request, attempt)
         base.open(request, attempt: attempt)
     }
 
     /// Sends one text message; one that is dropped, because the socket isn't open, isn't recorded.
     public func send(_ text: String) {
-        relay.willSend(text)
+        forwarder.willSend(text)
         base.send(text)
     }
 
     /// Sends a message of which only the last matters, and writes it down.
     public func sendUnlessBusy(_ text: String) {
-        relay.willSend(text)
+        forwarder.willSend(text)
         base.sendUnlessBusy(text)
     }
 
     /// Closes.
     public func close(code: UInt16, reason: String) {
-        relay.willClose()
+        forwarder.willClose()
         base.close(code: code, reason: reason)
     }
 
@@ -52,7 +52,7 @@ public final class RecordingWebSocket: WebSocket {
 
 /// The delegate of the socket that is recorded: writes down, then passes on. Its own object, for sockets hold delegates weakly
 /// and the users of a recording socket should not see it.
-private final class Relay: WebSocketDelegate {
+private final class Forwarder: WebSocketDelegate {
     private struct State {
         weak var delegate: (any WebSocketDelegate)?
         var connections: [ConnectionAttempt: TrafficLog.Connection] = [:]

@@ -35,7 +35,7 @@ struct RedactionScanner {
         if word.lowercased() == "bearer", redaction.isSecret("token"), end < bytes.count, bytes[end] == UInt8(ascii: " ") {
             copy(to: skip(from: end, while: Self.isSpace))
             hide(upTo: valueEnd(from: position), as: Redaction.marker)
-        } else if redaction.isSecret(word), let value = valueStart(behind: start..<end) {
+        } else if redaction.isSecret(word), let value = valueStart(after: start..<end) {
             copy(to: value)
             let end = Self.isHeader(word) ? headerEnd(from: value) : valueEnd(from: value)
             hide(upTo: end, as: redaction.hide(String(decoding: bytes[value..<end], as: UTF8.self), named: word))
@@ -89,7 +89,7 @@ struct RedactionScanner {
     }
 
     /// Where a value begins if the name has one.
-    private func valueStart(behind name: Range<Int>) -> Int? {
+    private func valueStart(after name: Range<Int>) -> Int? {
         let isTag = name.lowerBound > 0 && bytes[name.lowerBound - 1] == UInt8(ascii: "<")
         var index = skip(from: name.upperBound) { "\"'\\] ".utf8.contains($0) }
         guard index < bytes.count, (isTag ? "=:>" : "=:").utf8.contains(bytes[index]) else { return nil }

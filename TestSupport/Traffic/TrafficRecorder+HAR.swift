@@ -41,8 +41,8 @@ private enum HAR {
     static func entry(_ connection: TrafficLog.Connection, _ messages: [JSONValue]) -> JSONValue {
         let request = RecordedRequest(url: connection.url, headers: connection.headers)
         // A server that accepts a connection says so in a message.
-        let answer = response(status: messages.isEmpty ? 0 : 101, headers: [:], text: "")
-        guard case .object(let members) = entry(started: connection.started, wait: 0, Self.request(request), answer) else {
+        let reply = response(status: messages.isEmpty ? 0 : 101, headers: [:], text: "")
+        guard case .object(let members) = entry(started: connection.started, wait: 0, Self.request(request), reply) else {
             return [:]
         }
         let own: [Name: JSONValue] = ["_resourceType": "websocket", "_webSocketMessages": .array(messages)]

@@ -96,10 +96,10 @@ public final class TrafficRecorder: Sendable {
 
     func finish(_ number: Int, _ response: HTTPURLResponse, body: Data) {
         let headers = response.allHeaderFields.map { ("\($0)", "\($1)") }
-        let answer = TrafficLog.Exchange.Response(
+        let reply = TrafficLog.Exchange.Response(
             status: response.statusCode, headers: redacted(Dictionary(headers, uniquingKeysWith: { $1 })), text: redacted(body),
             ended: wallClock())
-        log.withLock { $0.complete(number, with: answer) }
+        log.withLock { $0.complete(number, with: reply) }
     }
 
     func open(_ request: WebSocketRequest) -> TrafficLog.Connection {

@@ -118,7 +118,7 @@ import TestSupport
             let stranger = try Command(program: "/usr/bin/curl", common)
             #expect(await stranger.errors.toEnd().contains { $0.contains("certificate required") })
             #expect(await stranger.end() != .exit(0))
-            #expect(server.journal.all.count == 1)
+            #expect(server.recorder.all.count == 1)
         }
         await server.stop()
     }

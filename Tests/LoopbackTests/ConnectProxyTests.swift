@@ -72,7 +72,7 @@ import TestSupport
             }
             let stranger = try await curl("\(server.url)", through: proxy)
             #expect(stranger.errors.contains { $0.contains("407") })
-            #expect(server.journal.all.isEmpty)
+            #expect(server.recorder.all.isEmpty)
             let friend = try await curl("\(server.url)", through: proxy, "--proxy-user", "ann:se:cret")
             #expect(friend.output == [#""World""#])
             #expect(proxy.requests.all.last?.values("Proxy-Authorization") == ["Basic YW5uOnNlOmNyZXQ="])

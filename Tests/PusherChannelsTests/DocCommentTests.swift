@@ -20,7 +20,7 @@ import Testing
     @Test func aTokenIsFetchedAnewAfter401() async throws {
         let tokens = Tokens()
         var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
-        endpoint.headers = { question in ["Authorization": "Bearer \(try await tokens.token(fresh: question.isRetry))"] }
+        endpoint.headers = { context in ["Authorization": "Bearer \(try await tokens.token(fresh: context.isRetry))"] }
         let rig = ClientRig(auth: .customEndpoint(endpoint))
         rig.session.stub("POST https://example.com/broadcasting/auth", .http(401), .json(["auth": "key:signature"]))
         rig.pusher.connect()

@@ -12,7 +12,7 @@ struct DocCommentTests {
     private let session = MockSession(delivery: .immediate)
 
     /// What `POST /login` and the like are answered with at once: the status and the body.
-    private func answer(_ method: String, _ path: String, form: String = "") throws -> String {
+    private func reply(_ method: String, _ path: String, form: String = "") throws -> String {
         let result = Locked("")
         var request = URLRequest(url: try #require(URL(string: "https://example.com\(path)")))
         request.httpMethod = method
@@ -82,8 +82,8 @@ struct DocCommentTests {
     /// ``RequestStubbing/stub(_:_:_:file:line:)``.
     @Test func `One answer after the other, and the last stays`() throws {
         session.stub("POST /pusher/auth", .http(500), .http(500), .json(["auth": "key:signature"]))
-        let answers = try (1...4).map { _ in try answer("POST", "/pusher/auth") }
-        #expect(answers == ["500 ", "500 ", #"200 {"auth":"key:signature"}"#, #"200 {"auth":"key:signature"}"#])
+        let replies = try (1...4).map { _ in try reply("POST", "/pusher/auth") }
+        #expect(replies == ["500 ", "500 ", #"200 {"auth":"key:signature"}"#, #"200 {"auth":"key:signature"}"#])
     }
 
     /// ``Scenario``.
@@ -92,9 +92,9 @@ struct DocCommentTests {
         session.stub("GET /me", .http(401)).in(visit, state: "signed out").optional()
         session.stub("POST /login", .ok).in(visit, state: "signed out", then: "signed in")
         session.stub("GET /me", .json(["name": "Ann"])).in(visit, state: "signed in")
-        #expect(try answer("GET", "/me") == "401 ")
-        #expect(try answer("POST", "/login") == "200 ")
-        #expect(try answer("GET", "/me") == #"200 {"name":"Ann"}"#)
+        #expect(try reply("GET", "/me") == "401 ")
+        #expect(try reply("POST", "/login") == "200 ")
+        #expect(try reply("GET", "/me") == #"200 {"name":"Ann"}"#)
     }
 
     /// ``Matcher``.
@@ -103,8 +103,8 @@ struct DocCommentTests {
             let socket = harness.makeWebSocket()
             session.stub("POST /pusher/auth" && .form(["channel_name": "private-room"]), .json(["auth": "key:signature"]))
             socket.play(.establish(), .expect("pusher:subscribe" && .channel("news")))
-            let answers = try ["room", "hall"].map { try answer("POST", "/pusher/auth", form: "channel_name=private-\($0)") }
-            #expect(answers.map { $0.hasPrefix("200") } == [true, false])
+            let replies = try ["room", "hall"].map { try reply("POST", "/pusher/auth", form: "channel_name=private-\($0)") }
+            #expect(replies.map { $0.hasPrefix("200") } == [true, false])
             let pusher = harness.makePusher(socket: socket)
             pusher.connect()
             pusher.subscribe("news")

@@ -187,7 +187,7 @@ final class NewsTests: XCTestCase {
         pusher.connect()
         harness.server.publish(channel: "news", event: "headline", data: "hello")
         XCTAssertEqual(recorder.subscribedChannels, ["news"])
-        XCTAssertEqual(recorder.happenings.last, .event("headline", channel: "news", data: "hello"))
+        XCTAssertEqual(recorder.notifications.last, .event("headline", channel: "news", data: "hello"))
         pusher.disconnect()
     }
 }

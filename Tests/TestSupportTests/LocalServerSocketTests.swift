@@ -23,9 +23,9 @@ struct LocalServerSocketTests {
 
     private func subscribe(_ socket: RawWebSocket, to channel: String) async throws {
         try await socket.send(ServerRig.subscription(to: channel))
-        let answer = try await socket.receive()
-        guard case .text(let text) = answer, text.contains("subscription_succeeded") else {
-            throw RawWebSocket.Failure(description: "not subscribed: \(answer)")
+        let reply = try await socket.receive()
+        guard case .text(let text) = reply, text.contains("subscription_succeeded") else {
+            throw RawWebSocket.Failure(description: "not subscribed: \(reply)")
         }
     }
 

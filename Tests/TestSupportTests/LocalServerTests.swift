@@ -123,7 +123,7 @@ struct LocalServerTests {
 }
 
 /// Stubs, routes with names, and answers that are late.
-struct LocalServerAnsweringTests {
+struct LocalServerResponseTests {
     private func fetch(_ path: String, method: String = "GET", from server: LocalServer) async throws -> String {
         var request = URLRequest(url: try #require(URL(string: server.url.absoluteString + path)))
         request.httpMethod = method
@@ -152,9 +152,9 @@ struct LocalServerAnsweringTests {
             let server = try await harness.startServer()
             server.router["/a"] = JSONResponse { _ in 0 }
             server.stub("/a", .http(500), .json(1)).times(2)
-            var answers: [String] = []
-            for _ in 0..<3 { answers.append(try await fetch("/a", from: server)) }
-            #expect(answers == ["500 ", "200 1", "200 0"])
+            var replies: [String] = []
+            for _ in 0..<3 { replies.append(try await fetch("/a", from: server)) }
+            #expect(replies == ["500 ", "200 1", "200 0"])
         }
     }
 
@@ -188,15 +188,15 @@ struct LocalServerAnsweringTests {
         try await server.nextRequest()
         await server.stop()
         // Cut off, or told so: the one that the held answer would have been it is not.
-        if let answer = try? await held.value { #expect(answer == "503 the server is being stopped\n") }
+        if let reply = try? await held.value { #expect(reply == "503 the server is being stopped\n") }
     }
 
     @Test func `A fault that a server can't do is said in the answer`() async throws {
         try await withTestHarness(allowing: [.unsupportedFault]) { harness in
             let server = try await harness.startServer()
             server.stub("/a", .fault(.refused))
-            let answer = try await fetch("/a", from: server)
-            #expect(answer.hasPrefix("500 localServer can't do refused; it exists at: mockSession, mockWebSocket"))
+            let reply = try await fetch("/a", from: server)
+            #expect(reply.hasPrefix("500 localServer can't do refused; it exists at: mockSession, mockWebSocket"))
             #expect(server.findings.map(\.kind) == [.unsupportedFault])
             #expect(server.findings.map(\.kind) == [.unsupportedFault])
         }

@@ -109,11 +109,11 @@ struct MockSessionTests {
         session.stubAuth(secret: "s3cret", key: "key", userID: "u1")
         task(try request("POST", endpoint, body: "socket_id=1.2&channel_name=presence-a&user_info=%7B%22n%22%3A%22A%22%7D"))
             .resume()
-        let answer = try JSONValue(parsing: results.last?.text ?? "")
-        let channelData = answer["channel_data"]?.stringValue
+        let reply = try JSONValue(parsing: results.last?.text ?? "")
+        let channelData = reply["channel_data"]?.stringValue
         #expect(channelData == #"{"user_id":"u1","user_info":{"n":"A"}}"#)
         #expect(
-            answer["auth"]?.stringValue == "key:019e1b5296e8f7d6040698ea6c399f0ad35a0d5190e0c5c6fb683deff8e29765")
+            reply["auth"]?.stringValue == "key:019e1b5296e8f7d6040698ea6c399f0ad35a0d5190e0c5c6fb683deff8e29765")
     }
 
     @Test func `A form without a channel is for a user`() throws {

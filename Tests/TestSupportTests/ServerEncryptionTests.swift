@@ -13,29 +13,29 @@ struct ServerEncryptionTests {
     }
 
     @Test func `The endpoint gives the channel's key with the signature`() throws {
-        let answer = try JSONValue(parsing: authorization(.local).text)
-        #expect(answer["shared_secret"] == "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")
-        #expect(answer["auth"]?.stringValue?.hasPrefix("local-key:") == true)
+        let reply = try JSONValue(parsing: authorization(.local).text)
+        #expect(reply["shared_secret"] == "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")
+        #expect(reply["auth"]?.stringValue?.hasPrefix("local-key:") == true)
     }
 
     @Test(arguments: [nil, "", "short", "AAEC"]) func `Without a master key it can't, and shows none`(masterKey: String?) {
-        let answer = authorization(ServerApp(id: "a", key: "k", secret: "s3cret", encryptionMasterKey: masterKey))
-        #expect(answer.status == 500)
-        #expect(!answer.text.contains("s3cret"))
+        let reply = authorization(ServerApp(id: "a", key: "k", secret: "s3cret", encryptionMasterKey: masterKey))
+        #expect(reply.status == 500)
+        #expect(!reply.text.contains("s3cret"))
     }
 
     @Test func `What a test publishes is sealed, each time anew`() throws {
         var rig = ServerRig()
         rig.open(1)
         rig.subscribe(1, to: channel)
-        var sealed: [String] = []
+        var encrypted: [String] = []
         for _ in 0..<2 {
             rig.publish(channel, "order", #"{"n":1}"#)
             let frame = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
-            sealed.append(try #require(frame["data"]?.stringValue))
+            encrypted.append(try #require(frame["data"]?.stringValue))
         }
-        #expect(sealed[0] != sealed[1])
-        for text in sealed {
+        #expect(encrypted[0] != encrypted[1])
+        for text in encrypted {
             let data = try JSONValue(parsing: text)
             let bytes = try ["nonce", "ciphertext"].map {
                 [UInt8](try #require(Data(base64Encoded: data[$0]?.stringValue ?? "")))

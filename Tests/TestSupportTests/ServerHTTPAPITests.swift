@@ -142,10 +142,10 @@ struct ServerHTTPAPITests {
             "socket_id=1.2&channel_name=presence-room&user_id=ann+%26+bob&user_info=%7B%22n%22%3A1%7D",
         ] {
             let request = RecordedRequest(method: "POST", url: "/pusher/auth", body: Data(form.utf8))
-            let answer = try JSONValue(parsing: rig.respond(to: request).text)
-            let auth = try #require(answer["auth"]?.stringValue)
+            let reply = try JSONValue(parsing: rig.respond(to: request).text)
+            let auth = try #require(reply["auth"]?.stringValue)
             let channel = try #require(request.form["channel_name"])
-            let channelData = answer["channel_data"]?.stringValue
+            let channelData = reply["channel_data"]?.stringValue
             rig.receive(ServerRig.subscription(to: channel, auth: auth, channelData: channelData), from: 1)
             #expect(rig.machine.subscribers(of: channel) == [.init(1)])
         }

@@ -12,7 +12,7 @@ struct ServerProfileTests {
 
     /// What each server answers, in the order of ``ServerProfile/byName``: hosted, Reverb, soketi, Sockudo, pusher-fake, pylon,
     /// ipe, poxa.
-    private func answers(_ ask: (inout ServerRig) -> Void) -> [String] {
+    private func replies(_ ask: (inout ServerRig) -> Void) -> [String] {
         ServerProfile.byName.map { _, profile in
             var rig = rig(profile)
             ask(&rig)
@@ -29,7 +29,7 @@ struct ServerProfileTests {
         let without = #"1: {"event":"pusher:pong"}"#
         let text = #"1: {"event":"pusher:pong","data":"{}"}"#
         #expect(
-            answers { $0.receive(#"{"event":"pusher:ping"}"#, from: 1) }
+            replies { $0.receive(#"{"event":"pusher:ping"}"#, from: 1) }
                 == [with, without, with, without, text, with, without, with])
     }
 
@@ -39,7 +39,7 @@ struct ServerProfileTests {
         }
         let object = success(#","data":"{}""#)
         #expect(
-            answers { $0.subscribe(1, to: "news") } == [
+            replies { $0.subscribe(1, to: "news") } == [
                 object, object, success(""), object, object, success(#","data":"""#), object, object,
             ])
     }
@@ -49,7 +49,7 @@ struct ServerProfileTests {
             #"1: {"event":"pusher:subscription_error","channel":"private-a","data":{"error":"Auth info required to subscribe to private-a","status":401,"type":"AuthError"}}"#
         let text = #"Auth info required to subscribe to private-a"#
         #expect(
-            answers { $0.receive(ServerRig.subscription(to: "private-a"), from: 1) } == [
+            replies { $0.receive(ServerRig.subscription(to: "private-a"), from: 1) } == [
                 named, #"1: {"event":"pusher:error","data":"{\"code\":4009,\"message\":\"Connection is unauthorized\"}"}"#, named,
                 #"1: {"event":"pusher:error","data":{"code":4009,"message":"\#(text)"}}"#,
                 #"1: {"event":"pusher_internal:subscription_error","channel":"private-a","data":"{}"}"#, named,
@@ -60,11 +60,11 @@ struct ServerProfileTests {
 
     @Test func `An event that nobody knows`() {
         let refused = #"1: {"event":"pusher:error","data":"{\"code\":4200,\"message\":\"Invalid message format\"}"}"#
-        #expect(answers { $0.receive(#"{"event":"pusher:what"}"#, from: 1) } == ["", refused, "", "", "", "", "", ""])
+        #expect(replies { $0.receive(#"{"event":"pusher:what"}"#, from: 1) } == ["", refused, "", "", "", "", "", ""])
     }
 
     @Test func `An error about a channel`() {
-        let codes = answers {
+        let codes = replies {
             $0.subscribe(1, to: "news")
             $0.subscribe(1, to: "news")
         }
@@ -77,7 +77,7 @@ struct ServerProfileTests {
         }
         let usual = members(#",\"ids\":[\"ann\"]"#)
         #expect(
-            answers { $0.subscribe(1, to: "presence-a", as: "ann", info: "Ann") }
+            replies { $0.subscribe(1, to: "presence-a", as: "ann", info: "Ann") }
                 == [usual, usual, usual, usual, members(""), usual, usual, usual])
     }
 
@@ -92,8 +92,8 @@ struct ServerProfileTests {
     }
 
     @Test func `Signing in`() {
-        let events = answers { $0.signIn(1, as: "ann") }.map { answer in
-            ["signin_success", "4200"].first { answer.contains($0) }
+        let events = replies { $0.signIn(1, as: "ann") }.map { reply in
+            ["signin_success", "4200"].first { reply.contains($0) }
         }
         let yes = "signin_success"
         #expect(events == [yes, "4200", yes, yes, nil, yes, nil, nil])

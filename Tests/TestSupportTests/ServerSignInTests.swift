@@ -127,15 +127,15 @@ struct ServerSignInTests {
 
     // MARK: The endpoint
 
-    private func answer(_ form: String, app: ServerApp = .local) -> StubResponse {
+    private func reply(_ form: String, app: ServerApp = .local) -> StubResponse {
         var rig = ServerRig(ServerMachine(apps: [app]))
         return rig.respond(to: RecordedRequest(method: "POST", url: "/pusher/user-auth", body: .init(form.utf8)))
     }
 
     @Test func `The endpoint signs for a user, with what the form says of it`() throws {
-        let answer = try JSONValue(parsing: answer("socket_id=1.2&user_id=u1&watchlist=%5B%22a%22%5D").text)
-        #expect(answer["user_data"] == .string(#"{"id":"u1","watchlist":["a"]}"#))
-        let signed = try JSONValue(parsing: self.answer("socket_id=1.2&user_id=u1", app: .signing).text)
+        let reply = try JSONValue(parsing: reply("socket_id=1.2&user_id=u1&watchlist=%5B%22a%22%5D").text)
+        #expect(reply["user_data"] == .string(#"{"id":"u1","watchlist":["a"]}"#))
+        let signed = try JSONValue(parsing: self.reply("socket_id=1.2&user_id=u1", app: .signing).text)
         #expect(signed["auth"] == "key:610b390391c3de840d4b39f9b42249cf3022208a98790f960c025e449ade0584")
     }
 
@@ -143,7 +143,7 @@ struct ServerSignInTests {
     func `The endpoint refuses`(form: String, status: Int) {
         var app = ServerApp.local
         app.deniedUsers = ["eve"]
-        #expect(answer(form, app: app).status == status)
+        #expect(reply(form, app: app).status == status)
     }
 }
 

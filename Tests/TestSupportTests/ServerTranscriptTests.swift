@@ -4,7 +4,7 @@ import Testing
 
 /// What four servers were seen to do when they were asked, line by line, and what the profiles of their names do.
 struct ServerTranscriptTests {
-    private struct Question: Sendable {
+    private struct Exchange: Sendable {
         let what: String
         /// Asks; gives back what to look at of the answer.
         let ask: @Sendable (inout ServerRig) -> [String]
@@ -23,69 +23,69 @@ struct ServerTranscriptTests {
         ["\(rig.respond(to: request).status)"]
     }
 
-    private static let questions = [
-        Question(what: "unknown key") { rig in
+    private static let exchanges = [
+        Exchange(what: "unknown key") { rig in
             rig.open(3, path: "/app/another-key?protocol=7&client=test&version=1.0")
             return rig.sent.filter { !$0.contains("established") } + rig.closes
                 + (rig.sent.contains { $0.contains("established") } ? ["welcome"] : [])
         },
-        Question(what: "bad signature") { rig in
+        Exchange(what: "bad signature") { rig in
             rig.receive(ServerRig.subscription(to: "private-a", auth: "local-key:00"), from: 1)
             return rig.sent
         },
-        Question(what: "client event with a value") { rig in
+        Exchange(what: "client event with a value") { rig in
             for number in 1...2 { _ = subscribe(&rig, number, to: "private-a") }
             rig.receive(#"{"event":"client-a","channel":"private-a","data":{"x": 1}}"#, from: 1)
             return rig.sent
         },
-        Question(what: "client event with a text") { rig in
+        Exchange(what: "client event with a text") { rig in
             for number in 1...2 { _ = subscribe(&rig, number, to: "private-a") }
             rig.receive(#"{"event":"client-a","channel":"private-a","data":"text"}"#, from: 1)
             return rig.sent
         },
-        Question(what: "two minutes of a client that only listens") { rig in
+        Exchange(what: "two minutes of a client that only listens") { rig in
             rig.now = .seconds(120)
             rig.handle(.timePassed)
             return rig.closes.filter { $0.hasPrefix("1") }
         },
-        Question(what: "joins without user_info") { rig in subscribe(&rig, 1, to: "presence-a", data: #"{"user_id":"ann"}"#) },
-        Question(what: "the next one then") { rig in
+        Exchange(what: "joins without user_info") { rig in subscribe(&rig, 1, to: "presence-a", data: #"{"user_id":"ann"}"#) },
+        Exchange(what: "the next one then") { rig in
             _ = subscribe(&rig, 1, to: "presence-a", data: #"{"user_id":"ann"}"#)
             return subscribe(&rig, 2, to: "presence-a", data: #"{"user_id":"bob","user_info":{}}"#).filter { $0.hasPrefix("2") }
                 .map { $0.contains("succeeded") ? "2: joins" : $0 }
         },
-        Question(what: "a user's second connection joins") { rig in
+        Exchange(what: "a user's second connection joins") { rig in
             _ = subscribe(&rig, 1, to: "presence-a", data: info)
             return subscribe(&rig, 2, to: "presence-a", data: info)
         },
-        Question(what: "and leaves") { rig in
+        Exchange(what: "and leaves") { rig in
             for number in 1...2 { _ = subscribe(&rig, number, to: "presence-a", data: info) }
             rig.receive(#"{"event":"pusher:unsubscribe","data":{"channel":"presence-a"}}"#, from: 2)
             return rig.sent
         },
-        Question(what: "ping") { rig in
+        Exchange(what: "ping") { rig in
             rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
             return rig.sent
         },
-        Question(what: "cache channels") { rig in
+        Exchange(what: "cache channels") { rig in
             ["cache-a", "private-cache-a"].flatMap { subscribe(&rig, 1, to: $0).filter { $0.contains("miss") } }
         },
-        Question(what: "no JSON") { rig in
+        Exchange(what: "no JSON") { rig in
             rig.receive("hello", from: 1)
             return rig.sent + rig.closes
         },
-        Question(what: "sign-in") { rig in
+        Exchange(what: "sign-in") { rig in
             rig.signIn(1, as: "ann")
             return rig.sent
         },
-        Question(what: "body_md5 of nothing") { rig in
+        Exchange(what: "body_md5 of nothing") { rig in
             request(.signed("GET", "/apps/local/channels", query: ["body_md5": "d41d8cd98f00b204e9800998ecf8427e"]), &rig)
         },
-        Question(what: "batch") { rig in request(.signed("POST", "/apps/local/batch_events", body: #"{"batch":[]}"#), &rig) },
-        Question(what: "publishes with another key") { rig in
+        Exchange(what: "batch") { rig in request(.signed("POST", "/apps/local/batch_events", body: #"{"batch":[]}"#), &rig) },
+        Exchange(what: "publishes with another key") { rig in
             request(.signed("POST", "/apps/local/events", body: event, key: "another"), &rig)
         },
-        Question(what: "and another secret") { rig in
+        Exchange(what: "and another secret") { rig in
             request(.signed("POST", "/apps/local/events", body: event, key: "another", secret: "another"), &rig)
         },
     ]
@@ -93,11 +93,11 @@ struct ServerTranscriptTests {
     private static let event = #"{"name":"e","channel":"a","data":"1"}"#
 
     private func transcript(of profile: ServerProfile) -> String {
-        Self.questions.map { question in
+        Self.exchanges.map { exchange in
             var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]))
             for number in 1...2 { rig.open(number) }
-            let answer = question.ask(&rig)
-            return "\(question.what)\n" + (answer.isEmpty ? ["–"] : answer).map { "    \($0)" }.joined(separator: "\n")
+            let lines = exchange.ask(&rig)
+            return "\(exchange.what)\n" + (lines.isEmpty ? ["–"] : lines).map { "    \($0)" }.joined(separator: "\n")
         }.joined(separator: "\n")
     }
 

@@ -14,7 +14,7 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
     public var count: Int { read(\.presentMembers.count) ?? 0 }
 
     /// The member with this user id.
-    public subscript(userId: String) -> PusherPresenceChannelMember? { findMember(userId: userId) }
+    public subscript(userID: String) -> PusherPresenceChannelMember? { findMember(userId: userID) }
 
     /// The user id this client is in the channel with; nil while it isn't.
     public var myId: String? {

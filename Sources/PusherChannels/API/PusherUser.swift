@@ -17,14 +17,14 @@ public struct PusherUser: Sendable {
     }
 
     func signIn() async throws -> String {
-        let answer = OneShot<String>()
+        let outcome = OneShot<String>()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                answer.await(with: continuation)
-                signIn { answer.give($0.mapError { $0 }) }
+                outcome.await(with: continuation)
+                signIn { outcome.give($0.mapError { $0 }) }
             }
         } onCancel: {
-            answer.give(.failure(CancellationError()))
+            outcome.give(.failure(CancellationError()))
         }
     }
 

@@ -4,27 +4,17 @@ import Foundation
 ///
 /// ```swift
 /// var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
-/// endpoint.headers = { question in ["Authorization": "Bearer \(try await tokens.token(fresh: question.isRetry))"] }
+/// endpoint.headers = { context in ["Authorization": "Bearer \(try await tokens.token(fresh: context.isRetry))"] }
 /// ```
 ///
 /// An answer with status 401 is taken to mean that a token has expired: headers and parameters are fetched once more, and the
 /// endpoint asked again. Its description shows no header.
 public struct AuthEndpoint: Sendable, CustomStringConvertible {
-    /// What the endpoint is asked.
-    public struct Question: Equatable, Sendable {
-        /// The connection that wants the authorization.
-        public let socketID: String
-        /// The channel it wants to join; nil where a user signs in.
-        public let channelName: String?
-        /// Whether the endpoint has answered 401 just before: what was good until now, such as a token, no longer is.
-        public let isRetry: Bool
-    }
-
-    /// How the question is sent.
+    /// The form in which the request carries its parameters.
     public enum Encoding: Equatable, Sendable {
-        /// As an HTML form, what most backends expect.
+        /// An HTML form, which most backends expect.
         case form
-        /// As a JSON object of strings.
+        /// A JSON object of strings.
         case json
     }
 
@@ -33,13 +23,13 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
         get { secretURL.value }
         set { secretURL.value = newValue }
     }
-    /// How the question is sent.
+    /// The form in which the request carries its parameters.
     public var encoding: Encoding = .form
     /// Header fields of the request. Called on no particular thread; what it throws fails the authorization, which is tried again
     /// after a while.
-    public var headers: @Sendable (Question) async throws -> [String: String] = { _ in [:] }
+    public var headers: @Sendable (AuthorizationContext) async throws -> [String: String] = { _ in [:] }
     /// Sent beside `socket_id` and `channel_name`. Called like ``headers``.
-    public var parameters: @Sendable (Question) async throws -> [String: String] = { _ in [:] }
+    public var parameters: @Sendable (AuthorizationContext) async throws -> [String: String] = { _ in [:] }
     private var secretURL: Secret<String>
 
     /// Creates an endpoint that gets a form and no headers of its own.
@@ -49,4 +39,14 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
 
     /// The address, without a password or a query.
     public var description: String { url.addressWithoutSecrets }
+}
+
+/// The connection and the channel for which an authorization is requested.
+public struct AuthorizationContext: Equatable, Sendable {
+    /// The ID of the connection that wants the authorization.
+    public let socketID: String
+    /// The name of the channel to join; nil where a user signs in.
+    public let channelName: String?
+    /// True where the endpoint has just responded with 401: what was good until now, such as a token, no longer is.
+    public let isRetry: Bool
 }

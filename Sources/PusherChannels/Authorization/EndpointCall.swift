@@ -34,21 +34,21 @@ struct EndpointCall: Sendable {
             let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
             return .failure(AuthorizationFailure(message: message, isRetriable: true))
         }
-        let answer = OneShot<Result<Auth, AuthorizationFailure>>()
+        let outcome = OneShot<Result<Auth, AuthorizationFailure>>()
         let cancel = Locked<AuthCall.Cancel>({})
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    answer.await(with: continuation)
+                    outcome.await(with: continuation)
                     let started = AuthCall.send(
                         request, ifNone: "\(endpoint) is not an http address", on: session, reading: read
-                    ) { answer.give(.success($0)) }
+                    ) { outcome.give(.success($0)) }
                     cancel.withLock { $0 = started }
                     if Task.isCancelled { started() }
                 }
             } onCancel: {
                 cancel.withLock { $0 }()
-                answer.give(.failure(CancellationError()))
+                outcome.give(.failure(CancellationError()))
             }
         } catch {
             return .failure(AuthorizationFailure(message: "the authorization was cancelled"))
@@ -56,11 +56,11 @@ struct EndpointCall: Sendable {
     }
 
     private func makeRequest(isRetry: Bool) async throws -> URLRequest? {
-        let question = AuthEndpoint.Question(socketID: socketID, channelName: channel, isRetry: isRetry)
-        let headers = try await endpoint.headers(question)
+        let context = AuthorizationContext(socketID: socketID, channelName: channel, isRetry: isRetry)
+        let headers = try await endpoint.headers(context)
         var fields = [(name: "socket_id", value: socketID)]
         if let channel { fields.append(("channel_name", channel)) }
-        fields += try await endpoint.parameters(question).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        fields += try await endpoint.parameters(context).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         // Whoever fetched them may not have noticed that nobody wants them any more.
         try Task.checkCancellation()
         var request = AuthRequest.make(endpoint: endpoint.url, fields: fields, encoding: endpoint.encoding)

@@ -77,7 +77,7 @@ extension ClientCore {
             callbacks(of: channel, upTo: number)?.subscriptionCountChanged?(count)
         case .signedIn(let userID):
             for callback in takeSignIns() { callback(.success(userID.text)) }
-            delegate?.signedIn(userId: userID.text)
+            delegate?.signedIn(userID: userID.text)
         case .signInFailed(let error):
             for callback in takeSignIns() { callback(.failure(error)) }
             delegate?.failedToSignIn(error: error)

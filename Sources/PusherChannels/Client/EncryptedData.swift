@@ -4,16 +4,16 @@ import Foundation
 enum EncryptedData {
     static func open(_ data: String?, with secret: SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure> {
         guard let key = secret.bytes else { return .failure(.malformed("the channel's key is not base64 of 32 bytes")) }
-        let sealed: Members
+        let members: Members
         do throws(JSONError) {
-            sealed = try Members(of: data)
+            members = try Members(of: data)
         } catch {
             return .failure(.malformed("its data is not JSON"))
         }
-        guard let nonce = sealed.nonce, nonce.count == SecretBox.nonceLength else {
+        guard let nonce = members.nonce, nonce.count == SecretBox.nonceLength else {
             return .failure(.malformed("its data has no nonce of \(SecretBox.nonceLength) bytes in base64"))
         }
-        guard let ciphertext = sealed.ciphertext else {
+        guard let ciphertext = members.ciphertext else {
             return .failure(.malformed("its data has no ciphertext in base64"))
         }
         guard let opened = SecretBox.open(ciphertext: ciphertext, nonce: nonce, key: key) else { return .failure(.wrongKey) }

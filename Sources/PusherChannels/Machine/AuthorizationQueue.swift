@@ -30,7 +30,7 @@ struct AuthorizationQueue: Equatable, Sendable {
     }
 
     /// An answer came.
-    mutating func answered(_ attempt: SubscriptionAttempt) {
+    mutating func finished(_ attempt: SubscriptionAttempt) {
         underWay.remove(attempt)
     }
 

@@ -17,7 +17,7 @@ extension ConnectionMachine {
         guard let subscription = subscriptions[deadline.channel] else { return false }
         return switch deadline.awaited {
         case .changeOf(let state): subscription.state == state
-        case .key(let attempt): subscription.sealed?.refresh == attempt
+        case .key(let attempt): subscription.encryptedEvents?.refresh == attempt
         }
     }
 

@@ -16,7 +16,7 @@ extension ConnectionMachine {
 
     mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, into effects: inout [Effect]) {
         let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
-        guard subscriptions[channel]?.sealed?.append(envelope, limit: limit, byteLimit: byteLimit) == true else {
+        guard subscriptions[channel]?.encryptedEvents?.append(envelope, limit: limit, byteLimit: byteLimit) == true else {
             let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem, into: &effects)
         }
@@ -26,26 +26,28 @@ extension ConnectionMachine {
     mutating func opened(
         _ event: EncryptedEvent, _ result: Result<String, DecryptionFailure>, at now: Instant, into effects: inout [Effect]
     ) {
-        guard case .opening(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.sealed?.stage
+        guard case .decrypting(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.encryptedEvents?.stage
         else { return }
         switch result {
         case .success(let data):
             effects.append(.deliver(.event(envelope.with(data: data))))
-            if withNewKey { subscriptions[event.channel]?.sealed?.keyFits() }
-        case .failure(.wrongKey) where subscriptions[event.channel]?.sealed?.shouldRefreshKey(at: now) == true:
+            if withNewKey { subscriptions[event.channel]?.encryptedEvents?.keyFits() }
+        case .failure(.wrongKey) where subscriptions[event.channel]?.encryptedEvents?.shouldRefreshKey(at: now) == true:
             return refreshKey(of: event.channel, at: now, into: &effects)
         case .failure(.wrongKey):
             decryptionFailed(envelope, of: event.channel, "the key doesn't fit", into: &effects)
         case .failure(.malformed(let problem)):
             decryptionFailed(envelope, of: event.channel, problem, into: &effects)
         }
-        subscriptions[event.channel]?.sealed?.finish(event.number)
+        subscriptions[event.channel]?.encryptedEvents?.finish(event.number)
         openNext(of: event.channel, into: &effects)
     }
 
     private mutating func openNext(of channel: Name, into effects: inout [Effect]) {
         encryptedEventsNumbered += 1
-        guard let (envelope, secret) = subscriptions[channel]?.sealed?.beginOpening(encryptedEventsNumbered) else { return }
+        guard let (envelope, secret) = subscriptions[channel]?.encryptedEvents?.beginDecrypting(encryptedEventsNumbered) else {
+            return
+        }
         open(envelope, of: channel, with: secret, into: &effects)
     }
 
@@ -60,7 +62,7 @@ extension ConnectionMachine {
     mutating func useKey(_ auth: PusherAuth, of channel: Name, into effects: inout [Effect]) {
         guard let secret = auth.sharedSecret.map(SharedSecret.init) else { return }
         encryptedEventsNumbered += 1
-        if let (envelope, secret) = subscriptions[channel]?.sealed?.use(secret, encryptedEventsNumbered) {
+        if let (envelope, secret) = subscriptions[channel]?.encryptedEvents?.use(secret, encryptedEventsNumbered) {
             open(envelope, of: channel, with: secret, into: &effects)
         }
     }
@@ -70,7 +72,7 @@ extension ConnectionMachine {
         _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) -> Bool {
-        guard subscriptions[attempt.channel]?.sealed?.refresh == attempt else { return false }
+        guard subscriptions[attempt.channel]?.encryptedEvents?.refresh == attempt else { return false }
         switch result {
         case .success(let auth) where auth.sharedSecret != nil: useKey(auth, of: attempt.channel, into: &effects)
         case .success: keyRefused(attempt.channel, "the new authorization has no shared_secret", at: now, into: &effects)
@@ -80,7 +82,7 @@ extension ConnectionMachine {
     }
 
     mutating func keyRefused(_ channel: Name, _ problem: String, at now: Instant, into effects: inout [Effect]) {
-        guard let envelope = subscriptions[channel]?.sealed?.keyRefused(at: now) else { return }
+        guard let envelope = subscriptions[channel]?.encryptedEvents?.keyRefused(at: now) else { return }
         decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
         openNext(of: channel, into: &effects)
     }
@@ -88,11 +90,11 @@ extension ConnectionMachine {
     private mutating func refreshKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard socketID != nil, subscriptions[channel]?.isSubscribed == true else {
             // The next subscription brings the key.
-            subscriptions[channel]?.sealed?.awaitKey(nil, at: now)
+            subscriptions[channel]?.encryptedEvents?.awaitKey(nil, at: now)
             return
         }
         let attempt = nextSubscriptionAttempt(for: channel)
-        subscriptions[channel]?.sealed?.awaitKey(attempt, at: now)
+        subscriptions[channel]?.encryptedEvents?.awaitKey(attempt, at: now)
         askInTurn(attempt, at: now, into: &effects)
     }
 
@@ -100,10 +102,10 @@ extension ConnectionMachine {
     /// or the success came before the key.
     mutating func askForAwaitedKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard let subscription = subscriptions[channel], subscription.isSubscribed,
-            subscription.sealed?.awaitsSubscription == true
+            subscription.encryptedEvents?.awaitsSubscription == true
         else { return }
         let attempt = nextSubscriptionAttempt(for: channel)
-        subscriptions[channel]?.sealed?.askForKey(attempt)
+        subscriptions[channel]?.encryptedEvents?.askForKey(attempt)
         askInTurn(attempt, at: now, into: &effects)
     }
 

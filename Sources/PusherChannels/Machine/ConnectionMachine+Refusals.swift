@@ -80,8 +80,8 @@ enum ErrorWords {
         let words = message.utf8.prefix(longestMessage).split { " \t\r\n\"'`()<>".utf8.contains($0) }
         return words.filter { $0.count <= longestWord }.flatMap { word in
             let colons = word.indices.filter { word[$0] == UInt8(ascii: ":") }.prefix(8)
-            let behind = colons.map { word[word.index(after: $0)...] }
-            let parts = [word] + behind + behind.map { $0.prefix { $0 != UInt8(ascii: ":") } }
+            let after = colons.map { word[word.index(after: $0)...] }
+            let parts = [word] + after + after.map { $0.prefix { $0 != UInt8(ascii: ":") } }
             return parts.flatMap { [$0, withoutPunctuation($0)] }.map { Name(String(decoding: $0, as: UTF8.self)) }
         }
     }

@@ -33,7 +33,7 @@ extension ConnectionMachine {
         switch subscriptions[channel]?.begin(attempt, into: &effects) {
         case .askForAuthorization: askInTurn(attempt, at: now, into: &effects)
         case .use(let auth): subscribe(channel, with: auth, at: now, into: &effects)
-        case .awaitAnswer, nil: break
+        case .awaitResponse, nil: break
         }
         setDeadline(for: channel, at: now)
     }
@@ -47,7 +47,7 @@ extension ConnectionMachine {
         _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant,
         into effects: inout [Effect]
     ) {
-        authorizations.answered(attempt)
+        authorizations.finished(attempt)
         if keyRefreshed(attempt, result, at: now, into: &effects) { return }
         guard subscriptions[attempt.channel]?.state == .authorizing(attempt) else {
             effects.append(.log(.debug, "stale authorization, dropped", channel: attempt.channel))
@@ -65,7 +65,7 @@ extension ConnectionMachine {
     private mutating func subscribe(
         _ channel: Name, with auth: PusherAuth, at now: Instant, into effects: inout [Effect]
     ) {
-        if subscriptions[channel]?.sealed != nil, auth.sharedSecret == nil {
+        if subscriptions[channel]?.encryptedEvents != nil, auth.sharedSecret == nil {
             let message = "the authorization for \(channel) has no shared_secret, which encrypted channels need"
             return authorizationFailed(channel, AuthorizationFailure(message: message), at: now, into: &effects)
         }

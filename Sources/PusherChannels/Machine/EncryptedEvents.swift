@@ -8,7 +8,7 @@ struct EncryptedEvents: Equatable, Sendable {
 
     enum Stage: Equatable, Sendable {
         case idle
-        case opening(Number, Envelope, withNewKey: Bool)
+        case decrypting(Number, Envelope, withNewKey: Bool)
         /// The key didn't fit. The attempt is nil when the subscription was lost meanwhile: the next one brings a key.
         case awaitingKey(Envelope, SubscriptionAttempt?)
     }
@@ -33,16 +33,16 @@ struct EncryptedEvents: Equatable, Sendable {
     }
 
     /// Takes the first event that waits, if nothing is in its way.
-    mutating func beginOpening(_ number: Number) -> (Envelope, SharedSecret)? {
+    mutating func beginDecrypting(_ number: Number) -> (Envelope, SharedSecret)? {
         guard stage == .idle, let secret, let envelope = waiting.popFirst() else { return nil }
         waitingBytes -= envelope.size
-        stage = .opening(number, envelope, withNewKey: false)
+        stage = .decrypting(number, envelope, withNewKey: false)
         return (envelope, secret)
     }
 
     /// The event with this number was opened, or given up.
     mutating func finish(_ number: Number) {
-        guard case .opening(number, _, _) = stage else { return }
+        guard case .decrypting(number, _, _) = stage else { return }
         stage = .idle
     }
 
@@ -50,12 +50,12 @@ struct EncryptedEvents: Equatable, Sendable {
 
     /// Whether it makes sense to fetch the key for an event that can't be opened.
     func shouldRefreshKey(at now: Instant) -> Bool {
-        guard case .opening(_, _, withNewKey: false) = stage else { return false }
+        guard case .decrypting(_, _, withNewKey: false) = stage else { return false }
         return vainRefresh.map { now - $0 >= Self.pauseAfterVainRefresh } ?? true
     }
 
     mutating func awaitKey(_ attempt: SubscriptionAttempt?, at now: Instant) {
-        guard case .opening(_, let envelope, _) = stage else { return }
+        guard case .decrypting(_, let envelope, _) = stage else { return }
         vainRefresh = now
         stage = .awaitingKey(envelope, attempt)
     }
@@ -68,7 +68,7 @@ struct EncryptedEvents: Equatable, Sendable {
     mutating func use(_ secret: SharedSecret, _ number: Number) -> (Envelope, SharedSecret)? {
         self.secret = secret
         guard case .awaitingKey(let envelope, _) = stage else { return nil }
-        stage = .opening(number, envelope, withNewKey: true)
+        stage = .decrypting(number, envelope, withNewKey: true)
         return (envelope, secret)
     }
 

@@ -23,7 +23,7 @@ struct Heartbeat: Equatable, Sendable {
     private let sendInterval: Duration
     private var lastActivity: Instant
     /// Where what is heard may have been said long before: everything that had come by then was heard.
-    private var behindSince: Instant?
+    private var waitedSince: Instant?
     /// What silence is counted from: the last sign of life, or when one could be heard again.
     private var silentSince: Instant
     /// When the client sent something last.
@@ -51,12 +51,12 @@ struct Heartbeat: Equatable, Sendable {
 
     /// What is heard from here on may have come so long before.
     mutating func mayHaveWaited(_ time: Duration, at now: Instant) {
-        behindSince = time > .zero ? now - time : nil
+        waitedSince = time > .zero ? now - time : nil
     }
 
     /// Everything that had come by then was heard: what is missing came later.
     var heardUpTo: Instant {
-        behindSince.map { min($0, lastActivity) } ?? lastActivity
+        waitedSince.map { min($0, lastActivity) } ?? lastActivity
     }
 
     mutating func pause() {

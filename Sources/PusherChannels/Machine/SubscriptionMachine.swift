@@ -36,7 +36,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// An authorization that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
     /// Of an encrypted channel.
-    var sealed: EncryptedEvents?
+    var encryptedEvents: EncryptedEvents?
     private var myUserID: Name?
     /// Since when nothing that was sent on the channel is known to have come; nil when there is no such time.
     private var missingSince: Instant?
@@ -49,7 +49,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         self.name = name
         self.ordinal = ordinal
         self.suppliedAuth = suppliedAuth
-        sealed = name.kind == .encrypted ? EncryptedEvents() : nil
+        encryptedEvents = name.kind == .encrypted ? EncryptedEvents() : nil
     }
 
     // MARK: What it shows
@@ -84,7 +84,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     enum NextStep {
         case askForAuthorization
         case use(PusherAuth)
-        case awaitAnswer
+        case awaitResponse
     }
 
     /// Takes the first step.
@@ -93,7 +93,7 @@ struct SubscriptionMachine: Equatable, Sendable {
             state = .subscribing(attempt)
             request = .made
             effects.append(.send(.subscribe(channel: channel.text, auth: nil, channelData: nil)))
-            return .awaitAnswer
+            return .awaitResponse
         }
         state = .authorizing(attempt)
         defer { suppliedAuth = nil }
@@ -102,7 +102,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// Whether this authorization is still of use.
     func awaits(_ attempt: SubscriptionAttempt) -> Bool {
-        state == .authorizing(attempt) || sealed?.refresh == attempt
+        state == .authorizing(attempt) || encryptedEvents?.refresh == attempt
     }
 
     mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {
@@ -165,7 +165,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Not subscribed, for now or for good.
     mutating func fail(_ failure: SubscriptionFailure, retryingAt time: Instant?, into effects: inout [Effect]) {
         failures += 1
-        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
+        if let refresh = encryptedEvents?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
         failure.report(channel: channel, into: &effects)
     }
@@ -174,7 +174,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func connectionLost(at time: Instant, into effects: inout [Effect]) {
         if isSubscribed { missingSince = time }
         if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
-        if let refresh = sealed?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
+        if let refresh = encryptedEvents?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = .waiting
         request = .none
         failures = 0
@@ -182,7 +182,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// What to tell the server and the authorizer now that the channel is wanted no longer.
     func abandon(into effects: inout [Effect]) {
-        if let refresh = sealed?.refresh { effects.append(.cancelAuthorization(refresh)) }
+        if let refresh = encryptedEvents?.refresh { effects.append(.cancelAuthorization(refresh)) }
         if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
         if request == .made { effects.append(.send(.unsubscribe(channel: channel.text))) }
     }

@@ -87,11 +87,11 @@ struct Demo: AsyncParsableCommand {
     }
 
     private func client(of userID: String, serverPort: Int) -> DemoClient {
-        let near = front ?? Endpoint(host: "127.0.0.1", port: serverPort)
+        let endpoint = front ?? Endpoint(host: "127.0.0.1", port: serverPort)
         return DemoClient(
             options: PusherClientOptions(
                 authMethod: .authRequestBuilder(authRequestBuilder: SignedInUser(userID: userID, port: serverPort)),
-                host: .host(near.host), port: near.port, useTLS: tls, tls: route.tls, proxy: route.proxyConfiguration))
+                host: .host(endpoint.host), port: endpoint.port, useTLS: tls, tls: route.tls, proxy: route.proxyConfiguration))
     }
 
     private func members(_ client: DemoClient) -> [String] {

@@ -1,25 +1,25 @@
 import Foundation
 import PusherChannels
 
-/// A client whose happenings can be waited for.
+/// A client whose notifications can be waited for.
 final class DemoClient {
     let pusher: Pusher
-    private let happenings = Happenings()
-    private var iterator: AsyncStream<Happening>.Iterator
+    private let notifications = ClientNotifications()
+    private var iterator: AsyncStream<ClientNotification>.Iterator
 
     init(options: PusherClientOptions) {
-        iterator = happenings.stream.makeAsyncIterator()
+        iterator = notifications.stream.makeAsyncIterator()
         pusher = Pusher(key: "local-key", options: options)
-        pusher.delegate = happenings
-        pusher.bind { [happenings] in happenings.add(.event($0)) }
+        pusher.delegate = notifications
+        pusher.bind { [notifications] in notifications.add(.event($0)) }
     }
 
     func subscribe(_ channel: String) {
-        let happenings = happenings
+        let notifications = notifications
         pusher.subscribe(
             channel,
-            onMemberAdded: { happenings.add(.memberAdded($0.userId)) },
-            onMemberRemoved: { happenings.add(.memberRemoved($0.userId)) })
+            onMemberAdded: { notifications.add(.memberAdded($0.userId)) },
+            onMemberRemoved: { notifications.add(.memberRemoved($0.userId)) })
     }
 
     func presence(_ channel: String) -> PusherPresenceChannel? {
@@ -27,17 +27,17 @@ final class DemoClient {
     }
 
     /// Waits for what the closure recognizes; whatever else happens meanwhile is passed over.
-    func wait<Value>(for recognize: (Happening) throws -> Value?) async throws -> Value {
-        while let happening = await iterator.next(isolation: nil) {
-            if let value = try recognize(happening) { return value }
+    func wait<Value>(for recognize: (ClientNotification) throws -> Value?) async throws -> Value {
+        while let notification = await iterator.next(isolation: nil) {
+            if let value = try recognize(notification) { return value }
         }
         throw Failure("the client ended")
     }
 
     /// Any error ends the wait: where the first connection meets one, it is the way that is wrong, and trying again doesn't help.
     func waitForFirstConnection() async throws {
-        try await wait { happening in
-            switch happening {
+        try await wait { notification in
+            switch notification {
             case .state(.connected): ()
             case .error(let error): throw error
             default: nil

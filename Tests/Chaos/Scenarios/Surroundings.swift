@@ -74,8 +74,8 @@ extension Scenario {
 
 extension Site {
     /// Has the client subscribe anew while the authorization endpoint answers like that, for a second.
-    fileprivate func reset(whileAuthorization answer: StubResponse) async throws {
-        let stub = authServer.stub("POST /pusher/auth", answer)
+    fileprivate func reset(whileAuthorization reply: StubResponse) async throws {
+        let stub = authServer.stub("POST /pusher/auth", reply)
         proxy.cutAll()
         try await hold(.seconds(1))
         authServer.remove(stub)

@@ -8,8 +8,8 @@ import FoundationNetworking
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var input = FuzzInput(data, size)
-    let asked = Question(input.choice())
-    let status = Question.statuses[input.choice() % Question.statuses.count]
+    let asked = AuthorizationSubject(input.choice())
+    let status = AuthorizationSubject.statuses[input.choice() % AuthorizationSubject.statuses.count]
     let sizes = input.choices()
     let bytes = input.rest
 
@@ -18,11 +18,11 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
         let cut = ResponseRun.outcome(of: pieces(of: bytes, sizes: sizes))
         require(cut == whole, "cut into \(sizes) it is \(cut), not \(whole)")
     }
-    if case .response(let response, _) = whole { Answer(response).check(asked) }
+    if case .response(let response, _) = whole { ResponseCheck(response).check(asked) }
 
     // The bytes as a body, in every way that a body may come.
     let response = HTTPResponse(status: status, fields: [], body: Array(bytes), reuse: nil)
     ResponseRun.checkFramings(of: response, sizes: sizes)
-    Answer(response).check(asked)
+    ResponseCheck(response).check(asked)
     return 0
 }

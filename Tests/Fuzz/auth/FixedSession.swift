@@ -17,9 +17,9 @@ struct FixedSession: HTTPSession {
 }
 
 struct FixedTask: HTTPTask {
-    let answer: @Sendable () -> Void
+    let httpResponse: @Sendable () -> Void
 
-    func resume() { answer() }
+    func resume() { httpResponse() }
     func cancel() {}
 }
 

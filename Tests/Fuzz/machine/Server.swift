@@ -38,7 +38,7 @@ extension World {
     }
 
     /// What a good server says to a message, if anything.
-    mutating func answer(_ message: ClientMessage) {
+    mutating func reply(_ message: ClientMessage) {
         let frame: String? =
             switch message {
             case .ping: #"{"event":"pusher:pong"}"#

@@ -16,21 +16,21 @@ extension World {
         require(machine.user.id == (wantsUser ? "me" : nil), "the user is \(machine.user.state)")
         require(watch.underWay.isEmpty && !machine.authorizations.isWaiting, "something is authorized still")
         require(!machine.subscriptions.values.contains(where: \.hasUnsentEvents), "an event was not sent")
-        let stages = machine.subscriptions.values.compactMap { $0.sealed?.stage }
+        let stages = machine.subscriptions.values.compactMap { $0.encryptedEvents?.stage }
         require(stages.allSatisfy { $0 == .idle }, "an event was not opened: \(stages)")
     }
 
     /// Answers whatever the machine asks, and lets time pass where it asks nothing.
     private mutating func run(until end: Instant) {
         for _ in 0..<5_000 {
-            if answerNext() { continue }
+            if replyToNext() { continue }
             guard let deadline = machine.nextDeadline, deadline <= end else { return pass(max(end - now, .zero)) }
             reachDeadline()
         }
         require(false, "there is no end to it")
     }
 
-    private mutating func answerNext() -> Bool {
+    private mutating func replyToNext() -> Bool {
         if let attempt = watch.underWay.first {
             tell(.authorized(attempt, .success(Self.auth(for: attempt))))
         } else if let attempt = watch.usersUnderWay.first {
@@ -39,10 +39,10 @@ extension World {
             tell(.socketClosed(.closed(code: 1000, reason: ""), attempt))
         } else if watch.sockets[watch.attempt] == .opening || machine.isEstablishing {
             establish(watch.attempt)
-        } else if let event = watch.takeSealed() {
+        } else if let event = watch.takeEncrypted() {
             tell(.opened(event, .success("open")))
         } else if let message = watch.takeMessage() {
-            answer(message)
+            reply(message)
         } else {
             return false
         }

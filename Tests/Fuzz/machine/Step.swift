@@ -27,9 +27,9 @@ extension World {
         case 16: establish(watch.attempt)
         case 17, 18: serverSays(input.choice(), of: channel(&input), on: socket(&input))
         case 19: receive(input.choices(), on: socket(&input))
-        case 20: answer(input.choice(), input.choice())
-        case 21: answerLatest()
-        case 22: answerUser(input.choice(), input.choice())
+        case 20: reply(input.choice(), input.choice())
+        case 21: replyToLatest()
+        case 22: replyToUser(input.choice(), input.choice())
         case 23: decrypt(input.choice(), input.choice())
         case 24: pass(Self.pauses[input.choice() & 7])
         case 25: tell(.deadlineReached)
@@ -77,7 +77,7 @@ extension World {
     // MARK: Answers
 
     /// An answer to any question there ever was, of any sort.
-    private mutating func answer(_ choice: Int, _ sort: Int) {
+    private mutating func reply(_ choice: Int, _ sort: Int) {
         guard !watch.asked.isEmpty else { return }
         let attempt = watch.asked[choice % watch.asked.count]
         var auth = Self.auth(for: attempt)
@@ -86,12 +86,12 @@ extension World {
         tell(.authorized(attempt, sort & 2 == 0 ? .success(auth) : .failure(failure)))
     }
 
-    private mutating func answerLatest() {
+    private mutating func replyToLatest() {
         guard let attempt = watch.underWay.max(by: { $0.generation < $1.generation }) else { return }
         tell(.authorized(attempt, .success(Self.auth(for: attempt))))
     }
 
-    private mutating func answerUser(_ choice: Int, _ sort: Int) {
+    private mutating func replyToUser(_ choice: Int, _ sort: Int) {
         guard !watch.askedUsers.isEmpty else { return }
         let attempt = watch.askedUsers[choice % watch.askedUsers.count]
         let failure = AuthorizationFailure(message: "made up")
@@ -99,10 +99,10 @@ extension World {
     }
 
     private mutating func decrypt(_ choice: Int, _ sort: Int) {
-        guard !watch.sealed.isEmpty else { return }
+        guard !watch.encryptedEvents.isEmpty else { return }
         let results: [Result<String, ConnectionMachine.DecryptionFailure>] = [
             .success("open"), .failure(.wrongKey), .failure(.malformed("made up")),
         ]
-        tell(.opened(watch.sealed[choice % watch.sealed.count], results[sort % results.count]))
+        tell(.opened(watch.encryptedEvents[choice % watch.encryptedEvents.count], results[sort % results.count]))
     }
 }

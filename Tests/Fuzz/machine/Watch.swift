@@ -21,7 +21,7 @@ struct Watch {
     private(set) var askedUsers: [UserMachine.Attempt] = []
     private(set) var usersUnderWay: Set<UserMachine.Attempt> = []
     /// Events to be opened.
-    private(set) var sealed: [ConnectionMachine.EncryptedEvent] = []
+    private(set) var encryptedEvents: [ConnectionMachine.EncryptedEvent] = []
     /// Messages that were sent on the latest socket.
     private var sent: ArraySlice<ClientMessage> = []
     private var settled: Set<SubscriptionAttempt> = []
@@ -33,7 +33,9 @@ struct Watch {
     private var lastEvents: [Name: Int] = [:]
 
     mutating func takeMessage() -> ClientMessage? { sent.popFirst() }
-    mutating func takeSealed() -> ConnectionMachine.EncryptedEvent? { sealed.isEmpty ? nil : sealed.removeFirst() }
+    mutating func takeEncrypted() -> ConnectionMachine.EncryptedEvent? {
+        encryptedEvents.isEmpty ? nil : encryptedEvents.removeFirst()
+    }
 
     mutating func see(
         _ input: Input, _ effects: [Effect], before: ConnectionMachine, after: ConnectionMachine, at now: Instant
@@ -79,8 +81,8 @@ struct Watch {
         case .cancelUserAuthorization(let attempt):
             require(usersUnderWay.remove(attempt) != nil, "a user is cancelled whom nobody asks for")
         case .decrypt(let event, _):
-            require(!sealed.contains(event), "an event is opened once")
-            sealed.append(event)
+            require(!encryptedEvents.contains(event), "an event is opened once")
+            encryptedEvents.append(event)
         case .deliver(let delivery): hear(delivery, before, after)
         case .log, .pauseLimitReached: break
         }

@@ -14,7 +14,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     // The nonce of the RFC's example.
     let handshake = UpgradeHandshake(nonce: (0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365), subprotocols: asked)
     checkRequest(handshake)
-    let expected = ReferenceAnswer(status: status, fields: fields).result(asked: handshake.subprotocols)
+    let expected = ReferenceResponse(status: status, fields: fields).result(asked: handshake.subprotocols)
     // Neither the order of fields nor the case of their names makes a difference, nor do fields that nobody knows.
     let versions = [
         fields, fields.reversed(), fields.map { (inOtherCase($0.name), $0.value) }, fields + [("X-Unknown", "websocket")],

@@ -119,7 +119,7 @@ import Testing
         rig.socket.serverSends(#"{"event":"news","channel":"room","data":"late"}"#)
         #expect(calls.isEmpty)
         #expect(!room.subscribed)
-        #expect(rig.recorder.happenings.allSatisfy { $0 != .event("news", channel: "room", data: "late") })
+        #expect(rig.recorder.notifications.allSatisfy { $0 != .event("news", channel: "room", data: "late") })
     }
 
     // MARK: From within a callback

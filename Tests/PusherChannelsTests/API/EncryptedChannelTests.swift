@@ -59,11 +59,11 @@ import FoundationNetworking
     @Test func sealingAndOpeningAgree() throws {
         let key = [UInt8](0..<32)
         let nonce = [UInt8](100..<124)
-        let sealed = try #require(SecretBox.seal(Array("hello".utf8), nonce: nonce, key: key))
-        #expect(SecretBox.open(ciphertext: sealed, nonce: nonce, key: key) == Array("hello".utf8))
+        let encrypted = try #require(SecretBox.seal(Array("hello".utf8), nonce: nonce, key: key))
+        #expect(SecretBox.open(ciphertext: encrypted, nonce: nonce, key: key) == Array("hello".utf8))
         #expect(SecretBox.seal([], nonce: [1], key: key) == nil)
-        #expect(SecretBox.open(ciphertext: sealed, nonce: nonce, key: [1]) == nil)
-        #expect(SecretBox.open(ciphertext: sealed, nonce: nonce + [0], key: key) == nil, "not by its beginning")
+        #expect(SecretBox.open(ciphertext: encrypted, nonce: nonce, key: [1]) == nil)
+        #expect(SecretBox.open(ciphertext: encrypted, nonce: nonce + [0], key: key) == nil, "not by its beginning")
     }
 
     // MARK: The whole way
@@ -78,7 +78,7 @@ import FoundationNetworking
         #expect(channel.subscribed)
         rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#)
         #expect(
-            rig.recorder.happenings.last
+            rig.recorder.notifications.last
                 == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
     }
 
@@ -89,7 +89,7 @@ import FoundationNetworking
         #expect(rig.recorder.errors.first?.message.contains("encryptionMasterKey") == true)
     }
 
-    private func answer(_ rig: ClientRig, _ body: String) throws {
+    private func reply(_ rig: ClientRig, _ body: String) throws {
         let url = try #require(URL(string: "http://h/auth"))
         rig.session.mockResponse = (
             Data(body.utf8), HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil), nil
@@ -99,13 +99,13 @@ import FoundationNetworking
     // Proves P10.5.
     @Test func theEndpointsNewKeyIsUsedWhenTheOldOneDoesNotFit() throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
-        try answer(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
+        try reply(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
         #expect(rig.pusher.subscribe("private-encrypted-orders").subscribed)
-        try answer(rig, #"{"auth":"k:s","shared_secret":"\#(Self.secret)"}"#)
+        try reply(rig, #"{"auth":"k:s","shared_secret":"\#(Self.secret)"}"#)
         rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#)
         #expect(rig.session.requests.count == 2)
         #expect(
-            rig.recorder.happenings.last
+            rig.recorder.notifications.last
                 == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
     }
 
@@ -113,7 +113,7 @@ import FoundationNetworking
     @Test(arguments: [#"{"auth":"k:s"}"#, #"{"auth":"k:s","shared_secret":"AA=="}"#, #"{"auth":"k:s","shared_secret":"?"}"#])
     func anEndpointWithoutAKeyIsAFailure(body: String) throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
-        try answer(rig, body)
+        try reply(rig, body)
         rig.pusher.subscribe("private-encrypted-orders")
         #expect(rig.recorder.errors.map(\.message) == ["the authorization has no shared_secret of 32 bytes in base64"])
     }
@@ -124,7 +124,7 @@ import FoundationNetworking
         rig.pusher.subscribe("private-encrypted-orders")
         rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"plain"}"#)
         #expect(
-            rig.recorder.happenings.last
+            rig.recorder.notifications.last
                 == .failedToDecrypt("placed", channel: "private-encrypted-orders", data: "plain"))
     }
 }

@@ -24,7 +24,7 @@ import Testing
         }
         server.publish(channel: "news", event: "n", data: "1")
         for (_, recorder) in clients.dropFirst() { try await recorder.next() }
-        #expect(clients[0].1.happenings.isEmpty)
+        #expect(clients[0].1.notifications.isEmpty)
         gate.signal()
         try await clients[0].1.next()
     }

@@ -22,14 +22,14 @@ import FoundationNetworking
                 }))
     }
 
-    private func answer(_ status: Int, _ body: String = "{}") throws {
+    private func reply(_ status: Int, _ body: String = "{}") throws {
         let url = try #require(URL(string: "http://api.example"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         session.mockResponse = (Data(body.utf8), response, nil)
     }
 
     @Test func theRequestIsSigned() async throws {
-        try answer(200)
+        try reply(200)
         try await api().trigger(channels: ["project-3"], eventName: "foo", data: #"{"some":"data"}"#, excluding: "1.2")
         let request = try #require(session.requests.first)
         #expect(request.method == "POST")
@@ -49,14 +49,14 @@ import FoundationNetworking
         (.host("h"), nil, false, "http://h/apps/3/events?"),
     ])
     func theAddressFollowsTheHost(host: PusherHost, port: Int?, useTLS: Bool, prefix: String) async throws {
-        try answer(200)
+        try reply(200)
         try await api(host: host, port: port, useTLS: useTLS).trigger(channels: ["a"], eventName: "e", data: "")
         let request = try #require(session.requests.first)
         #expect(request.url.hasPrefix(prefix))
     }
 
     @Test func aRefusalHasItsStatusAndReason() async throws {
-        try answer(401, "Unknown auth_key")
+        try reply(401, "Unknown auth_key")
         await #expect(
             throws: PusherError(
                 .httpAPI, code: 401, message: "the HTTP API answered with status 401: Unknown auth_key")

@@ -16,7 +16,7 @@ import Testing
         #expect(rig.pusher.connection.socketId == nil)
     }
 
-    @Test func withASocketThatAnswersAtOnceConnectReturnsConnected() {
+    @Test func withASocketThatRepliesAtOnceConnectReturnsConnected() {
         let rig = ClientRig.connected()
         #expect(rig.pusher.connection.connectionState == .connected)
         #expect(rig.pusher.connection.socketId == "46123.486095")

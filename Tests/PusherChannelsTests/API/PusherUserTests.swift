@@ -33,7 +33,7 @@ import FoundationNetworking
     }
 
     // Proves P9.1.
-    @Test func theEndpointGetsTheSocketAndItsAnswerIsPassedOn() throws {
+    @Test func theEndpointGetsTheSocketAndItsReplyIsPassedOn() throws {
         let rig = rig(.endpoint("http://h/user-auth"))
         let url = try #require(URL(string: "http://h"))
         rig.session.mockResponse = (

@@ -121,12 +121,12 @@ import FoundationNetworking
         userInfo: [NSURLErrorFailingURLErrorKey: URL(string: address) as Any, "NSErrorFailingURLStringKey": address])
 
     private struct Refusal: Error {
-        let answered: String
+        let replied: String
     }
 
     static let methods: [AuthMethod] = [
         .customHandler { _, _ in throw failing }, .customHandler { _, _ in throw failing as NSError },
-        .customHandler { _, _ in throw Refusal(answered: address) },
+        .customHandler { _, _ in throw Refusal(replied: address) },
         .customEndpoint(failingEndpoint(address)), .customEndpoint(failingEndpoint("example.com/auth?token=\(secret)")),
         .endpoint(authEndpoint: "example.com/auth?token=\(secret)"), .endpoint(authEndpoint: "htp://ann:\(secret)@example.com"),
         .endpoint(authEndpoint: address),

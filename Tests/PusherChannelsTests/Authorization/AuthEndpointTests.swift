@@ -12,9 +12,9 @@ import FoundationNetworking
     private struct NoToken: Error {}
 
     private let session = MockSession(delivery: .immediate)
-    private let asked = Locked<[AuthEndpoint.Question]>([])
+    private let asked = Locked<[AuthorizationContext]>([])
 
-    private func answer(_ status: Int, _ body: String) throws {
+    private func reply(_ status: Int, _ body: String) throws {
         let url = try #require(URL(string: "http://auth.example/auth"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         session.mockResponse = (Data(body.utf8), response, nil)
@@ -31,10 +31,10 @@ import FoundationNetworking
         return rig
     }
 
-    @Test func headersAndParametersGoWithTheQuestion() async throws {
-        try answer(200, #"{"auth":"k:s"}"#)
+    @Test func headersAndParametersGoWithTheRequest() async throws {
+        try reply(200, #"{"auth":"k:s"}"#)
         let rig = rig {
-            $0.headers = { question in ["Authorization": "Bearer of \(question.channelName ?? "nobody")"] }
+            $0.headers = { context in ["Authorization": "Bearer of \(context.channelName ?? "nobody")"] }
             $0.parameters = { _ in ["tenant": "a b", "after": "z"] }
         }
         rig.pusher.subscribe("private-a")
@@ -44,8 +44,8 @@ import FoundationNetworking
         #expect(request.text == "socket_id=46123.486095&channel_name=private-a&after=z&tenant=a%20b")
     }
 
-    @Test func theQuestionCanBeJSON() async throws {
-        try answer(200, #"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
+    @Test func theRequestCanBeJSON() async throws {
+        try reply(200, #"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
         let rig = rig {
             $0.encoding = .json
             $0.parameters = { _ in ["tenant": "7"] }
@@ -58,15 +58,15 @@ import FoundationNetworking
 
     // Proves P14.12.
     @Test func after401TheyAreFetchedOnceMore() async throws {
-        try answer(401, "expired")
+        try reply(401, "expired")
         let rig = rig {
-            $0.headers = { [asked, session] question in
-                asked.withLock { $0.append(question) }
-                if question.isRetry, let url = URL(string: "http://auth.example/auth") {
+            $0.headers = { [asked, session] context in
+                asked.withLock { $0.append(context) }
+                if context.isRetry, let url = URL(string: "http://auth.example/auth") {
                     let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
                     session.mockResponse = (Data(#"{"auth":"k:s"}"#.utf8), response, nil)
                 }
-                return ["Authorization": question.isRetry ? "fresh" : "stale"]
+                return ["Authorization": context.isRetry ? "fresh" : "stale"]
             }
         }
         rig.pusher.subscribe("private-a")
@@ -77,26 +77,26 @@ import FoundationNetworking
     }
 
     @Test(arguments: [(401, [false, true]), (400, [false]), (403, [false])])
-    func aSecond401AndAnyOtherFailureIsTheAnswer(status: Int, questions: [Bool]) async throws {
-        try answer(status, "no")
+    func aSecond401AndAnyOtherFailureIsTheReply(status: Int, retries: [Bool]) async throws {
+        try reply(status, "no")
         let rig = rig {
-            $0.headers = { [asked] question in
-                asked.withLock { $0.append(question) }
+            $0.headers = { [asked] context in
+                asked.withLock { $0.append(context) }
                 return [:]
             }
         }
         rig.pusher.subscribe("private-a")
         let failure = try await rig.recorder.next { $0.failure != nil }
         #expect(failure.failure?.code == status)
-        #expect(asked.withLock { $0.map(\.isRetry) } == questions)
+        #expect(asked.withLock { $0.map(\.isRetry) } == retries)
     }
 
     @Test func whatTheApplicationThrowsIsReportedAndTriedAgain() async throws {
-        try answer(200, #"{"auth":"k:s"}"#)
+        try reply(200, #"{"auth":"k:s"}"#)
         let rig = rig {
-            $0.headers = { [asked] question in
+            $0.headers = { [asked] context in
                 let count = asked.withLock { asked -> Int in
-                    asked.append(question)
+                    asked.append(context)
                     return asked.count
                 }
                 guard count > 1 else { throw NoToken() }
@@ -114,15 +114,15 @@ import FoundationNetworking
         try await rig.recorder.next { $0 == .subscribed(channel: "private-a") }
     }
 
-    @Test func anAnswerOfManyMegabytesIsNotRead() async throws {
-        try answer(200, String(repeating: " ", count: (1 << 20) + 1))
+    @Test func anReplyOfManyMegabytesIsNotRead() async throws {
+        try reply(200, String(repeating: " ", count: (1 << 20) + 1))
         let rig = rig { _ in }
         rig.pusher.subscribe("private-a")
         let failure = try await rig.recorder.next { $0.failure != nil }
         #expect(failure.failure?.message.contains("1048577 bytes") == true)
     }
 
-    @Test func whoNoLongerWantsTheChannelCancelsTheQuestion() async throws {
+    @Test func whoNoLongerWantsTheChannelCancelsTheRequest() async throws {
         let (cancelled, continuation) = AsyncStream<Void>.makeStream()
         let rig = rig {
             $0.headers = { _ in

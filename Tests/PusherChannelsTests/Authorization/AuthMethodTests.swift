@@ -5,12 +5,12 @@ import Testing
 /// The methods that need no HTTP request of ours.
 @Suite(.timeLimit(.lost)) struct AuthMethodTests {
     private struct OwnAuthorizer: Authorizer {
-        let answers: [PusherAuth?]
+        let replies: [PusherAuth?]
 
         func fetchAuthValue(
             socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
         ) {
-            for answer in answers { completionHandler(answer) }
+            for reply in replies { completionHandler(reply) }
         }
     }
 
@@ -22,7 +22,7 @@ import Testing
 
     // Proves P14.6.
     @Test func whatTheAuthorizerGivesIsSent() {
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [PusherAuth(auth: "key:own")])))
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: [PusherAuth(auth: "key:own")])))
         rig.pusher.subscribe("private-room")
         #expect(auths(rig) == ["key:own"])
         #expect(rig.recorder.subscribedChannels == ["private-room"])
@@ -30,15 +30,15 @@ import Testing
 
     // Proves P14.6.
     @Test func anAuthorizerWithNothingIsAFailure() {
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [nil])))
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: [nil])))
         rig.pusher.subscribe("private-room")
         #expect(rig.recorder.errors.map(\.message) == ["the authorizer gave nothing for private-room"])
     }
 
     // Proves P14.6.
-    @Test func onlyTheFirstAnswerCounts() {
-        let answers = [PusherAuth(auth: "key:1"), nil, PusherAuth(auth: "key:2")]
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: answers)))
+    @Test func onlyTheFirstReplyCounts() {
+        let replies = [PusherAuth(auth: "key:1"), nil, PusherAuth(auth: "key:2")]
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: replies)))
         rig.pusher.subscribe("private-room")
         #expect(auths(rig) == ["key:1"])
         #expect(rig.recorder.errors.isEmpty)
@@ -46,7 +46,7 @@ import Testing
 
     // Proves P6.8.
     @Test func anAuthorizerThatNeverCallsBackIsGivenUp() {
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(answers: [])))
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: [])))
         rig.pusher.subscribe("private-room")
         rig.scheduler.advance(by: .seconds(15))
         #expect(rig.recorder.errors.map(\.kind) == [.timedOut])
@@ -115,7 +115,7 @@ import Testing
     }
 
     // Proves P14.6.
-    @Test func asyncCodeIsCancelledWhenItsAnswerIsWantedNoLonger() async throws {
+    @Test func asyncCodeIsCancelledWhenItsReplyIsWantedNoLonger() async throws {
         let (cancelled, continuation) = AsyncStream<Void>.makeStream()
         let rig = ClientRig.connected(
             auth: .customHandler { _, _ in

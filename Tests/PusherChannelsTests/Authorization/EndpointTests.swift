@@ -15,7 +15,7 @@ import FoundationNetworking
         .connected(server: server, auth: .endpoint(authEndpoint: endpoint))
     }
 
-    private func answer(_ rig: ClientRig, _ body: String?, status: Int = 200, error: NSError? = nil) throws {
+    private func reply(_ rig: ClientRig, _ body: String?, status: Int = 200, error: NSError? = nil) throws {
         let url = try #require(URL(string: endpoint))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         rig.session.mockResponse = (body.map { Data($0.utf8) }, error == nil ? response : nil, error)
@@ -24,7 +24,7 @@ import FoundationNetworking
     // Proves P14.1.
     @Test func theEndpointGetsAFormWithSocketAndChannel() throws {
         let rig = rig()
-        try answer(rig, #"{"auth":"key:abc"}"#)
+        try reply(rig, #"{"auth":"key:abc"}"#)
         rig.pusher.subscribe("private-a,b;c=d@e.f")
         let request = try #require(rig.session.requests.first)
         #expect(request.method == "POST")
@@ -84,12 +84,12 @@ import FoundationNetworking
         (200, #""key:abc""#, #"but its body has no string "auth""#),
         (200, "\u{0}\u{1}", "its body is not JSON"),
     ])
-    func anAnswerThatIsNoUse(status: Int, body: String, problem: String) throws {
+    func anReplyThatIsNoUse(status: Int, body: String, problem: String) throws {
         let rig = rig()
-        try answer(rig, body, status: status)
+        try reply(rig, body, status: status)
         let channel = rig.pusher.subscribe("private-room")
-        guard case .failedToSubscribe("private-room", let error?, status, let shown) = rig.recorder.happenings.last else {
-            Issue.record("no failure was reported: \(rig.recorder.happenings)")
+        guard case .failedToSubscribe("private-room", let error?, status, let shown) = rig.recorder.notifications.last else {
+            Issue.record("no failure was reported: \(rig.recorder.notifications)")
             return
         }
         #expect(error.kind == .authorization)
@@ -102,12 +102,12 @@ import FoundationNetworking
 
     // Proves P14.2.
     @Test(arguments: ["<html>log in</html>", "", "{}"])
-    func aPageInTheAnswersPlaceIsNotTheLastWord(body: String) throws {
+    func aPageInTheRepliesPlaceIsNotTheLastWord(body: String) throws {
         let rig = rig()
-        try answer(rig, body)
+        try reply(rig, body)
         rig.pusher.subscribe("private-room")
         #expect(rig.recorder.errors.map(\.kind) == [.authorization])
-        try answer(rig, #"{"auth":"key:abc"}"#)
+        try reply(rig, #"{"auth":"key:abc"}"#)
         rig.scheduler.advance(by: .seconds(1))
         #expect(rig.recorder.subscribedChannels == ["private-room"])
     }
@@ -116,7 +116,7 @@ import FoundationNetworking
     @Test(arguments: [200, 201, 299])
     func everyGoodStatusIsGood(status: Int) throws {
         let rig = rig()
-        try answer(rig, #"{"auth":"key:abc","more":1}"#, status: status)
+        try reply(rig, #"{"auth":"key:abc","more":1}"#, status: status)
         rig.pusher.subscribe("private-room")
         #expect(rig.recorder.subscribedChannels == ["private-room"])
     }
@@ -124,7 +124,7 @@ import FoundationNetworking
     // Proves P14.4.
     @Test func anEndpointThatCannotBeReached() throws {
         let rig = rig()
-        try answer(rig, nil, error: NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
+        try reply(rig, nil, error: NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
         rig.pusher.subscribe("private-room")
         let error = try #require(rig.recorder.errors.first)
         #expect(error.kind == .authorization)
@@ -140,10 +140,10 @@ import FoundationNetworking
     }
 
     // Proves P6.8.
-    @Test func anEndpointThatNeverAnswersIsGivenUp() throws {
+    @Test func anEndpointThatNeverRepliesIsGivenUp() throws {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(3600))
-        try answer(rig, #"{"auth":"key:abc"}"#)
+        try reply(rig, #"{"auth":"key:abc"}"#)
         rig.pusher.subscribe("private-room")
         rig.scheduler.advance(by: .seconds(15))
         #expect(rig.recorder.errors.map(\.kind) == [.timedOut])
@@ -152,10 +152,10 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-room"], "the next answer came in time")
     }
 
-    @Test func aQuestionWhoseAnswerIsWantedNoLongerIsCancelled() throws {
+    @Test func aRequestWhoseReplyIsWantedNoLongerIsCancelled() throws {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(5))
-        try answer(rig, #"{"auth":"key:abc"}"#)
+        try reply(rig, #"{"auth":"key:abc"}"#)
         let before = rig.scheduler.pendingTimers
         rig.pusher.subscribe("private-room")
         #expect(rig.scheduler.pendingTimers.contains { $0.deadline == .seconds(5) })
@@ -177,28 +177,28 @@ import FoundationNetworking
     // Proves P6.4, P6.9.
     @Test func aFailedChannelIsTriedAgainWhenAskedTo() throws {
         let rig = rig()
-        try answer(rig, "", status: 500)
+        try reply(rig, "", status: 500)
         rig.pusher.subscribe("private-room")
-        try answer(rig, #"{"auth":"key:abc"}"#)
+        try reply(rig, #"{"auth":"key:abc"}"#)
         rig.pusher.subscribe("private-room")
         #expect(rig.recorder.subscribedChannels == ["private-room"])
     }
 
     @Test func oneFailureLeavesOtherChannelsAlone() throws {
         let rig = rig()
-        try answer(rig, "", status: 403)
+        try reply(rig, "", status: 403)
         rig.pusher.subscribe("private-room")
         let news = rig.pusher.subscribe("news")
         #expect(news.subscribed)
     }
 
-    @Test func answersForALostConnectionAreDropped() throws {
+    @Test func repliesForALostConnectionAreDropped() throws {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(5))
-        try answer(rig, #"{"auth":"key:old"}"#)
+        try reply(rig, #"{"auth":"key:old"}"#)
         rig.pusher.subscribe("private-room")
         rig.socket.serverCloses(code: 4200)
-        try answer(rig, #"{"auth":"key:new"}"#)
+        try reply(rig, #"{"auth":"key:new"}"#)
         rig.scheduler.advance(by: .seconds(6))
         #expect(rig.session.requests.count == 2)
         let auths = rig.socket.frames.filter { $0.event == "pusher:subscribe" }.map { $0.dataString("auth") }
@@ -225,7 +225,7 @@ import FoundationNetworking
     @Test func theApplicationsRequestIsSentAsItIs() throws {
         let builder = Builder(url: URL(string: "https://example/auth"))
         let rig = ClientRig.connected(auth: .authRequestBuilder(authRequestBuilder: builder))
-        try answer(rig, #"{"auth":"key:abc"}"#)
+        try reply(rig, #"{"auth":"key:abc"}"#)
         rig.pusher.subscribe("private-room")
         let request = try #require(rig.session.requests.first)
         #expect(request.method == "GET")

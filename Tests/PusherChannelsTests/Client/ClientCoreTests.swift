@@ -44,7 +44,7 @@ import Testing
         socket.publish(channel: "room", event: "n", data: "1")
         socket.drop()
         scheduler.advance(by: .seconds(2))
-        #expect(recorder.happenings.contains(.gap(channel: "room", since: start + 2)))
+        #expect(recorder.notifications.contains(.gap(channel: "room", since: start + 2)))
     }
 
     // Proves P3.9.
@@ -60,7 +60,7 @@ import Testing
     // MARK: Time
 
     // Proves P4.3, P4.4.
-    @Test func silenceIsAnsweredWithAPingAndThenANewConnection() {
+    @Test func silenceIsMetWithAPingAndThenANewConnection() {
         let rig = ClientRig(server: .manual)
         rig.pusher.connect()
         rig.socket.accept()

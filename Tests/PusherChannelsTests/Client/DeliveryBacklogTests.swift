@@ -48,8 +48,8 @@ import Testing
         gate.signal()
         queue.sync {}
         #expect(heard.withLock { $0 } == (0..<100).map { "\($0)" })
-        let happening = try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
-        guard case .gap(_, let since) = happening else { return }
+        let notification = try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
+        guard case .gap(_, let since) = notification else { return }
         #expect(Date().timeIntervalSince(since) > 6.9, "since the server had to wait, seven virtual seconds ago")
         publish(rig, 1_000..<1_001)
         queue.sync {}

@@ -7,18 +7,18 @@ import Testing
 @Suite(.timeLimit(.lost)) struct LeftBehindTests {
     /// Answers at once, later, or never.
     private final class HeldAuthorizer: Authorizer {
-        typealias Answer = @Sendable (PusherAuth?) -> Void
+        typealias Reply = @Sendable (PusherAuth?) -> Void
 
-        let held = Locked<[Answer]>([])
+        let held = Locked<[Reply]>([])
 
-        func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping Answer) {
+        func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping Reply) {
             held.withLock { $0.append(completionHandler) }
         }
     }
 
     private func underWay(_ rig: ClientRig) -> Int { rig.pusher.connection.core.readState(\.authorizations.count) }
 
-    @Test func anAuthorizationThatIsAnsweredAtOnceIsForgotten() {
+    @Test func anAuthorizationThatComesAtOnceIsForgotten() {
         let rig = ClientRig.connected { $0.userAuthMethod = .inline(secret: "s", userData: #"{"id":"ann"}"#) }
         rig.pusher.subscribe("private-room")
         rig.pusher.signIn { _ in }
@@ -26,19 +26,19 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    @Test func anAuthorizationThatIsAnsweredLaterIsForgottenThen() {
+    @Test func anAuthorizationThatComesLaterIsForgottenThen() {
         let authorizer = HeldAuthorizer()
         let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer))
         for channel in ["private-a", "private-b", "private-c"] { rig.pusher.subscribe(channel) }
         #expect(underWay(rig) == 3)
-        let answers = authorizer.held.withLock { $0 }
-        answers[0](PusherAuth(auth: "k:s"))
-        answers[0](nil)
-        answers[1](nil)
+        let replies = authorizer.held.withLock { $0 }
+        replies[0](PusherAuth(auth: "k:s"))
+        replies[0](nil)
+        replies[1](nil)
         #expect(underWay(rig) == 1)
         rig.pusher.unsubscribe("private-c")
         #expect(underWay(rig) == 0)
-        answers[2](PusherAuth(auth: "k:s"))
+        replies[2](PusherAuth(auth: "k:s"))
         #expect(underWay(rig) == 0)
     }
 

@@ -12,7 +12,7 @@ import Testing
         return (transcript, asked)
     }
 
-    private func answer(_ transcript: inout Transcript, _ attempt: SubscriptionAttempt) -> [Effect] {
+    private func reply(_ transcript: inout Transcript, _ attempt: SubscriptionAttempt) -> [Effect] {
         transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
     }
 
@@ -22,7 +22,7 @@ import Testing
         var order = asked.map(\.channel)
         #expect(asked.count == 16)
         while !asked.isEmpty {
-            let next = answer(&transcript, asked.removeFirst()).authorizations
+            let next = reply(&transcript, asked.removeFirst()).authorizations
             asked += next
             order += next.map(\.channel)
             guard asked.count <= 16 else { return #expect(Bool(false), "\(asked.count) at a time") }
@@ -36,7 +36,7 @@ import Testing
     @Test func theTimeForAnAuthorizationBeginsWhenItIsAskedFor() {
         var (transcript, asked) = connected(channels: 2, limit: 1)
         transcript.pass(.seconds(14))
-        let second = answer(&transcript, asked.removeFirst()).authorizations
+        let second = reply(&transcript, asked.removeFirst()).authorizations
         #expect(second.map(\.channel) == ["private-1"])
         #expect(transcript.pass(.seconds(14)).errors.isEmpty)
         #expect(transcript.machine.subscriptions["private-1"]?.failures == 0)
@@ -50,19 +50,19 @@ import Testing
         #expect(transcript.play(.unsubscribe(channel: "private-0")).authorizations.map(\.channel) == ["private-2"])
     }
 
-    @Test func anAnswerThatNeverComesFreesItsPlace() {
+    @Test func anReplyThatNeverComesFreesItsPlace() {
         var (transcript, _) = connected(channels: 2, limit: 1)
         #expect(transcript.pass(.seconds(15)).authorizations.map(\.channel) == ["private-1"])
     }
 
-    @Test func anAnswerFreesThePlaceOfWhoWasAsked() {
+    @Test func anReplyFreesThePlaceOfWhoWasAsked() {
         let attempts = (1...3).map { SubscriptionAttempt(channel: "private", connection: ConnectionAttempt(1), generation: $0) }
         var queue = AuthorizationQueue(limit: 1)
         for attempt in attempts { queue.append(attempt) }
         for attempt in attempts {
             let asked = (1...2).map { _ in queue.next { _ in true } }
             #expect(asked == [attempt, nil])
-            queue.answered(attempt)
+            queue.finished(attempt)
         }
     }
 

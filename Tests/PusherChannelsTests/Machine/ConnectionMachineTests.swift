@@ -273,7 +273,7 @@ import Testing
     }
 
     // Proves P4.5.
-    @Test func pingIsAnswered() {
+    @Test func pingGetsAPong() {
         var transcript = Transcript.connected()
         #expect(transcript.receive(#"{"event":"pusher:ping","data":{}}"#) == [.send(.pong)])
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Answers each opening as `open` says, until there is none left.
-    private func answer(
+    private func reply(
         _ transcript: inout Transcript, _ effects: [Effect],
         open: (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure>
     ) -> [Effect] {
@@ -54,7 +54,7 @@ import Testing
 
     @Test func eventsAreOpenedAndDelivered() {
         var transcript = subscribed()
-        let effects = answer(&transcript, transcript.receive(event("a")), open: opened(with: "old"))
+        let effects = reply(&transcript, transcript.receive(event("a")), open: opened(with: "old"))
         #expect(effects.deliveries == [.event(Envelope(event: "a", channel: channel, data: "open sealed-a"))])
     }
 
@@ -76,14 +76,14 @@ import Testing
     // Proves P10.5, P10.6, P10.7.
     @Test func aKeyThatDoesNotFitIsFetchedOnceMoreAndTheOrderKept() throws {
         var transcript = subscribed()
-        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         let refresh = try #require(asked.authorizations.first)
         #expect(asked.deliveries.isEmpty)
         for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty, "it waits its turn") }
         transcript.play(.subscribe(channel: "news", auth: nil))
         transcript.succeed("news")
         #expect(transcript.receive(event("other", on: "news")).events == ["other"], "other channels don't wait")
-        let effects = answer(
+        let effects = reply(
             &transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: opened(with: "new"))
         #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
         #expect(effects.sent.isEmpty, "the channel is subscribed to already")
@@ -92,10 +92,10 @@ import Testing
     // Proves P10.8.
     @Test func anEventThatTheNewKeyDoesNotOpenEitherIsReportedAndTheRestGoesOn() throws {
         var transcript = subscribed()
-        let asked = answer(&transcript, transcript.receive(event("broken")), open: opened(with: "old", except: "sealed-broken"))
+        let asked = reply(&transcript, transcript.receive(event("broken")), open: opened(with: "old", except: "sealed-broken"))
         transcript.receive(event("b"))
         let refresh = try #require(asked.authorizations.first)
-        let effects = answer(
+        let effects = reply(
             &transcript, transcript.play(.authorized(refresh, .success(auth("old")))),
             open: opened(with: "old", except: "sealed-broken"))
         #expect(undecryptable(effects) == ["broken"])
@@ -106,48 +106,48 @@ import Testing
         var transcript = subscribed()
         var requests = 0
         for _ in 0..<100 {
-            var effects = answer(&transcript, transcript.receive(event("x")), open: opened(with: "none"))
+            var effects = reply(&transcript, transcript.receive(event("x")), open: opened(with: "none"))
             for attempt in effects.authorizations {
                 requests += 1
-                effects += answer(
+                effects += reply(
                     &transcript, transcript.play(.authorized(attempt, .success(auth("old")))), open: opened(with: "none"))
             }
             transcript.pass(.milliseconds(100))
         }
         #expect(requests == 1)
         transcript.pass(.seconds(1))
-        #expect(answer(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
+        #expect(reply(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
     }
 
     // Proves P10.9.
     @Test func dataThatIsNoneNeedsNoNewKey() {
         var transcript = subscribed()
-        let effects = answer(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
+        let effects = reply(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
         #expect(undecryptable(effects) == ["a"])
         #expect(effects.authorizations.isEmpty)
     }
 
     @Test(arguments: [403, nil]) func whereThereIsNoNewKeyTheEventIsGivenUp(status: Int?) throws {
         var transcript = subscribed()
-        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
         let refresh = try #require(asked.authorizations.first)
-        let answered =
+        let replied =
             status.map { transcript.play(.authorized(refresh, .failure(AuthorizationFailure(message: "no", status: $0)))) }
             ?? transcript.pass(.seconds(15))
-        let effects = answer(&transcript, answered, open: opened(with: "new"))
+        let effects = reply(&transcript, replied, open: opened(with: "new"))
         #expect(undecryptable(effects) == ["a", "b"])
         #expect(transcript.machine.subscriptions[channel]?.isSubscribed == true)
     }
 
     @Test func whatWaitedWhenTheConnectionWasLostIsReadWithTheNextKey() throws {
         var transcript = subscribed()
-        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
         let refresh = try #require(asked.authorizations.first)
         #expect(transcript.close(4200).contains(.cancelAuthorization(refresh)))
         let again = try #require(transcript.establish().authorizations.first)
-        let effects = answer(
+        let effects = reply(
             &transcript, transcript.play(.authorized(again, .success(auth("new")))), open: opened(with: "new"))
         #expect(data(effects) == ["open sealed-a", "open sealed-b"])
     }
@@ -158,27 +158,27 @@ import Testing
             (secret.base64 == "old") == (data == "sealed-b") ? .success("open " + data) : .failure(.wrongKey)
         }
         var transcript = subscribed()
-        _ = answer(&transcript, transcript.receive(event("a")), open: open)
+        _ = reply(&transcript, transcript.receive(event("a")), open: open)
         transcript.receive(event("b"))
         transcript.close(4200)
         let again = try #require(transcript.establish().authorizations.first)
-        _ = answer(&transcript, transcript.play(.authorized(again, .success(auth("new")))), open: open)
+        _ = reply(&transcript, transcript.play(.authorized(again, .success(auth("new")))), open: open)
         if isLate { transcript.pass(.seconds(30)) }
         let refresh = try #require(transcript.succeed(channel).authorizations.first)
         #expect(transcript.receive(event("c")).isEmpty, "it waits its turn")
-        let effects = answer(&transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: open)
+        let effects = reply(&transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: open)
         #expect(undecryptable(effects) == ["b"])
         #expect(data(effects) == ["open sealed-c"])
     }
 
     @Test func aRefusedSubscriptionNeedsNoRefreshEither() throws {
         var transcript = subscribed()
-        let asked = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         let refresh = try #require(asked.authorizations.first)
         let error = #"{"event":"pusher_internal:subscription_error","channel":"\#(channel)","data":"{\"status\":403}"}"#
         #expect(transcript.receive(error).contains(.cancelAuthorization(refresh)))
         // The next subscription brings the key, for what waits, too.
-        let effects = answer(
+        let effects = reply(
             &transcript, transcript.play(.subscribe(channel: channel, auth: auth("new"))), open: opened(with: "new"))
         #expect(data(effects) == ["open sealed-a"])
     }
@@ -187,7 +187,7 @@ import Testing
         var transcript = subscribed()
         let effects = transcript.receive(event("a"))
         transcript.play(.unsubscribe(channel: channel))
-        #expect(answer(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
+        #expect(reply(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
     }
 
     @Test func resultsOfAnEarlierSubscriptionAreDropped() throws {
@@ -197,12 +197,12 @@ import Testing
         transcript.play(.subscribe(channel: channel, auth: auth("old")))
         transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
         _ = transcript.receive(event("b"))
-        #expect(answer(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
+        #expect(reply(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
     }
 
     @Test func whatWaitsIsBounded() throws {
         var transcript = subscribed { $0.encryptedEventLimit = 2 }
-        _ = answer(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        _ = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty) }
         #expect(undecryptable(transcript.receive(event("d"))) == ["d"])
     }
@@ -218,7 +218,7 @@ import Testing
         for _ in 0..<3 {
             var effects: [Effect] = []
             for name in ["a", "b", "c"] { effects += transcript.receive(event(name)) }
-            effects = answer(&transcript, effects, open: opened(with: "old"))
+            effects = reply(&transcript, effects, open: opened(with: "old"))
             #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
         }
     }

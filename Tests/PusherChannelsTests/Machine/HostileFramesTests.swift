@@ -54,7 +54,7 @@ import Testing
         }
         #expect(transcript.machine.state == .connected)
         #expect(transcript.machine.subscriptions.count <= channels + 1, "channels are what the user wants, and the user's own")
-        #expect(transcript.machine.subscriptions["private-encrypted-room"]?.sealed?.stage != nil)
+        #expect(transcript.machine.subscriptions["private-encrypted-room"]?.encryptedEvents?.stage != nil)
     }
 
     /// Members cost the same to add however many there are; copying the list would make the ratio a hundred.

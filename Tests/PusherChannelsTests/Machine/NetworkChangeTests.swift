@@ -24,7 +24,7 @@ import Testing
     }
 
     // Proves P4.8.
-    @Test func whileNothingIsReadTheQuestionWaits() {
+    @Test func whileNothingIsReadTheRequestWaits() {
         var transcript = Transcript.connected()
         transcript.play(.readersChanged(areOver: true))
         #expect(transcript.play(.networkChanged) == [])
@@ -32,7 +32,7 @@ import Testing
         #expect(transcript.pass(.seconds(30)).stateChanges == [.connecting])
     }
 
-    @Test func aConnectionThatAnswersStays() {
+    @Test func aConnectionThatRepliesStays() {
         var transcript = Transcript.connected()
         transcript.play(.networkChanged)
         transcript.receive(#"{"event":"pusher:pong"}"#)

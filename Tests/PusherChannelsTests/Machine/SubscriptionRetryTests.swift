@@ -72,7 +72,7 @@ import Testing
     }
 
     /// Otherwise the server, which has the channel subscribed, would only say so ("Existing subscription") for ever.
-    @Test func theAnswerCountsThatComesWhileTheNextTryIsOnItsWay() throws {
+    @Test func theReplyCountsThatComesWhileTheNextTryIsOnItsWay() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
         transcript.pass(.seconds(30))
@@ -106,7 +106,7 @@ import Testing
     }
 
     // Proves P6.8, P6.10.
-    @Test func anAnswerThatNeverComesIsAskedForAgain() {
+    @Test func anReplyThatNeverComesIsAskedForAgain() {
         var (transcript, _) = authorizing()
         let effects = transcript.pass(.seconds(17))
         #expect(effects.events == ["pusher:subscription_error"])

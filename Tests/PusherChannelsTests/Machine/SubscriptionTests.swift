@@ -235,13 +235,13 @@ import Testing
     @Test func staleAuthorizationsAreDropped() throws {
         var (transcript, attempt) = authorizing()
         let first = try #require(attempt)
-        let answer = Input.authorized(first, .success(PusherAuth(auth: "k:old")))
+        let reply = Input.authorized(first, .success(PusherAuth(auth: "k:old")))
 
         #expect(transcript.play(.unsubscribe(channel: "private-room")) == [.cancelAuthorization(first)])
-        #expect(transcript.play(answer).withoutLogs.isEmpty, "nobody wants the channel")
+        #expect(transcript.play(reply).withoutLogs.isEmpty, "nobody wants the channel")
 
         let second = try #require(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations.first)
-        #expect(transcript.play(answer).withoutLogs.isEmpty, "the channel was asked for anew")
+        #expect(transcript.play(reply).withoutLogs.isEmpty, "the channel was asked for anew")
 
         #expect(transcript.close(4200).contains(.cancelAuthorization(second)))
         transcript.establish()

@@ -116,13 +116,13 @@ import Testing
     }
 
     // Proves P9.5.
-    @Test func aServerThatDoesNotAnswerIsATimeOut() throws {
+    @Test func aServerThatDoesNotReplyIsATimeOut() throws {
         var transcript = try signingIn()
         #expect(failures(transcript.pass(.seconds(30))).map(\.kind) == [.timedOut])
     }
 
     // Proves P9.4.
-    @Test(arguments: [4009, 4200, nil] as [Int?]) func anErrorWhileSigningInIsTheAnswer(code: Int?) throws {
+    @Test(arguments: [4009, 4200, nil] as [Int?]) func anErrorWhileSigningInIsTheReply(code: Int?) throws {
         var transcript = try signingIn()
         let data = code.map { #"{"code":\#($0),"message":"no"}"# } ?? #"{"message":"no"}"#
         let effects = transcript.receive(#"{"event":"pusher:error","data":\#(data)}"#)

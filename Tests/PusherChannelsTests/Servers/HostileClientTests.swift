@@ -21,18 +21,18 @@ struct HostileClientTests {
         for number in 1...4 {
             machine.handle(.opened(.init(number), path: "/app/k?protocol=7"), at: .origin, into: &effects)
         }
-        var answered = 0
+        var replied = 0
         for index in 0..<5_000 {
             let text = String(decoding: mutation.next(of: Self.frames), as: UTF8.self)
             effects.removeAll(keepingCapacity: true)
             let id = ServerMachine.ConnectionID(index % 4 + 1)
             machine.handle(.received(text, from: id), at: .milliseconds(index), into: &effects)
-            if !effects.isEmpty { answered += 1 }
+            if !effects.isEmpty { replied += 1 }
             for case .close(let closed, _, _) in effects {
                 machine.handle(.opened(closed, path: "/app/k?protocol=7"), at: .milliseconds(index), into: &effects)
             }
         }
-        #expect(answered > 2_000)
+        #expect(replied > 2_000)
         for number in 1...4 { machine.handle(.closed(.init(number)), at: .seconds(10), into: &effects) }
         #expect(machine.openConnections.isEmpty)
         #expect(machine.subscribers(of: "presence-a").isEmpty)

@@ -128,7 +128,7 @@ struct ServerProfileTests {
         pusher.connect()
         pusher.subscribe("not a name")
         scheduler.advance(by: .seconds(31))
-        let failed = recorder.happenings.contains {
+        let failed = recorder.notifications.contains {
             if case .failedToSubscribe("not a name", .some, _, _) = $0 { true } else { false }
         }
         #expect(failed)
@@ -175,7 +175,7 @@ struct ServerProfileTests {
             #expect([.server, .timedOut].contains(error.kind))
             return #expect(client.pusher.user.id == nil)
         }
-        #expect(client.recorder.happenings.contains(.signedIn(userID: "ann")))
+        #expect(client.recorder.notifications.contains(.signedIn(userID: "ann")))
         #expect(client.pusher.user.id == "ann")
         let heard = Locked<[String?]>([])
         client.pusher.user.bind(eventName: "hello") { event in heard.withLock { $0.append(event.data) } }
@@ -188,7 +188,7 @@ struct ServerProfileTests {
         let client = client(of: server(profile), secret: "another")
         client.pusher.signIn { _ in }
         scheduler.advance(by: .seconds(31))
-        let failed = client.recorder.happenings.contains { if case .failedToSignIn = $0 { true } else { false } }
+        let failed = client.recorder.notifications.contains { if case .failedToSignIn = $0 { true } else { false } }
         #expect(failed)
         #expect(client.pusher.user.id == nil)
     }

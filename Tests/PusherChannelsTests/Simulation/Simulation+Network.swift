@@ -113,7 +113,7 @@ extension Simulation {
     // MARK: Authorization
 
     mutating func authorize(_ attempt: SubscriptionAttempt, socketID: String) {
-        schedule(.clientHears(.authorized(attempt, authorization(of: attempt.channel, socketID))), at: now + answerTime())
+        schedule(.clientHears(.authorized(attempt, authorization(of: attempt.channel, socketID))), at: now + responseTime())
     }
 
     mutating func authorizeUser(_ attempt: UserMachine.Attempt, socketID: String) {
@@ -121,10 +121,10 @@ extension Simulation {
         let auth = Signature.user(userData, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
         schedule(
             .clientHears(.userAuthorized(attempt, .success(PusherUserAuth(auth: auth, userData: userData)))),
-            at: now + answerTime())
+            at: now + responseTime())
     }
 
-    private mutating func answerTime() -> Duration {
+    private mutating func responseTime() -> Duration {
         isCalm ? .milliseconds(20) : duration(chance(10) ? 5_000...30_000 : 1...1_000)
     }
 

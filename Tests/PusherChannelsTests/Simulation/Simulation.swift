@@ -8,7 +8,7 @@ import TestSupport
 /// is in the extensions: ``+Network`` carries, cuts and delays, ``+Adversary`` makes trouble, and ``Oracle`` watches.
 struct Simulation {
     /// Something that will happen.
-    enum Happening {
+    enum Event {
         case clientHears(Input)
         /// A message that was on its way arrives, unless its link was cut.
         case arrivesAtClient(String, Link.ID)
@@ -25,8 +25,8 @@ struct Simulation {
     let seed: UInt64
     var random: SplitMix64
     var now: Instant = .origin
-    private var queue: [(time: Instant, number: Int, happening: Happening)] = []
-    private var happeningsQueued = 0
+    private var queue: [(time: Instant, number: Int, event: Event)] = []
+    private var eventsQueued = 0
 
     var client: ConnectionMachine
     var server: ServerMachine
@@ -61,10 +61,10 @@ struct Simulation {
 
     // MARK: Time
 
-    mutating func schedule(_ happening: Happening, at time: Instant) {
-        happeningsQueued += 1
-        let entry = (time, happeningsQueued, happening)
-        let place = queue.firstIndex { ($0.time, $0.number) > (time, happeningsQueued) } ?? queue.endIndex
+    mutating func schedule(_ event: Event, at time: Instant) {
+        eventsQueued += 1
+        let entry = (time, eventsQueued, event)
+        let place = queue.firstIndex { ($0.time, $0.number) > (time, eventsQueued) } ?? queue.endIndex
         queue.insert(entry, at: place)
     }
 
@@ -79,7 +79,7 @@ struct Simulation {
             now = max(now, due)
             if let next = queue.first, next.time <= due {
                 queue.removeFirst()
-                happen(next.happening)
+                happen(next.event)
             } else if let deadline = client.nextDeadline, deadline <= now {
                 tellClient(.deadlineReached)
             } else {
@@ -94,9 +94,9 @@ struct Simulation {
         if isTraced { print("\(now): \(line())") }
     }
 
-    private mutating func happen(_ happening: Happening) {
-        trace("\(happening)")
-        switch happening {
+    private mutating func happen(_ event: Event) {
+        trace("\(event)")
+        switch event {
         case .clientHears(let input): tellClient(input)
         case .arrivesAtClient(let text, let id): arriveAtClient(text, id)
         case .arrivesAtServer(let text, let id): arriveAtServer(text, id)

@@ -24,13 +24,13 @@ struct ServedClient {
     }
 
     func events(_ name: String) -> [String?] {
-        recorder.happenings.compactMap { if case .event(name, _, let data, _) = $0 { data } else { nil } }
+        recorder.notifications.compactMap { if case .event(name, _, let data, _) = $0 { data } else { nil } }
     }
 
     /// How a subscription came out.
     func outcome(of channel: String) -> PusherError? {
-        recorder.happenings.lazy.compactMap { happening -> PusherError? in
-            if case .failedToSubscribe(channel, let error, _, _) = happening { error } else { nil }
+        recorder.notifications.lazy.compactMap { notification -> PusherError? in
+            if case .failedToSubscribe(channel, let error, _, _) = notification { error } else { nil }
         }.first
     }
 }

@@ -110,9 +110,9 @@ import Testing
     func membersAreWhatTheListAndTheHashName(presence: String, members: [(String, JSONValue?)]) {
         let snapshot = PresenceSnapshot(
             list: MemberList(members.map { PresenceMember(userID: Name($0.0), info: $0.1.map { JSONText($0) }) }))
-        let answer = read(
+        let reply = read(
             "pusher_internal:subscription_succeeded", channel: "presence-room", data: #"{"presence":\#(presence)}"#)
-        #expect(answer == .success(.subscriptionSucceeded(channel: "presence-room", presence: snapshot)))
+        #expect(reply == .success(.subscriptionSucceeded(channel: "presence-room", presence: snapshot)))
     }
 
     // Proves P6.7.
@@ -135,16 +135,16 @@ import Testing
     // Proves P2.3, P6.12.
     @Test(arguments: [(#"{"subscription_count":3}"#, 3), (#"{"subscription_count":"3"}"#, 3), (#"{"subscription_count":0}"#, 0)])
     func countIsANumber(data: String, count: Int) {
-        let answer = read("pusher_internal:subscription_count", channel: "room", data: data)
-        #expect(answer == .success(.subscriptionCount(channel: "room", count: count)))
+        let reply = read("pusher_internal:subscription_count", channel: "room", data: data)
+        #expect(reply == .success(.subscriptionCount(channel: "room", count: count)))
     }
 
     @Test(arguments: [
         "{}", #"{"subscription_count":null}"#, #"{"subscription_count":1.5}"#, #"{"subscription_count":"many"}"#, "[3]", "3",
     ])
     func countWithoutANumberIsRefused(data: String) {
-        let answer = read("pusher_internal:subscription_count", channel: "room", data: data)
-        #expect(answer == missing("pusher_internal:subscription_count", "a subscription_count"))
+        let reply = read("pusher_internal:subscription_count", channel: "room", data: data)
+        #expect(reply == missing("pusher_internal:subscription_count", "a subscription_count"))
     }
 
     // MARK: Members
@@ -192,7 +192,7 @@ import Testing
         ], ["", #","channel":null"#, #","channel":"""#, #","channel":7"#])
     func channelIsIndispensable(event: String, member: String) {
         let data = #"{"subscription_count":3,"user_id":"bob","error":"no"}"#
-        let answer = read(#"{"event":"\#(event)"\#(member),"data":\#(data)}"#)
-        #expect(answer == .failure(.incomplete(event: Name(event), missing: "a channel")))
+        let reply = read(#"{"event":"\#(event)"\#(member),"data":\#(data)}"#)
+        #expect(reply == .failure(.incomplete(event: Name(event), missing: "a channel")))
     }
 }

@@ -87,12 +87,12 @@ struct TestEnvironmentTests {
     @Test func `Answers are late in virtual time`() throws {
         let url = try #require(URL(string: "https://example.com/a"))
         environment.session.stub("/a", .ok.delayed(by: .seconds(5)))
-        let isAnswered = Locked(false)
-        environment.session.dataTask(with: URLRequest(url: url)) { _, _, _ in isAnswered.withLock { $0 = true } }.resume()
+        let hasReply = Locked(false)
+        environment.session.dataTask(with: URLRequest(url: url)) { _, _, _ in hasReply.withLock { $0 = true } }.resume()
         environment.scheduler.advance(by: .seconds(4))
-        #expect(!isAnswered.withLock { $0 })
+        #expect(!hasReply.withLock { $0 })
         environment.scheduler.advance(by: .seconds(1))
-        #expect(isAnswered.withLock { $0 })
+        #expect(hasReply.withLock { $0 })
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

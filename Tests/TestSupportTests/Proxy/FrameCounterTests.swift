@@ -39,8 +39,8 @@ import Testing
     }
 
     @Test func whatIsNoWebSocketHasNoFrames() {
-        let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n".utf8) + [0x81, 0, 0x81, 0]
-        #expect(ends(in: answer, piece: 5) == [])
+        let reply = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n".utf8) + [0x81, 0, 0x81, 0]
+        #expect(ends(in: reply, piece: 5) == [])
         #expect(ends(in: [0, 1, 2, 3], piece: 1) == [])
     }
 

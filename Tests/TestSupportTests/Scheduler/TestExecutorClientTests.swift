@@ -40,7 +40,7 @@ struct TestExecutorClientTests {
             pusher.connect()
             let channel = pusher.subscribe("private-room")
             let names = Locked<[String]>([])
-            let consumer = executor.spawn {
+            let reader = executor.spawn {
                 for await event in channel.events(named: "news") { names.withLock { $0.append(event.data ?? "") } }
             }
             try await executor.eventually("the subscription") { channel.subscribed }
@@ -48,8 +48,8 @@ struct TestExecutorClientTests {
             try await executor.eventually("three events") { names.withLock { $0.count } == 3 }
             #expect(names.withLock { $0 } == ["1", "2", "3"])
             #expect(executor.scheduler.now == .seconds(2))
-            consumer.cancel()
-            await consumer.value
+            reader.cancel()
+            await reader.value
             pusher.disconnect()
         }
     }

@@ -47,14 +47,14 @@ struct TestExecutorFailureTests {
         let executor = TestExecutor()
         try await executor.run(time: .automatic) { executor in
             let timeout = executor.spawn { try? await executor.clock.sleep(for: .seconds(1)) }
-            let answer = Locked(false)
+            let reply = Locked(false)
             executor.spawn {
                 await executor.outside { for await _ in gate.stream {} }
-                answer.withLock { $0 = true }
+                reply.withLock { $0 = true }
             }
             await executor.settle()
             DispatchQueue.global().async { gate.continuation.finish() }
-            try await executor.eventually("the answer") { answer.withLock { $0 } }
+            try await executor.eventually("the answer") { reply.withLock { $0 } }
             #expect(executor.scheduler.now == .origin)
             await timeout.value
             #expect(executor.scheduler.now == .seconds(1))

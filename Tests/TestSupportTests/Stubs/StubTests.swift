@@ -32,33 +32,33 @@ struct StubTests {
     }
 
     /// What a request is answered with at once.
-    private func answer(_ method: String, _ path: String) -> String? {
+    private func reply(_ method: String, _ path: String) -> String? {
         send(method, path).withLock { $0 }
     }
 
     @Test func `The stub added last answers first, and can be taken back`() {
         session.stub("GET /a", StubResponse(text: "first"))
         let second = session.stub("/a", StubResponse(text: "second"))
-        #expect(answer("GET", "/a") == "200 second")
+        #expect(reply("GET", "/a") == "200 second")
         session.remove(second)
-        #expect(answer("GET", "/a") == "200 first")
+        #expect(reply("GET", "/a") == "200 first")
         session.stub(.any, .http(404))
         session.removeLastStub()
-        #expect(answer("GET", "/a") == "200 first")
+        #expect(reply("GET", "/a") == "200 first")
         session.removeAllStubs()
-        #expect(answer("GET", "/a")?.hasPrefix("nothing answers") == true)
+        #expect(reply("GET", "/a")?.hasPrefix("nothing answers") == true)
         #expect(session.stubs.isEmpty)
         #expect(second.callCount == 1)
     }
 
     @Test func `A sequence is gone through, and its last answer stays`() {
         session.stub("/a", .http(500), .http(500), .json(["ok": true]))
-        #expect((0..<4).map { _ in answer("GET", "/a") } == ["500 ", "500 ", #"200 {"ok":true}"#, #"200 {"ok":true}"#])
+        #expect((0..<4).map { _ in reply("GET", "/a") } == ["500 ", "500 ", #"200 {"ok":true}"#, #"200 {"ok":true}"#])
     }
 
     @Test func `A closure knows the request and the names in its path`() {
         let stub = session.stub("GET /users/{id}") { StubResponse(text: "user \($0.pathParameters["id"] ?? "?")") }
-        #expect(answer("GET", "/users/a%20b") == "200 user a b")
+        #expect(reply("GET", "/users/a%20b") == "200 user a b")
         #expect(stub.requests.map(\.path) == ["/users/a%20b"])
         #expect(stub.requests.first?.pathParameters == ["id": "a b"])
     }
@@ -66,7 +66,7 @@ struct StubTests {
     @Test func `A stub with a limit leaves the rest to the one before`() {
         session.stub("/a", StubResponse(text: "always"))
         session.stub("/a", StubResponse(text: "twice")).times(2)
-        #expect((0..<3).map { _ in answer("GET", "/a") } == ["200 twice", "200 twice", "200 always"])
+        #expect((0..<3).map { _ in reply("GET", "/a") } == ["200 twice", "200 twice", "200 always"])
     }
 
     @Test func `A scenario decides which stub answers`() {
@@ -74,13 +74,13 @@ struct StubTests {
         session.stub("GET /me", .http(401)).in(visit, state: "signed out")
         session.stub("POST /login", .ok).in(visit, state: "signed out", then: "signed in")
         session.stub("GET /me", StubResponse(text: "Ann")).in(visit, state: "signed in")
-        #expect(answer("GET", "/me") == "401 ")
-        #expect(answer("POST", "/login") == "200 ")
-        #expect(answer("GET", "/me") == "200 Ann")
+        #expect(reply("GET", "/me") == "401 ")
+        #expect(reply("POST", "/login") == "200 ")
+        #expect(reply("GET", "/me") == "200 Ann")
         #expect(visit.state == "signed in")
-        #expect(answer("POST", "/login")?.contains("scenario visit is in state signed in, not signed out") == true)
+        #expect(reply("POST", "/login")?.contains("scenario visit is in state signed in, not signed out") == true)
         visit.state = "signed out"
-        #expect(answer("GET", "/me") == "401 ")
+        #expect(reply("GET", "/me") == "401 ")
     }
 
     @Test func `Of many requests at a time, one leaves a scenario's state`() async {
@@ -88,7 +88,7 @@ struct StubTests {
         let winner = session.stub("/a", .ok).in(scenario, state: "before", then: "after")
         let loser = session.stub("/a", .http(409)).in(scenario, state: "after")
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<100 { group.addTask { _ = answer("GET", "/a") } }
+            for _ in 0..<100 { group.addTask { _ = reply("GET", "/a") } }
         }
         #expect((winner.callCount, loser.callCount) == (1, 99))
     }
@@ -106,7 +106,7 @@ struct StubTests {
         #expect(held.withLock { $0 } == nil)
         gate.open()
         #expect(held.withLock { $0 } == "200 held")
-        #expect(answer("GET", "/held") == "200 held")
+        #expect(reply("GET", "/held") == "200 held")
     }
 
     @Test func `A request cancelled while it is held or delayed is not answered`() {
@@ -126,7 +126,7 @@ struct StubTests {
     ])
     func `A fault is the error that URLSession would report`(fault: Fault, code: URLError.Code) {
         session.stub("/a", .fault(fault))
-        #expect(answer("GET", "/a") == "\(code.rawValue)")
+        #expect(reply("GET", "/a") == "\(code.rawValue)")
     }
 
     @Test func `A stalled request times out when URLSession would`() {
@@ -151,22 +151,22 @@ struct StubTests {
 
     @Test func `A stub that was asked against its will is reported after it was taken back, too`() {
         session.stub("/a", .ok).never()
-        _ = answer("GET", "/a")
+        _ = reply("GET", "/a")
         session.removeAllStubs()
         #expect(session.findings.map(\.kind) == [.unexpectedCall])
     }
 
     @Test func `A sequence with a limit has to be gone through to the limit`() {
         session.stub("/a", .http(1), .http(2), .http(3)).times(2)
-        _ = answer("GET", "/a")
+        _ = reply("GET", "/a")
         #expect(session.findings.map(\.kind) == [.unplayedStep])
-        _ = answer("GET", "/a")
+        _ = reply("GET", "/a")
         #expect(session.findings.isEmpty)
     }
 
     @Test func `A redirect is an answer like any other`() {
         session.stub("/a", .redirect(to: "https://example.com/b"))
-        #expect(answer("GET", "/a") == "302 ")
+        #expect(reply("GET", "/a") == "302 ")
     }
 
     @Test func `Secrets of a whole address, and of what lies in something secret, are not told`() {
@@ -193,14 +193,14 @@ struct StubTests {
 
     @Test func `A fault that a session can't do is an error that says who can`() {
         session.stub("/a", .fault(.wrongAcceptKey))
-        #expect(answer("GET", "/a") == "mockSession can't do wrongAcceptKey; it exists at: localServer, mockWebSocket")
+        #expect(reply("GET", "/a") == "mockSession can't do wrongAcceptKey; it exists at: localServer, mockWebSocket")
     }
 
     @Test func `The nearest stubs are named first`() {
         session.stub("POST /a/b", .ok)
         session.stub("GET /a/c", .ok)
         session.stub("DELETE https://other.example.com/", .ok)
-        let report = answer("GET", "/a/b") ?? ""
+        let report = reply("GET", "/a/b") ?? ""
         let lines = report.split(separator: "\n").map { $0.prefix { $0 != "(" } }
         #expect(
             lines == [
@@ -215,7 +215,7 @@ struct StubTests {
         try Data("[1]".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         session.stub("/a", try .file(at: file.path))
-        #expect(answer("GET", "/a") == "200 [1]")
+        #expect(reply("GET", "/a") == "200 [1]")
         #expect(throws: (any Error).self) { try StubResponse.file(at: file.path + ".missing") }
     }
 
@@ -225,7 +225,7 @@ struct StubTests {
                 group.addTask {
                     let test = StubTests()
                     test.session.stub("GET /a", StubResponse(text: "\(index)"))
-                    return (index, (0..<200).map { _ in test.answer("GET", "/a") })
+                    return (index, (0..<200).map { _ in test.reply("GET", "/a") })
                 }
             }
             return await group.reduce(into: [:]) { $0[$1.0] = Set($1.1) }

@@ -24,14 +24,14 @@ struct RecordingSessionTests {
         URLRequest(url: try #require(URL(string: url)))
     }
 
-    private func answer(_ status: Int, _ text: String, to url: String = "https://a.example/x") throws {
+    private func reply(_ status: Int, _ text: String, to url: String = "https://a.example/x") throws {
         let url = try #require(URL(string: url))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         session.mockResponse = (Data(text.utf8), response, nil)
     }
 
     @Test func `The answer comes as the session behind it gave it, and its status is recorded before`() throws {
-        try answer(201, "made")
+        try reply(201, "made")
         let statuses = Locked<[String?]>([])
         let recorder = rig.recorder
         recorder.recording(session).dataTask(with: try request()) { _, _, _ in
@@ -58,7 +58,7 @@ struct RecordingSessionTests {
     @Test func `A cancelled request hears of it once`() throws {
         let scheduler = TestScheduler()
         session.delivery = .scheduled(scheduler, after: .seconds(1))
-        try answer(200, "late")
+        try reply(200, "late")
         let task = task(try request())
         task.resume()
         task.cancel()
@@ -70,7 +70,7 @@ struct RecordingSessionTests {
     @Test func `An answer to a request of an earlier recording is passed over`() throws {
         let scheduler = TestScheduler()
         session.delivery = .scheduled(scheduler, after: .seconds(1))
-        try answer(200, "late")
+        try reply(200, "late")
         task(try request()).resume()
         rig.recorder.start()
         rig.get("https://b.example/")
@@ -80,7 +80,7 @@ struct RecordingSessionTests {
     }
 
     @Test func `Nothing is recorded between stop and start, and everything still works`() throws {
-        try answer(200, "ok")
+        try reply(200, "ok")
         rig.recorder.stop()
         task(try request()).resume()
         rig.recorder.record(RecordedRequest(url: "https://a.example/"))
@@ -108,7 +108,7 @@ struct RecordingSessionTests {
 
     @Test func `Requests from many threads are all recorded`() throws {
         let recorder = rig.recorder
-        try answer(200, "ok")
+        try reply(200, "ok")
         let recording = recorder.recording(session)
         let request = try request()
         DispatchQueue.concurrentPerform(iterations: 200) { _ in

@@ -111,5 +111,5 @@ struct TrafficPusherTests {
 }
 
 extension RecordingDelegate {
-    fileprivate var signedIn: Bool { happenings.contains(.signedIn(userID: "ann")) }
+    fileprivate var signedIn: Bool { notifications.contains(.signedIn(userID: "ann")) }
 }

@@ -30,7 +30,7 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 
     /// The user was signed in; after a reconnect, again.
-    func signedIn(userId: String)
+    func signedIn(userID: String)
 
     /// The user could not be signed in. The next connection tries again; so does ``Pusher/signIn()``.
     func failedToSignIn(error: PusherError)
@@ -60,7 +60,7 @@ extension PusherDelegate {
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
 
     /// Ignores the news.
-    public func signedIn(userId: String) {}
+    public func signedIn(userID: String) {}
 
     /// Ignores the failure.
     public func failedToSignIn(error: PusherError) {}

@@ -51,7 +51,7 @@ struct CostPlace: Sendable {
         case .text: shape.filled(room)
         case .value: (value, filled.pieces)
         case .quoted: (Self.quoted(value), filled.pieces)
-        case .encrypted: (CostScene.sealed(shape.bytes(room * 3 / 4)), filled.pieces)
+        case .encrypted: (CostScene.encrypted(shape.bytes(room * 3 / 4)), filled.pieces)
         }
     }
 

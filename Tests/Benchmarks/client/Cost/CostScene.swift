@@ -16,11 +16,11 @@ enum CostScene: Sendable {
     private static let room = "private-encrypted-room"
 
     /// Data that the client can open.
-    static func sealed(_ data: [UInt8]) -> [UInt8] {
+    static func encrypted(_ data: [UInt8]) -> [UInt8] {
         let nonce = [UInt8](repeating: 1, count: SecretBox.nonceLength)
         let key = SecretBox.sharedSecret(channel: room, masterKey: masterKey)
-        let sealed = Data(SecretBox.seal(data, nonce: nonce, key: key) ?? []).base64EncodedString()
-        return Array(#"{"nonce":"\#(Data(nonce).base64EncodedString())","ciphertext":"\#(sealed)"}"#.utf8)
+        let encrypted = Data(SecretBox.seal(data, nonce: nonce, key: key) ?? []).base64EncodedString()
+        return Array(#"{"nonce":"\#(Data(nonce).base64EncodedString())","ciphertext":"\#(encrypted)"}"#.utf8)
     }
 
     /// What the server says to get there.

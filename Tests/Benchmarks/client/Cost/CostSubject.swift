@@ -80,7 +80,7 @@ private func take(_ text: String) {
 private final class Listener: PusherDelegate, Sendable {
     func debugLog(message: String) { take(message) }
     func subscribedToChannel(name: String) { take(name) }
-    func signedIn(userId: String) { take(userId) }
+    func signedIn(userID: String) { take(userID) }
     func failedToSignIn(error: PusherError) { take(error.message) }
     func receivedError(error: PusherError) { take(error.message) }
 

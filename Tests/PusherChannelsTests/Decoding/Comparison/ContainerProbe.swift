@@ -2,7 +2,7 @@ import Foundation
 
 /// What a value's containers answer to questions, among them those that no type would ask.
 struct ContainerProbe: Decodable, Equatable {
-    private(set) var answers: [String] = []
+    private(set) var values: [String] = []
 
     private enum Keys: String, CodingKey {
         case a, b, c
@@ -21,15 +21,15 @@ struct ContainerProbe: Decodable, Equatable {
         ask("single path") { DecoderComparison.path(single.codingPath) }
     }
 
-    private mutating func note(_ question: String, _ answer: Any) {
-        answers.append("\(question): \(answer)")
+    private mutating func note(_ property: String, _ value: Any) {
+        values.append("\(property): \(value)")
     }
 
-    private mutating func ask(_ question: String, _ answer: () throws -> Any) {
+    private mutating func ask(_ property: String, _ value: () throws -> Any) {
         do {
-            note(question, try answer())
+            note(property, try value())
         } catch {
-            note(question, DecoderComparison.description(of: error))
+            note(property, DecoderComparison.description(of: error))
         }
     }
 

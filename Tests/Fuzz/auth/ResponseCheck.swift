@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 /// A response, and what must become of it for those who asked.
-struct Answer {
+struct ResponseCheck {
     private static let endpoint = "http://127.0.0.1/auth"
     private static let url = URL(string: endpoint)
 
@@ -15,7 +15,7 @@ struct Answer {
         self.response = response
     }
 
-    func check(_ asked: Question) {
+    func check(_ asked: AuthorizationSubject) {
         let result = result(of: asked)
         checkOutcome(result, of: asked)
         checkSecrecy(result, of: asked)
@@ -29,11 +29,12 @@ struct Answer {
         let shown: String
     }
 
-    private func result(of asked: Question) -> Outcome {
-        guard let url = Self.url, case .success((let data, let answer)) = response.result(of: url, endpoint: "127.0.0.1") else {
+    private func result(of asked: AuthorizationSubject) -> Outcome {
+        guard let url = Self.url, case .success((let data, let httpResponse)) = response.result(of: url, endpoint: "127.0.0.1")
+        else {
             fatalError("Foundation makes no response of \(response)")
         }
-        let (session, outcomes) = (FixedSession(data: data, response: answer), Locked<[Outcome]>([]))
+        let (session, outcomes) = (FixedSession(data: data, response: httpResponse), Locked<[Outcome]>([]))
         switch asked {
         case .user:
             let authorizer = UserAuthorizer(method: .endpoint(Self.endpoint), key: "key", environment: Self.environment)
@@ -55,7 +56,7 @@ struct Answer {
 
     private static let environment = PusherEnvironment(httpSession: FixedSession(data: Data(), response: nil))
 
-    private func checkOutcome(_ outcome: Outcome, of asked: Question) {
+    private func checkOutcome(_ outcome: Outcome, of asked: AuthorizationSubject) {
         let body = String(decoding: response.body, as: UTF8.self)
         let isGood = (200..<300).contains(response.status)
         let expected = isGood ? asked.authorization(in: body) : nil
@@ -79,7 +80,7 @@ struct Answer {
     // MARK: What it tells
 
     /// Whatever the secret, it looks the same: whether it stands for the body's texts, before it or behind it.
-    private func checkSecrecy(_ outcome: Outcome, of asked: Question) {
+    private func checkSecrecy(_ outcome: Outcome, of asked: AuthorizationSubject) {
         let body = String(decoding: response.body, as: UTF8.self)
         let places: [(String) -> String] = [
             { secret in JSONValue(ifJSON: body)?.mapTexts { "\(secret):\($0)" }.text ?? secret },
@@ -91,14 +92,14 @@ struct Answer {
             let shown = ["hunter2", "swordfs"].map { secret in
                 let changed = HTTPResponse(
                     status: response.status, fields: response.fields, body: Array(place(secret).utf8), reuse: nil)
-                return Answer(changed).result(of: asked).shown
+                return ResponseCheck(changed).result(of: asked).shown
             }
             require(shown[0] == shown[1], "it shows a secret: \(shown[0])")
         }
     }
 }
 
-extension Answer.Outcome {
+extension ResponseCheck.Outcome {
     /// A failure's body is what the endpoint says to its own user, who gets it as it is; it is shown nowhere.
     fileprivate init<Auth>(_ result: Result<Auth, AuthorizationFailure>, _ parts: (Auth) -> [String?]) {
         self.parts = result.map(parts)

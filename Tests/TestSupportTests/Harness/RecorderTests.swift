@@ -3,30 +3,30 @@ import Testing
 
 @testable import TestSupport
 
-@Suite struct JournalTests {
+@Suite struct RecorderTests {
     /// Asked again about everything with each that comes, a recorder of many events would take the square of their number.
     @Test func `Who waits is asked about each entry when it comes, not again with each that follows`() async throws {
-        let journal = Journal<Int>()
+        let recorder = Recorder<Int>()
         let asked = Locked(0)
-        async let wanted = journal.next("999", within: .seconds(30)) { number in
+        async let wanted = recorder.next("999", within: .seconds(30)) { number in
             asked.withLock { $0 += 1 }
             return number == 999
         }
-        journal.append(0)
+        recorder.append(0)
         while asked.withLock({ $0 }) == 0, !Task.isCancelled { await Task.yield() }
-        for number in 1..<1_000 { journal.append(number) }
+        for number in 1..<1_000 { recorder.append(number) }
         #expect(try await wanted == 999)
         // Two threads at a time may ask twice; with each entry about all before it would be half a million.
         #expect(asked.withLock { $0 } < 3_000)
     }
 
     @Test func `Whoever passes over what came before leaves the rest`() async throws {
-        let journal = Journal<Int>()
-        for number in 0..<6 { journal.append(number) }
-        _ = try await journal.next("1", within: .zero) { $0 == 1 }
-        _ = try await journal.next("3", within: .zero, passingOver: true) { $0 == 3 }
-        #expect(try await journal.next("any", within: .zero) { _ in true } == 4)
-        #expect(try await journal.next("any", within: .zero) { _ in true } == 5)
-        await #expect(throws: NothingCame.self) { try await journal.next("any", within: .zero) { _ in true } }
+        let recorder = Recorder<Int>()
+        for number in 0..<6 { recorder.append(number) }
+        _ = try await recorder.next("1", within: .zero) { $0 == 1 }
+        _ = try await recorder.next("3", within: .zero, passingOver: true) { $0 == 3 }
+        #expect(try await recorder.next("any", within: .zero) { _ in true } == 4)
+        #expect(try await recorder.next("any", within: .zero) { _ in true } == 5)
+        await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { _ in true } }
     }
 }

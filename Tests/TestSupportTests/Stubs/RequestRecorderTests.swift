@@ -6,7 +6,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-struct RequestJournalTests {
+struct RequestRecorderTests {
     private let session = MockSession(delivery: .immediate)
 
     init() {

@@ -1,5 +1,5 @@
 /// An answer as RFC 6455, 4.1, has it, in bytes: no text is compared, so that no knowledge of Unicode comes in.
-struct ReferenceAnswer {
+struct ReferenceResponse {
     let status: Int
     let fields: [(name: [UInt8], value: [UInt8])]
 

@@ -1,5 +1,5 @@
 /// What the endpoint is asked for.
-enum Question: Equatable {
+enum AuthorizationSubject: Equatable {
     case channel(String)
     case user
 

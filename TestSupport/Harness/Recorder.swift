@@ -1,7 +1,7 @@
 import PusherChannels
 
 /// What happened, in order, to be looked at or waited for. All members may be called from any thread.
-public final class Journal<Entry: Sendable>: Sendable {
+public final class Recorder<Entry: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isWanted: @Sendable (Entry) -> Bool
         let passesOver: Bool

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// What a client tells its program, as values to wait for.
-enum Happening: Sendable {
+enum ClientNotification: Sendable {
     case state(ConnectionState)
     case subscribed(String)
     case gap(String, since: Date)
@@ -21,23 +21,23 @@ enum Happening: Sendable {
 }
 
 /// Turns a client's calls into a stream.
-final class Happenings: PusherDelegate, Sendable {
-    let stream: AsyncStream<Happening>
-    private let continuation: AsyncStream<Happening>.Continuation
+final class ClientNotifications: PusherDelegate, Sendable {
+    let stream: AsyncStream<ClientNotification>
+    private let continuation: AsyncStream<ClientNotification>.Continuation
 
     init() {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    func add(_ happening: Happening) {
-        continuation.yield(happening)
+    func add(_ notification: ClientNotification) {
+        continuation.yield(notification)
     }
 
     /// Disconnects a client and waits for its goodbye: a process that ends before it leaves the server a broken connection.
     func end(_ pusher: Pusher) async {
         pusher.disconnect()
-        for await happening in stream {
-            if case .state(.disconnected) = happening { return }
+        for await notification in stream {
+            if case .state(.disconnected) = notification { return }
         }
     }
 
