@@ -2,15 +2,15 @@ extension Pusher {
     /// Every event of every channel, and those without one.
     public var events: PusherStream<PusherEvent> { events(buffering: StreamBuffering()) }
 
-    /// The same with a buffer of another size or another overflow policy.
+    /// Returns this stream with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
         PusherStream(source: connection.core.events(buffering))
     }
 
-    /// How the connection fares, and why.
+    /// The changes of the connection's state, with their reasons.
     public var connectionStates: PusherStream<ConnectionStateChange> { connectionStates(buffering: StreamBuffering()) }
 
-    /// The same with a buffer of another size or another overflow policy.
+    /// Returns this stream with a buffer of another size or another overflow policy.
     public func connectionStates(buffering: StreamBuffering) -> PusherStream<ConnectionStateChange> {
         PusherStream(source: connection.core.states(buffering))
     }
@@ -20,7 +20,7 @@ extension PusherChannel {
     /// Every event of the channel, the protocol's own under their public names among them.
     public var events: PusherStream<PusherEvent> { events(buffering: StreamBuffering()) }
 
-    /// The same with a buffer of another size or another overflow policy.
+    /// Returns this stream with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
         PusherStream(source: connection.core.events(of: channel, buffering))
     }
@@ -32,10 +32,10 @@ extension PusherChannel {
 }
 
 extension PusherPresenceChannel {
-    /// Who joins and who leaves; after a reconnect, the difference it made.
+    /// The members who join and leave; after a reconnect, the difference it made.
     public var memberChanges: PusherStream<PresenceChange> { memberChanges(buffering: StreamBuffering()) }
 
-    /// The same with a buffer of another size or another overflow policy.
+    /// Returns this stream with a buffer of another size or another overflow policy.
     public func memberChanges(buffering: StreamBuffering) -> PusherStream<PresenceChange> {
         PusherStream(source: connection.core.members(of: channel, buffering))
     }

@@ -7,7 +7,7 @@
 /// news.bind(eventName: "headline") { event in print(event.data ?? "") }
 /// ```
 ///
-/// What is subscribed to is what the application *wants*: subscriptions can be made before connecting and outlive every lost
+/// Subscriptions are what the application *wants*: they can be made before connecting and outlive every lost
 /// connection. All members may be used from any thread.
 ///
 /// The client disconnects when nothing refers to it or to one of its channels any more, and logs that. Keep it in a property, or
@@ -43,7 +43,7 @@ public final class Pusher: Sendable {
 
     /// Asks for a channel; the subscription is made as soon as there is a connection, and again after each reconnect.
     ///
-    /// Whether it succeeds the delegate hears, and so do bindings to `pusher:subscription_succeeded` and
+    /// The delegate hears whether it succeeds, and so do bindings to `pusher:subscription_succeeded` and
     /// `pusher:subscription_error`. A channel that failed is tried again by calling this again, and on the next connection.
     /// `auth` is used once, instead of asking for an authorization; as it is signed for one socket id, later connections ask
     /// as ``PusherClientOptions/authMethod`` says. The result for a presence channel is a ``PusherPresenceChannel``.
@@ -65,7 +65,7 @@ public final class Pusher: Sendable {
         return connection.channel(name, connection.core.subscribe(name, auth: auth, callbacks: callbacks))
     }
 
-    /// The same for a presence channel, with its type as the result; a name that doesn't begin with `presence-` gives a channel
+    /// Subscribes to a presence channel and returns it as one; a name that doesn't begin with `presence-` gives a channel
     /// that never has members.
     @preconcurrency
     @discardableResult
@@ -108,7 +108,7 @@ public final class Pusher: Sendable {
         try await user.signIn()
     }
 
-    /// The same with a callback, which is called once, where ``PusherClientOptions/delivery`` says.
+    /// Signs the user in and calls back once, where ``PusherClientOptions/delivery`` says.
     @preconcurrency
     public func signIn(completionHandler: @escaping @Sendable (Result<String, PusherError>) -> Void) {
         user.signIn(completionHandler: completionHandler)

@@ -35,17 +35,17 @@ public class PusherChannel: @unchecked Sendable {
 
     // MARK: State
 
-    /// What kind of channel it is.
+    /// The channel's type, which its name tells.
     public var type: PusherChannelType { PusherChannelType(name: name) }
 
-    /// Whether the server has confirmed the subscription on the connection that is up now.
+    /// Indicates whether the server has confirmed the subscription on the connection that is up now.
     public var subscribed: Bool { read(\.isSubscribed) ?? false }
 
-    /// Whether the subscription failed for good: it is asked for again with the next connection, or when the application subscribes
-    /// once more. False while it is on its way, and while it waits to be tried again; true for a handle that is idle.
+    /// Indicates whether the subscription failed for good: it is asked for again with the next connection, or when the application
+    /// subscribes once more. False while it is on its way, and while it waits to be tried again; true for a handle that is idle.
     public var hasFailed: Bool { read { $0.state == .failed } ?? true }
 
-    /// How many connections are subscribed, if the server tells (an option of the app, never on presence channels).
+    /// The number of connections that are subscribed, if the server tells (an option of the app, never on presence channels).
     public var subscriptionCount: Int? { read(\.subscriptionCount) ?? nil }
 
     // MARK: Events
@@ -89,7 +89,7 @@ public class PusherChannel: @unchecked Sendable {
         }
     }
 
-    /// The same with data that `JSONSerialization` accepts, as PusherSwift takes it.
+    /// Sends a client event with data that `JSONSerialization` accepts, as PusherSwift takes it.
     @discardableResult
     public func trigger(eventName: String, data: Any) -> TriggerResult {
         guard let json = Data(json: data) else {

@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Logging
 
-/// How a client connects, is authorized and calls back.
+/// The settings of a client: how it connects, is authorized and calls back.
 public struct PusherClientOptions: Sendable {
-    /// How subscriptions to private and presence channels are authorized.
+    /// The way in which subscriptions to private and presence channels are authorized.
     public var authMethod: AuthMethod
-    /// How this client's user is signed in.
+    /// The way in which this client's user is signed in.
     public var userAuthMethod: UserAuthMethod
-    /// Whether a lost connection is made again; without, the state becomes `disconnected`.
+    /// Indicates whether a lost connection is made again; without, the state becomes `disconnected`.
     public var autoReconnect: Bool
     /// The server.
     public var host: PusherHost
@@ -16,9 +16,9 @@ public struct PusherClientOptions: Sendable {
     public var port: Int?
     /// A path in front of the protocol's own, for servers behind a proxy; nil for none.
     public var path: String?
-    /// Whether to use TLS.
+    /// Indicates whether to use TLS.
     public var useTLS: Bool
-    /// How to secure connections, and requests to authorization endpoints; these unless the session that makes them is one of
+    /// The TLS settings of connections, and requests to authorization endpoints; these unless the session that makes them is one of
     /// yours (``PusherEnvironment/httpSession``).
     public var tls: TLSConfiguration
     /// The way to the server, and to authorization endpoints; the latter unless the session that makes the requests is one of
@@ -32,10 +32,11 @@ public struct PusherClientOptions: Sendable {
     /// The largest message to take from the server, in bytes; a larger one ends the connection with close code 1009. With zero or less
     /// that is every message.
     public var maximumMessageSize: Int
-    /// How many redirects of the WebSocket upgrade to follow, one after the other; zero or less for none. They never lead from TLS to plain text, and
+    /// The largest number of redirects of the WebSocket upgrade that are followed, one after the other; zero or less for none. They
+    /// never lead from TLS to plain text, and
     /// ``headers`` aren't sent to another host.
     public var maximumRedirects: Int
-    /// Whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port
+    /// Indicates whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port
     /// stays as set.
     public var upgradesToTLS: Bool
     /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120, a tenth
@@ -43,23 +44,23 @@ public struct PusherClientOptions: Sendable {
     /// servers count only what clients send. Stay below the time after which something in between ends silent connections: with nginx that is 60 s by default
     /// (`proxy_read_timeout`).
     public var activityTimeout: TimeInterval?
-    /// How long each step may take.
+    /// The time that each step may take.
     public var timeouts: ConnectionTimeouts
     /// When a lost connection is tried again.
     public var reconnectPolicy: ReconnectPolicy
-    /// What is checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
+    /// The limits that are checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
     public var limits: ProtocolLimits
-    /// How many authorizations of channels are asked for at a time; more wait for their turn, in the order of the subscriptions.
-    /// One at least.
+    /// The largest number of authorizations of channels that are asked for at a time; more wait for their turn, in the order of the
+    /// subscriptions. One at least.
     public var concurrentAuthorizations: Int
-    /// How much may wait on the queue that ``delivery`` names; one at least. When there is more, nothing is read from the connection until half
-    /// of it was delivered; after ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``) and their channels are
-    /// said to have missed some.
+    /// The largest number of calls that may wait on the queue that ``delivery`` names; one at least. When there is more, nothing is
+    /// read from the connection until half of it was delivered; after ``pauseLimit``, events are dropped
+    /// (``PusherConnection/droppedEvents``) and their channels are said to have missed some.
     public var deliveryLimit: Int
-    /// How many bytes the messages that wait there may have together; past them the same as past ``deliveryLimit``.
+    /// The largest number of bytes of the messages that wait there; past them the same happens as past ``deliveryLimit``.
     public var deliveryByteLimit: Int
-    /// How long nothing is read from the connection while streams or the delivery queue are full. Servers wait for a pong for
-    /// half a minute or more: stay below that. What is negative counts as zero.
+    /// The longest time for which nothing is read from the connection while streams or the delivery queue are full. Servers wait for a
+    /// pong for half a minute or more: stay below that. What is negative counts as zero.
     public var pauseLimit: Duration
     /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
     ///
@@ -121,7 +122,7 @@ public struct PusherClientOptions: Sendable {
         self.logger = logger
     }
 
-    /// What a connection opens; the protocol adds its path.
+    /// The request that opens a connection; the protocol adds its path.
     func webSocketRequest(secure: Bool) -> WebSocketRequest {
         WebSocketRequest(
             secure: secure, host: host.stringValue, port: port ?? (secure ? 443 : 80), path: "/", headers: headers, tls: tls,

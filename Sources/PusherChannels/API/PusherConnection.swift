@@ -41,12 +41,12 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// Where the connection stands.
     public var connectionState: ConnectionState { core.read(\.state) }
 
-    /// How long it is until the next attempt at a lost connection; nil unless one is waited for.
+    /// The time until the next attempt at a lost connection; nil unless one is waited for.
     public var timeToNextAttempt: Duration? {
         core.read(\.nextAttempt).map { max($0 - environment.scheduler.now, .zero) }
     }
 
-    /// How many events were not delivered to closures because the queue for them was behind for longer than
+    /// The number of events that were not delivered to closures because the queue for them was behind for longer than
     /// ``PusherClientOptions/pauseLimit``.
     public var droppedEvents: Int { core.readState(\.backlog.dropped) }
 
@@ -82,7 +82,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { core.replace(\.session, with: newValue) }
     }
 
-    /// The same as ``session``, in PusherSwift's spelling.
+    /// The ``session``, in PusherSwift's spelling.
     public var URLSession: any HTTPSession {
         get { session }
         set { session = newValue }
@@ -121,7 +121,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { core.handle(.reconnectPolicy(newValue)) }
     }
 
-    /// How many attempts in a row may fail; nil for no limit, zero or less for none. PusherSwift's name for a part of ``reconnectPolicy``.
+    /// The largest number of attempts in a row that may fail; nil for no limit, zero or less for none. PusherSwift's name for a part
+    /// of ``reconnectPolicy``.
     public var reconnectAttemptsMax: Int? {
         get { reconnectPolicy.maximumAttempts }
         set { reconnectPolicy.maximumAttempts = newValue }

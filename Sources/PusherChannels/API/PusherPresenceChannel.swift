@@ -10,7 +10,7 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
         (read(\.presentMembers.members) ?? []).map(PusherPresenceChannelMember.init)
     }
 
-    /// How many members there are.
+    /// The number of members.
     public var count: Int { read(\.presentMembers.count) ?? 0 }
 
     /// The member with this user id.

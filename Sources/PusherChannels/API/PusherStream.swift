@@ -1,4 +1,4 @@
-/// What happens, as a sequence to loop over.
+/// An asynchronous sequence of what happens on a connection.
 ///
 /// A stream begins when it is made, holds what comes until it is read, and ends with the client or when its reader is too slow (see
 /// ``StreamBuffering``). It counts until it and its iterators are gone; one that nobody reads holds the others up, so let go of it.
@@ -30,10 +30,10 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
 
     let source: StreamSource<Element>
 
-    /// How many elements were dropped because there was no room.
+    /// The number of elements that were dropped because there was no room.
     public var dropped: Int { source.read(\.dropped) ?? 0 }
 
-    /// Why the stream ended before the client did: `readerTooSlow`; nil otherwise.
+    /// The reason why the stream ended before the client did: `readerTooSlow`; nil otherwise.
     public var failure: PusherError? { source.read(\.failure) ?? nil }
 
     /// The next element, also when the task was cancelled: for what comes to an end by itself. For streams that drop the oldest, of which

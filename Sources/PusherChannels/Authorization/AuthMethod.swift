@@ -1,6 +1,6 @@
-/// How a client is authorized to subscribe to private, presence and encrypted channels.
+/// A way to authorize a client to subscribe to private, presence and encrypted channels.
 ///
-/// What it holds of the application's is called on the thread that brought the need for an authorization, on Linux mostly the one
+/// The application's code in it is called on the thread that brought the need for an authorization, on Linux mostly the one
 /// that serves all connections: code that blocks stops them all. `async` code runs in a task of its own. Its description shows no
 /// secret.
 public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -18,7 +18,7 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     case inline(secret: String, encryptionMasterKey: String? = nil)
     /// The application gets the authorization with `async` code.
     ///
-    /// What it throws becomes the failure of that subscription, its description the message; the call is made again after a
+    /// An error that it throws becomes the failure of that subscription, its description the message; the call is made again after a
     /// while, unless it threw a `PusherError(.authorization, code: …)` with a code from 400 to 499. It is cancelled when its
     /// answer is wanted no longer.
     case customHandler(@Sendable (_ socketID: String, _ channelName: String) async throws -> PusherAuth)
@@ -38,7 +38,7 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
         }
     }
 
-    /// The same as ``description``.
+    /// The ``description``.
     public var debugDescription: String { description }
 
     /// Nothing to look into: `dump` must not show a secret either.

@@ -56,7 +56,7 @@ enum AuthResponse {
         }
     }
 
-    /// Why an answer is no authorization.
+    /// The reason why a response holds no authorization.
     struct Unusable: Error {
         let problem: String
     }

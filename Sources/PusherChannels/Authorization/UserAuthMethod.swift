@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// How a client gets the authorization to sign its user in.
+/// A way to get the authorization to sign a client's user in.
 ///
-/// What it holds of the application's is called on the thread that brought the need for it, on Linux mostly the one that serves all
+/// The application's code in it is called on the thread that brought the need for it, on Linux mostly the one that serves all
 /// connections: code that blocks stops them all. `async` code runs in a task of its own. Its description shows no secret.
 public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A form POST to this address, with `socket_id`; the answer is JSON with `auth` and `user_data`.
@@ -36,7 +36,7 @@ public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugString
         }
     }
 
-    /// The same as ``description``.
+    /// The ``description``.
     public var debugDescription: String { description }
 
     /// Nothing to look into: `dump` must not show a secret either.

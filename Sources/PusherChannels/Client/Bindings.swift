@@ -8,7 +8,7 @@ struct Binding: Sendable {
 struct Bindings: Sendable {
     private var byEvent: [Name: [Binding]] = [:]
 
-    /// How many there are.
+    /// The number of them.
     private(set) var count = 0
 
     subscript(event: Name) -> [Binding] { byEvent[event] ?? [] }

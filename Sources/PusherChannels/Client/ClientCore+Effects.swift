@@ -2,7 +2,7 @@ import Logging
 
 /// Does what the machine wants done: the one place where effects meet the world. Used by one thread at a time.
 extension ClientCore {
-    /// What is being authorized.
+    /// The subject of an authorization.
     enum Authorization: Hashable {
         case channel(SubscriptionAttempt)
         case user(UserMachine.Attempt)

@@ -1,4 +1,4 @@
-/// Who listens: what the objects of the API do for the application.
+/// Listeners: the work of the API's objects for the application.
 extension ClientCore {
     typealias Callback = @Sendable (PusherEvent) -> Void
 

@@ -1,4 +1,4 @@
-/// What the socket reports.
+/// The reports of the socket.
 extension ClientCore {
     func webSocketDidOpen(attempt: ConnectionAttempt) {
         handle(.socketOpened(attempt))
@@ -16,7 +16,7 @@ extension ClientCore {
         }
     }
 
-    /// What is larger is decoded before the lock is taken, so that nobody waits for it who only wants to know the state.
+    /// A larger batch is decoded before the lock is taken, so that nobody waits for it who only wants to know the state.
     private static let largestBatchDecodedUnderLock = 1 << 17
 
     private func receiveLarge(_ messages: borrowing MessageBatch, _ attempt: ConnectionAttempt) {

@@ -22,16 +22,16 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var streams = Streams()
         var backlog: DeliveryBacklog
 
-        /// What the machine wants done, until it is sorted.
+        /// The machine's effects, until they are sorted.
         var effects: [Effect] = []
-        /// What is to be done outside the lock, in order.
+        /// The effects to carry out outside the lock, in order.
         var commands: [Effect] = []
-        /// What is to be delivered by the thread that drains.
+        /// The deliveries that the thread that drains has to make.
         var deliveries: [Delivery] = []
         var isDraining = false
-        /// What the machine was told last of those that events wait for.
+        /// The last thing that the machine was told of those that events wait for.
         var isReaderOver = false
-        /// What was taken out and may hold something of the application's, whose end may do anything: let go of outside the lock.
+        /// Objects that were taken out and may hold something of the application's, whose end may do anything: let go of outside the lock.
         var removed: [any Sendable] = []
     }
 
@@ -110,7 +110,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         return result
     }
 
-    /// What a change has as a consequence outside the lock.
+    /// The consequences of a change outside the lock.
     private struct Aftermath {
         var wakeUps: [() -> Void]
         var removed: [any Sendable]
@@ -135,7 +135,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     // MARK: Draining
 
-    /// What one round of draining does, outside the lock.
+    /// The work of one round of draining, outside the lock.
     struct Work {
         var commands: [Effect] = []
         var deliveries: Deliveries?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a connection opens: the server's request, with the path of the application.
+/// The request that opens a connection: the server's, with the path of the application.
 struct ConnectionTarget: Sendable {
     let key: String
     let pathPrefix: String?

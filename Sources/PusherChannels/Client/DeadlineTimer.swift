@@ -3,7 +3,7 @@
 ///
 /// It is a value that knows what is to be set; its owner does that, and says which timer has rung.
 struct DeadlineTimer: Sendable {
-    /// What the owner is to do: cancel the timer there was, and set one for the deadline if there is one.
+    /// The owner's task: cancel the timer there was, and set one for the deadline if there is one.
     struct Change {
         let previous: (any ScheduledAction)?
         let deadline: Instant?
@@ -14,7 +14,7 @@ struct DeadlineTimer: Sendable {
     private var action: (any ScheduledAction)?
     private var number = 0
 
-    /// What is to be done for a timer that rings at a deadline; nil if it is set well.
+    /// Returns the change that makes a timer ring at a deadline; nil if it is set well.
     mutating func change(for next: Instant?) -> Change? {
         switch (deadline, next) {
         case (nil, nil): return nil

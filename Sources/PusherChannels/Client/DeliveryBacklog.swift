@@ -1,4 +1,4 @@
-/// What waits on the application's delivery queue: past the limits the server has to wait, and past the time for that, events are
+/// The deliveries that wait on the application's queue: past the limits the server has to wait, and past the time for that, events are
 /// dropped until half of them is free again.
 struct DeliveryBacklog: Sendable {
     private(set) var watermark: Watermark
@@ -12,7 +12,7 @@ struct DeliveryBacklog: Sendable {
         watermark = Watermark(limit: limit, byteLimit: byteLimit)
     }
 
-    /// Whether the server has to wait.
+    /// Indicates whether the server has to wait.
     var isOver: Bool { watermark.state == .over }
 
     mutating func pauseLimitReached(heardUpTo time: Instant) {
@@ -21,7 +21,7 @@ struct DeliveryBacklog: Sendable {
         if losses.isEmpty { heardUpTo = time }
     }
 
-    /// Whether there is room for something that is about to wait. Events can be missed, as on any bad connection; news about the
+    /// Returns whether there is room for something that is about to wait. Events can be missed, as on any bad connection; news about the
     /// connection and its channels can not.
     mutating func admits(_ delivery: Delivery) -> Bool {
         guard watermark.state == .dropping, let envelope = delivery.envelope, !envelope.event.begins(with: "pusher:")
@@ -31,7 +31,7 @@ struct DeliveryBacklog: Sendable {
         return false
     }
 
-    /// Whether there is room for a line that only informs, which can be missed like an event.
+    /// Indicates whether there is room for a line that only informs, which can be missed like an event.
     var admitsLines: Bool { watermark.state != .dropping }
 
     mutating func add(count: Int, bytes: Int) {
@@ -57,6 +57,6 @@ extension Delivery {
         }
     }
 
-    /// How many bytes it keeps while it waits.
+    /// The number of bytes it keeps while it waits.
     var size: Int { envelope?.size ?? 0 }
 }

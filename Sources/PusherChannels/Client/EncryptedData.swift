@@ -24,7 +24,7 @@ enum EncryptedData {
     }
 }
 
-/// What an event's data has for opening it; nil is what isn't there, or is no base64.
+/// The members of an event's data that take part in decrypting it; nil is what isn't there, or is no base64.
 private struct Members {
     var nonce: [UInt8]?
     var ciphertext: [UInt8]?

@@ -17,7 +17,7 @@ struct ChannelCallbacks: Sendable {
     }
 }
 
-/// Who listens to one channel, from its subscription until it is given up.
+/// The listeners of one channel, from its subscription until it is given up.
 struct ChannelListeners: Sendable {
     /// Later ones have higher numbers.
     let number: Int
@@ -25,7 +25,7 @@ struct ChannelListeners: Sendable {
     var callbacks = ChannelCallbacks()
 }
 
-/// Who waits for the user's sign-in, listens to the user's events, and watches other users.
+/// The closures that wait for the user's sign-in, listen to the user's events, and watches other users.
 struct UserListeners: Sendable {
     typealias SignInCallback = @Sendable (Result<String, PusherError>) -> Void
     typealias WatchlistCallback = @Sendable ([String]) -> Void
@@ -47,9 +47,9 @@ struct Listeners {
     var user = UserListeners()
     /// Bound to every event.
     private var global: [Binding] = []
-    /// How many closures are bound to events of channels.
+    /// The number of closures that are bound to events of channels.
     private var boundToChannels = 0
-    /// How many listeners of channels there were: who came later hears nothing of what came before.
+    /// The number of listeners of channels: who came later hears nothing of what came before.
     private(set) var channelsMade = 0
     private var idsMade = 0
 
@@ -139,7 +139,7 @@ struct Listeners {
         return user.bindings
     }
 
-    /// Whether somebody else than a stream is to be told: a closure that is bound to an event, or whoever hears other news.
+    /// Returns whether somebody else than a stream is to be told: a closure that is bound to an event, or whoever hears other news.
     mutating func hear(_ delivery: Delivery) -> Bool {
         switch delivery {
         case .event(let envelope): !bindings(for: envelope, ofUser: false, upTo: .max).isEmpty

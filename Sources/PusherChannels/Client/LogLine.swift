@@ -9,7 +9,7 @@ struct LogLine: Equatable {
 }
 
 extension Delivery {
-    /// What the log says of it; nothing of events and members, which are the application's matter.
+    /// The line that the log gets; nothing of events and members, which are the application's matter.
     var logLine: LogLine? {
         switch self {
         case .stateChanged(_, let state, nil):

@@ -2,7 +2,7 @@
 @usableFromInline
 final class StreamCursor<Element: Sendable> {
     private let source: StreamSource<Element>
-    /// What was taken and the source doesn't know to be read.
+    /// The bytes that were taken and that the source doesn't know to be read.
     @usableFromInline var elements: ArraySlice<Element> = []
     private var bytes = 0
     /// The place of the next of them.

@@ -1,11 +1,11 @@
-/// What waits for the readers of one stream, never more than it has room for and what one read of the socket brings. A value: its owner
-/// sees to that one thread at a time has it.
+/// The elements that wait for the readers of one stream, never more than it has room for and what one read of the socket brings. A
+/// value: its owner sees to that one thread at a time has it.
 struct StreamQueue<Element: Sendable>: Sendable {
-    /// What a reader takes: all that waits, so that it comes back only when it has read that.
+    /// The elements that a reader takes: all that wait, so that it comes back only when it has read that.
     struct Batch: Sendable {
         var elements: ArraySlice<Element> = []
         var bytes = 0
-        /// Whether the server waits for this reader: it says when it has read half.
+        /// Indicates whether the server waits for this reader: it says when it has read half.
         var isAwaited = false
     }
 
@@ -21,7 +21,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private var isFinished = false
     private(set) var dropped = 0
     private(set) var failure: PusherError?
-    /// How many iterators there are: only one that is alone may take more than it needs.
+    /// The number of iterators: only one that is alone may take more than it needs.
     var iterators = 0
 
     init(_ buffering: StreamBuffering, size: @escaping @Sendable (Element) -> Int) {
@@ -30,7 +30,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         watermark = Watermark(limit: buffering.limit, byteLimit: buffering.byteLimit)
     }
 
-    /// Whether the server has to wait for it.
+    /// Indicates whether the server has to wait for it.
     var isOver: Bool { watermark.state == .over && buffering.overflow.pauses }
 
     // MARK: Writing
@@ -77,15 +77,16 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// Whether a reader may take more than it needs now: the oldest that wait may yet be dropped, and of several readers each gets a part.
+    /// Indicates whether a reader may take more than it needs now: the oldest that wait may yet be dropped, and of several readers
+    /// each gets a part.
     private var handsOutAll: Bool { buffering.overflow != .dropOldest && iterators <= 1 }
 
-    /// What a reader may take before it needs it.
+    /// Takes what a reader may have before it needs it.
     mutating func takeAhead() -> Batch {
         handsOutAll ? take() ?? Batch() : Batch()
     }
 
-    /// What a reader gets now; nil if it has to wait.
+    /// Takes what a reader gets now; nil if it has to wait.
     mutating func take() -> Batch? {
         guard !elements.isEmpty else { return isFinished ? Batch() : nil }
         var batch = Batch()

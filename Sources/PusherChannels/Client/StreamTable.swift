@@ -1,6 +1,6 @@
 /// The streams of one kind that applications read, found by what they are for: nobody else is asked.
 struct StreamTable<Element: Sendable>: Sendable {
-    /// What a stream is for: nil stands for any.
+    /// The channel and the event of a stream: nil stands for any.
     struct Topic: Sendable {
         var channel: Name?
         var event: Name?
@@ -19,7 +19,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     private var latest: (channel: Name?, event: Name?, ids: [Int])?
     /// Streams that may have something for a reader that waits.
     private var touched: [Int] = []
-    /// How many streams the server has to wait for.
+    /// The number of streams the server has to wait for.
     private(set) var over = 0
     private let size: @Sendable (Element) -> Int
 
@@ -29,7 +29,7 @@ struct StreamTable<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { queues.isEmpty }
 
-    /// How many topics have streams.
+    /// The number of topics that have streams.
     var topicsKept: Int { topics.count + byChannel.count + ofEveryChannel.count }
 
     // MARK: Making and ending streams
@@ -119,7 +119,7 @@ struct StreamTable<Element: Sendable>: Sendable {
         return (result, difference, queue.hasReaders)
     }
 
-    /// What resumes the readers that waited and have something to read now.
+    /// Returns the closures that resume the readers that waited and have something to read now.
     mutating func wakeUps() -> [() -> Void] {
         guard !touched.isEmpty else { return [] }
         var wakeUps: [() -> Void] = []

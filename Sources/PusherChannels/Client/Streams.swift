@@ -8,7 +8,7 @@ struct Streams: Sendable {
 
     var isEmpty: Bool { events.isEmpty && states.isEmpty && members.isEmpty }
 
-    /// How many streams the server has to wait for.
+    /// The number of streams the server has to wait for.
     var over: Int { events.over + states.over + members.over }
 
     /// Makes a stream; it is at its end where the client is.
@@ -51,7 +51,7 @@ struct Streams: Sendable {
         members.finish()
     }
 
-    /// What resumes the readers that waited and have something to read now.
+    /// Returns the closures that resume the readers that waited and have something to read now.
     mutating func wakeUps() -> [() -> Void] {
         events.wakeUps() + states.wakeUps() + members.wakeUps()
     }

@@ -1,4 +1,4 @@
-/// How much waits for a reader, in elements and in bytes, and whether more may come.
+/// A count of what waits for a reader, in elements and in bytes, and whether more may come.
 struct Watermark: Sendable {
     enum State: Equatable {
         /// There is room.
@@ -14,7 +14,7 @@ struct Watermark: Sendable {
     private(set) var count = 0
     private(set) var bytes = 0
     private(set) var state = State.under
-    /// How much may wait while more is dropped before the server has to wait again: not everything can be dropped.
+    /// The limits while more is dropped before the server has to wait again: not everything can be dropped.
     private var raised: (count: Int, bytes: Int)?
 
     init(limit: Int, byteLimit: Int) {
@@ -25,7 +25,7 @@ struct Watermark: Sendable {
     /// One at least, and not so much that twice of it can't be counted.
     private static func sensible(_ limit: Int) -> Int { min(max(limit, 1), .max / 4) }
 
-    /// Whether what comes next finds no room.
+    /// Indicates whether what comes next finds no room.
     var isFull: Bool { count >= limit || bytes >= byteLimit }
 
     /// So much more waits.

@@ -28,7 +28,7 @@ package func hmacSHA256(_ message: String, key: String) -> String {
 }
 #endif
 
-/// Whether two signatures are the same, in a time that tells nothing of where they differ.
+/// Returns whether two signatures are the same, in a time that tells nothing of where they differ.
 package func isSameSignature(_ left: String, _ right: String) -> Bool {
     let left = Array(left.utf8)
     let right = Array(right.utf8)

@@ -3,13 +3,13 @@ import CSodium
 
 /// NaCl's secretbox (XSalsa20-Poly1305), which encrypted channels use, and the derivation of their keys.
 package enum SecretBox {
-    /// Whether this platform has it.
+    /// Indicates whether this platform has it.
     package static let isSupported = true
     package static let keyLength = Int(crypto_secretbox_KEYBYTES)
     package static let nonceLength = Int(crypto_secretbox_NONCEBYTES)
     private static let tagLength = Int(crypto_secretbox_MACBYTES)
 
-    /// What was sealed; nil if the key or the nonce is another one, or something was changed.
+    /// Returns the plain text; nil if the key or the nonce is another one, or something was changed.
     package static func open(ciphertext: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
         Sodium.prepare()
         guard nonce.count == nonceLength, key.count == keyLength, ciphertext.count >= tagLength else { return nil }
@@ -43,7 +43,7 @@ package enum SecretBox {
 #else
 /// Encrypted channels need libsodium; nobody has verified another implementation yet.
 package enum SecretBox {
-    /// Whether this platform has it.
+    /// Indicates whether this platform has it.
     package static let isSupported = false
     package static let keyLength = 32
     package static let nonceLength = 24

@@ -1,7 +1,7 @@
 #if canImport(CSodium)
 import CSodium
 
-/// What libsodium wants of all who use it.
+/// The initialization that libsodium wants of all who use it.
 enum Sodium {
     /// Once, before anything else: it chooses what this processor is good at, and what makes it safe to be used by many threads.
     static func prepare() { _ = isPrepared }

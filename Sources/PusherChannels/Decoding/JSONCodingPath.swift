@@ -1,4 +1,4 @@
-/// How a value was reached, as a list that values have in common up to where their ways part.
+/// The path to a value, as a list that values have in common up to where their ways part.
 final class JSONCodingPath {
     private let parent: JSONCodingPath?
     private let key: any CodingKey

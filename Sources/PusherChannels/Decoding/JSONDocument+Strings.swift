@@ -17,7 +17,7 @@ extension JSONDocument {
         return string.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether a string is the one with these bytes.
+    /// Returns whether a string is the one with these bytes.
     func isString(_ token: JSONToken, _ other: UnsafeRawBufferPointer) -> Bool {
         withBytes(of: token) { areEqual($0, other) }
     }

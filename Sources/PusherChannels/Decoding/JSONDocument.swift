@@ -57,7 +57,7 @@ final class JSONDocument {
         UnsafeRawBufferPointer(rebasing: bytes[token.text])
     }
 
-    /// What is wrong with the value of a token that is read late.
+    /// The problem with the value of a token that is read late.
     func problem(_ problem: String, with token: JSONToken) -> JSONError {
         JSONError(offset: Int(token.lower), problem: problem)
     }

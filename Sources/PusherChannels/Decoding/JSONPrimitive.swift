@@ -1,6 +1,6 @@
-/// What a container has a method of its own for.
+/// A type for which containers have a method of its own.
 protocol JSONPrimitive: Decodable {
-    /// What a token stands for; nil where it is of another kind.
+    /// Returns the value that a token stands for; nil where it is of another kind.
     static func read(_ token: JSONToken, in document: JSONDocument) throws(JSONError) -> Self?
 }
 

@@ -1,6 +1,6 @@
 /// Decides how long to wait before the next connection attempt.
 struct Backoff: Equatable, Sendable {
-    /// How often a server may ask for an immediate return within ``window`` before it is treated as overloaded: a restarting
+    /// The number of times that a server may ask for an immediate return within ``window`` before it is treated as overloaded: a restarting
     /// server says "come back at once" to everybody.
     private static let immediateReturns = 3
     private static let window: Duration = .seconds(60)
@@ -35,7 +35,7 @@ struct Backoff: Equatable, Sendable {
         return max(minimum, exponential.delay(afterFailures: failures, using: &random))
     }
 
-    /// Whether an immediate return is still believed; counts it if so.
+    /// Returns whether an immediate return is still believed; counts it if so.
     mutating func allowsImmediateReturn(at now: Instant) -> Bool {
         immediates.removeAll { now - $0 >= Self.window }
         guard immediates.count < Self.immediateReturns else { return false }

@@ -9,7 +9,7 @@ struct ClientEventLimiter: Equatable, Sendable {
         self.perSecond = perSecond
     }
 
-    /// Whether an event may be sent now; counts it if so.
+    /// Returns whether an event may be sent now; counts it if so.
     mutating func allows(at now: Instant) -> Bool {
         guard let perSecond else { return true }
         sent.removeAll { now - $0 >= Self.window }

@@ -1,9 +1,9 @@
 extension ConnectionMachine {
-    /// What a connection is told once and for all.
+    /// The settings of a connection, which never change.
     struct Configuration: Equatable, Sendable {
-        /// Whether to begin with TLS.
+        /// Indicates whether to begin with TLS.
         var secure = true
-        /// Whether a server that takes TLS only (close code 4000) may be tried again with it.
+        /// Indicates whether a server that takes TLS only (close code 4000) may be tried again with it.
         var upgradesToTLS = false
         var autoReconnect = true
         var reconnectPolicy = ReconnectPolicy()
@@ -17,14 +17,14 @@ extension ConnectionMachine {
         /// For the peer's close frame after ours.
         var closeTimeout: Duration = .seconds(5)
         var authorizationTimeout: Duration = .seconds(15)
-        /// How many authorizations may be asked for at a time.
+        /// The largest number of authorizations that may be asked for at a time.
         var concurrentAuthorizations = 16
-        /// How long nothing is read when the user's side is behind: less than a server waits for a pong.
+        /// The longest time for which nothing is read when the user's side is behind: less than a server waits for a pong.
         var pauseLimit: Duration = .seconds(20)
         var subscriptionTimeout: Duration = .seconds(30)
         /// Between tries at a subscription that failed and may succeed later.
         var subscriptionRetry = ExponentialDelay(initial: .seconds(1), maximum: .seconds(60))
-        /// What is checked before a server is asked.
+        /// The limits that are checked before a server is asked.
         var limits = ProtocolLimits.hosted
         /// Events of one encrypted channel that may wait for its key.
         var encryptedEventLimit = 1000

@@ -48,7 +48,7 @@ extension ConnectionMachine {
         signInAbandoned(into: &effects)
     }
 
-    /// What is waited for is tried at once; a connection that may have been left behind is asked for a sign of life.
+    /// Tries at once what is waited for; a connection that may have been left behind is asked for a sign of life.
     mutating func networkChanged(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .waiting:
@@ -144,8 +144,8 @@ extension ConnectionMachine {
         }
     }
 
-    /// Some servers say what is wrong in a `pusher:error` and then close without a code, or leave that to the client. Before the connection is established
-    /// such an error is taken for the close's; afterwards it may have been about anything.
+    /// Some servers say what is wrong in a `pusher:error` and then close without a code, or leave that to the client. Before the
+    /// connection is established such an error is taken for the close's; afterwards it may have been about anything.
     var explanationOfPlainClose: (CloseReaction, PusherError)? {
         guard case .establishing = phase, let error = lastServerError, let code = error.code, (4000...4099).contains(code)
         else { return nil }

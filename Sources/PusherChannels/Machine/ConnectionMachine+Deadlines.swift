@@ -1,6 +1,6 @@
-/// What time brings.
+/// Deadlines, and what follows when they have come.
 extension ConnectionMachine {
-    /// What a channel must have got by the deadline.
+    /// A deadline of a channel, and the reply that it is for.
     struct SubscriptionDeadline: Equatable, Sendable {
         enum Awaited: Equatable, Sendable {
             /// Another state than this one.

@@ -1,4 +1,4 @@
-/// What the server says.
+/// The messages of the server.
 extension ConnectionMachine {
     mutating func received(
         _ message: ServerMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
@@ -27,7 +27,7 @@ extension ConnectionMachine {
         effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
     }
 
-    /// What the server said was wrong explains a close that follows at once, not one that comes hours later.
+    /// An error that the server reported explains a close that follows at once, not one that comes hours later.
     private mutating func forgetServerError() {
         if lastServerError != nil { lastServerError = nil }
     }

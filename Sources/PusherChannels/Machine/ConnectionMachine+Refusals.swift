@@ -60,8 +60,8 @@ extension ConnectionMachine {
 }
 
 extension PusherError {
-    /// Whether it can be a no to a subscription: not what is about client events (4301) or a watchlist (4302), nor what says that the
-    /// subscription is there already, or isn't there to be given up.
+    /// Indicates whether it can be a no to a subscription: not what is about client events (4301) or a watchlist (4302), nor what says
+    /// that the subscription is there already, or isn't there to be given up.
     fileprivate var mayRefuseSubscription: Bool {
         if code == 4301 || code == 4302 { return false }
         return !["Existing subscription", "No current subscription"].contains { message.utf8.starts(with: $0.utf8) }
@@ -74,8 +74,8 @@ enum ErrorWords {
     private static let longestMessage = 4096
     private static let longestWord = 512
 
-    /// What may be a channel's name: each word as it is, without punctuation at its end, and what stands behind its colons or between
-    /// them, as in `Expected HMAC SHA256 hex digest of 1.2:private-room, but got …`.
+    /// Returns the words that may be a channel's name: each word as it is, without punctuation at its end, and what stands behind its
+    /// colons or between them, as in `Expected HMAC SHA256 hex digest of 1.2:private-room, but got …`.
     static func names(in message: String) -> [Name] {
         let words = message.utf8.prefix(longestMessage).split { " \t\r\n\"'`()<>".utf8.contains($0) }
         return words.filter { $0.count <= longestWord }.flatMap { word in

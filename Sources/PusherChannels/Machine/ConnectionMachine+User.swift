@@ -67,7 +67,7 @@ extension ConnectionMachine {
         begin(name.name, at: now, into: &effects)
     }
 
-    /// What goes wrong while the server is asked is taken for the answer, as it names nothing that it is about; but for a watchlist that is
+    /// An error while the server is asked is taken for its reply, as it names nothing that it is about; but for a watchlist that is
     /// too long (4302) or client events that are too many (4301) nobody is turned away.
     mutating func attributeToSignIn(_ error: PusherError, into effects: inout [Effect]) -> Bool {
         guard case .signingIn = user.state, error.code != 4301, error.code != 4302 else { return false }

@@ -30,7 +30,7 @@ struct ConnectionMachine: Equatable, Sendable {
         case connect
     }
 
-    /// What is established. It is looked at with each event, so it holds nothing that counts its references.
+    /// The state of an established connection. It is looked at with each event, so it holds nothing that counts its references.
     struct Session: Equatable {
         let since: Instant
         var heartbeat: Heartbeat
@@ -41,7 +41,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var attempt = ConnectionAttempt(0)
     var secure: Bool
     var backoff: Backoff
-    /// What the server said was wrong last, as long as it said nothing else: a plain close after it is explained by it.
+    /// The last error that the server reported, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
 
     var subscriptions: [Name: SubscriptionMachine] = [:]
@@ -201,7 +201,7 @@ struct ConnectionMachine: Equatable, Sendable {
 }
 
 extension Input {
-    /// Whether it is an application's event, to which nothing is ever sent.
+    /// Indicates whether it is an application's event, to which nothing is ever sent.
     fileprivate var isEvent: Bool {
         if case .received(.event, _) = self { true } else { false }
     }

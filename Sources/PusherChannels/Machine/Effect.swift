@@ -1,6 +1,6 @@
-/// What a connection wants done: plain values, so that a test can compare them and a log can show them.
+/// An action that a connection wants done: plain values, so that a test can compare them and a log can show them.
 ///
-/// What is rare is stored indirectly: there is one for each event, which is moved about a few times.
+/// Rare cases are stored indirectly: there is one for each event, which is moved about a few times.
 enum Effect: Equatable, Sendable {
     case openSocket(ConnectionAttempt, secure: Bool)
     indirect case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
@@ -17,7 +17,7 @@ enum Effect: Equatable, Sendable {
     indirect case log(LogLevel, String, channel: Name? = nil)
 }
 
-/// What the user hears of, in the order it happened.
+/// A notification for the user; they come in the order in which things happened.
 enum Delivery: Equatable, Sendable {
     case event(Envelope)
     indirect case stateChanged(from: ConnectionState, to: ConnectionState, because: PusherError? = nil)
@@ -37,7 +37,7 @@ enum Delivery: Equatable, Sendable {
     indirect case error(PusherError)
 }
 
-/// How much a log line matters.
+/// The importance of a log line.
 enum LogLevel: Equatable, Sendable {
     case debug
     case info

@@ -48,7 +48,7 @@ struct EncryptedEvents: Equatable, Sendable {
 
     // MARK: The key
 
-    /// Whether it makes sense to fetch the key for an event that can't be opened.
+    /// Returns whether it makes sense to fetch the key for an event that can't be opened.
     func shouldRefreshKey(at now: Instant) -> Bool {
         guard case .decrypting(_, _, withNewKey: false) = stage else { return false }
         return vainRefresh.map { now - $0 >= Self.pauseAfterVainRefresh } ?? true
@@ -72,7 +72,7 @@ struct EncryptedEvents: Equatable, Sendable {
         return (envelope, secret)
     }
 
-    /// Whether the next subscription was to bring a key.
+    /// Indicates whether the next subscription was to bring a key.
     var awaitsSubscription: Bool { if case .awaitingKey(_, nil) = stage { true } else { false } }
 
     /// The subscription is there without a key that came in time: it is asked for on its own.

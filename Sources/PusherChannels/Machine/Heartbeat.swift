@@ -18,13 +18,13 @@ struct Heartbeat: Equatable, Sendable {
 
     private let activityTimeout: Duration
     private let pongTimeout: Duration
-    /// How long the client may send nothing: before the server's time is over, whatever the way takes. Kept, as a deadline is asked for
-    /// at each read and a division of durations is long.
+    /// The time for which the client may send nothing: before the server's time is over, whatever the way takes. Kept, as a deadline
+    /// is asked for at each read and a division of durations is long.
     private let sendInterval: Duration
     private var lastActivity: Instant
     /// Where what is heard may have been said long before: everything that had come by then was heard.
     private var waitedSince: Instant?
-    /// What silence is counted from: the last sign of life, or when one could be heard again.
+    /// The time that silence is counted from: the last sign of life, or when one could be heard again.
     private var silentSince: Instant
     /// When the client sent something last.
     private var lastSent: Instant
@@ -49,7 +49,7 @@ struct Heartbeat: Equatable, Sendable {
         if !state.isPaused { state = .listening }
     }
 
-    /// What is heard from here on may have come so long before.
+    /// Notes that what is heard from here on may have come so long before.
     mutating func mayHaveWaited(_ time: Duration, at now: Instant) {
         waitedSince = time > .zero ? now - time : nil
     }
@@ -63,7 +63,7 @@ struct Heartbeat: Equatable, Sendable {
         state = .paused(thenProbe: false)
     }
 
-    /// What came meanwhile is about to be read, if the connection is still there; tells whether to ask for a sign of life.
+    /// Resumes: what came meanwhile is about to be read, if the connection is still there; returns whether to ask for a sign of life.
     mutating func resume(at now: Instant) -> Bool {
         guard case .paused(let thenProbe) = state else { return false }
         silentSince = now
@@ -95,7 +95,7 @@ struct Heartbeat: Equatable, Sendable {
         }
     }
 
-    /// What to do now that the deadline may have come; nil when it has not.
+    /// Returns what to do now that the deadline may have come; nil when it has not.
     mutating func check(at now: Instant) -> Verdict? {
         guard now >= nextDeadline else { return nil }
         switch state {

@@ -8,7 +8,7 @@ enum Input: Equatable, Sendable {
     /// The network may be another one, or back.
     case networkChanged
     indirect case reconnectPolicy(ReconnectPolicy)
-    /// Whether so much waits for the user's side that no more should come.
+    /// Tells whether so much waits for the user's side that no more should come.
     case readersChanged(areOver: Bool)
     /// `auth` is an authorization the caller brought along, to be used instead of asking for one.
     indirect case subscribe(channel: Name, auth: PusherAuth?)
@@ -22,7 +22,7 @@ enum Input: Equatable, Sendable {
     case received(ServerMessage, ConnectionAttempt)
     indirect case receivedMalformed(MalformedFrame, ConnectionAttempt)
     case receivedControlFrame(ConnectionAttempt)
-    /// What is received from here on may have come so long before.
+    /// Messages that are received from here on may have come so long before.
     indirect case mayHaveWaited(Duration, ConnectionAttempt)
     indirect case socketClosed(WebSocketClosure, ConnectionAttempt)
 

@@ -1,4 +1,4 @@
-/// Who is in a presence channel.
+/// The members of a presence channel.
 struct PresenceRoster: Equatable, Sendable {
     struct Changes: Equatable {
         var joined: [PresenceMember] = []
@@ -29,7 +29,7 @@ struct PresenceRoster: Equatable, Sendable {
         list = snapshot.list
     }
 
-    /// What has changed since an earlier time.
+    /// Returns the difference from an earlier roster.
     func changes(since earlier: PresenceRoster) -> Changes {
         Changes(
             joined: members.filter { earlier[$0.userID] == nil }, left: earlier.members.filter { self[$0.userID] == nil })

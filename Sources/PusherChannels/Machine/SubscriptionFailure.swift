@@ -1,12 +1,12 @@
-/// Why a channel is not subscribed.
+/// The reason why a channel is not subscribed.
 struct SubscriptionFailure: Error, Equatable, Sendable {
     let error: PusherError
-    /// What the authorization endpoint answered, where it was asked.
+    /// The response of the authorization endpoint, where it was asked.
     var authorization: AuthorizationFailure?
 }
 
 extension SubscriptionFailure {
-    /// Whether the same question may have a better answer later: not what was refused for good, such as 401 and 403.
+    /// Indicates whether the same question may have a better answer later: not what was refused for good, such as 401 and 403.
     var isRetriable: Bool {
         switch error.kind {
         case .timedOut: true

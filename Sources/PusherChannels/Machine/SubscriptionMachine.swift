@@ -20,7 +20,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     let ordinal: Int
     private(set) var state = State.waiting
     private(set) var subscriptionCount: Int?
-    /// What the server was asked on this connection.
+    /// The requests that the server got on this connection.
     private enum Request {
         case none
         /// For the channel: it may have subscribed it, silent though it is.
@@ -62,10 +62,10 @@ struct SubscriptionMachine: Equatable, Sendable {
         if case .subscribing = state { true } else { false }
     }
 
-    /// Whether the server has still to say what it thinks of the channel's authorization.
+    /// Indicates whether the server has still to say what it thinks of the channel's authorization.
     var awaitsVerdict: Bool { isSubscribing && name.needsAuthorization }
 
-    /// Whether the server may refuse the channel: from the moment it was asked for.
+    /// Indicates whether the server may refuse the channel: from the moment it was asked for.
     var mayBeRefused: Bool { isSubscribing || isSubscribed }
 
     /// Nobody is known to be there while the channel isn't subscribed.
@@ -80,7 +80,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     // MARK: On the way to the subscription
 
-    /// What follows the first step.
+    /// The step that follows the first.
     enum NextStep {
         case askForAuthorization
         case use(PusherAuth)
@@ -100,7 +100,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         return suppliedAuth.map { .use($0) } ?? .askForAuthorization
     }
 
-    /// Whether this authorization is still of use.
+    /// Returns whether this authorization is still of use.
     func awaits(_ attempt: SubscriptionAttempt) -> Bool {
         state == .authorizing(attempt) || encryptedEvents?.refresh == attempt
     }
@@ -180,7 +180,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         failures = 0
     }
 
-    /// What to tell the server and the authorizer now that the channel is wanted no longer.
+    /// Tells the server and the authorizer that the channel is wanted no longer.
     func abandon(into effects: inout [Effect]) {
         if let refresh = encryptedEvents?.refresh { effects.append(.cancelAuthorization(refresh)) }
         if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }

@@ -19,9 +19,9 @@ struct UserMachine: Equatable, Sendable {
     }
 
     var state = State.signedOut
-    /// Whether somebody asked to be signed in and hasn't been told of an outcome.
+    /// Indicates whether somebody asked to be signed in and hasn't been told of an outcome.
     var isAwaited = false
-    /// Whether the server was asked on this connection: its yes counts, whenever it comes.
+    /// Indicates whether the server was asked on this connection: its yes counts, whenever it comes.
     var isAskedFor = false
     /// The user's channel as it was when its connection was lost: the next subscription says what may be missing between the two.
     var lostChannel: SubscriptionMachine?

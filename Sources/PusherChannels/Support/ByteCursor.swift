@@ -7,7 +7,7 @@ struct ByteCursor {
         self.bytes = bytes
     }
 
-    /// How many bytes were not read yet.
+    /// The number of bytes that were not read yet.
     var remaining: Int { bytes.count - position }
 
     /// Reads a byte.

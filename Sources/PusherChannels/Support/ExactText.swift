@@ -1,11 +1,11 @@
 /// Comparisons as protocols mean them. Swift's `==` and `lowercased()` know Unicode: to them the Kelvin sign is a K.
 extension String {
-    /// Whether both are the same bytes.
+    /// Returns whether both are the same bytes.
     func isExactly(_ other: String) -> Bool {
         utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether both are the same but for the case of ASCII letters.
+    /// Returns whether both are the same but for the case of ASCII letters.
     func isSameWord(as other: String) -> Bool {
         utf8.elementsEqual(other.utf8) { inLowerCase($0) == inLowerCase($1) }
     }

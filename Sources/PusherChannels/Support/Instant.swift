@@ -9,7 +9,7 @@ public struct Instant: InstantProtocol, CustomStringConvertible {
     /// The point from which the clock counts.
     public static var origin: Instant { Instant(.zero) }
 
-    /// How long after the origin this is; negative before it.
+    /// The time since the origin; negative before it.
     public let sinceOrigin: Duration
 
     /// Creates the point so long after the origin, as a scheduler tells its time.
@@ -22,13 +22,13 @@ public struct Instant: InstantProtocol, CustomStringConvertible {
         Instant(Self.canAdd(duration) ? sinceOrigin + duration : duration)
     }
 
-    /// How much later the other point is; negative when it is earlier.
+    /// Returns the time from this point to the other; negative when it is earlier.
     public func duration(to other: Instant) -> Duration { other.sinceOrigin - sinceOrigin }
 
     /// `12.5 seconds`, counted from the origin.
     public var description: String { sinceOrigin.description }
 
-    /// Whether the left point is the earlier one.
+    /// Returns whether the left point is the earlier one.
     public static func < (left: Instant, right: Instant) -> Bool { left.sinceOrigin < right.sinceOrigin }
 
     /// The point so much later.
@@ -39,7 +39,7 @@ public struct Instant: InstantProtocol, CustomStringConvertible {
         canAdd(duration) ? Instant(instant.sinceOrigin - duration) : Instant(duration < .zero ? latest : earliest)
     }
 
-    /// How much later the left point is than the right one.
+    /// Returns the time from the right point to the left one.
     public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }
 
     /// Moves the point to so much later.
@@ -49,7 +49,7 @@ public struct Instant: InstantProtocol, CustomStringConvertible {
     public static func -= (instant: inout Instant, duration: Duration) { instant = instant - duration }
 }
 
-/// How far instants reach. It is told by durations' upper words, which are at hand; to compare durations takes calls.
+/// The range of instants. It is told by durations' upper words, which are at hand; to compare durations takes calls.
 extension Instant {
     /// Not as far as durations do: what two instants differ by has to have `components`, too.
     private static let reach: Int64 = 1 << 57
@@ -60,6 +60,6 @@ extension Instant {
 
     private static func edge(toward sinceOrigin: Duration) -> Duration { sinceOrigin._high < 0 ? earliest : latest }
 
-    /// Whether a sum with any instant can't overflow; what is too long for that leads to the edge.
+    /// Returns whether a sum with any instant can't overflow; what is too long for that leads to the edge.
     private static func canAdd(_ duration: Duration) -> Bool { -(1 << 62)..<(1 << 62) ~= duration._high }
 }

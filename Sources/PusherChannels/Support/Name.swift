@@ -29,12 +29,12 @@ package struct Name: Hashable, Comparable, Sendable {
         return hasher.finalize()
     }
 
-    /// Whether these are the bytes of the name.
+    /// Returns whether these are the bytes of the name.
     func isMade(of bytes: UnsafeRawBufferPointer, digest: Int) -> Bool {
         self.digest == digest && text.hasBytes(bytes)
     }
 
-    /// Whether the bytes of both are the same.
+    /// Returns whether the bytes of both are the same.
     package static func == (left: Name, right: Name) -> Bool {
         left.digest == right.digest && left.text.hasBytes(of: right.text)
     }
@@ -48,19 +48,19 @@ package struct Name: Hashable, Comparable, Sendable {
         hasher.combine(digest)
     }
 
-    /// What a table asks for. A digest is a hash already, so to hash it again would take half of a look-up; the seed is mixed in as
-    /// tables copy slowly into others that have the same order.
+    /// The hash that a table asks for. A digest is a hash already, so to hash it again would take half of a look-up; the seed is mixed
+    /// in as tables copy slowly into others that have the same order.
     package func _rawHashValue(seed: Int) -> Int {
         let mixed = UInt(bitPattern: digest ^ seed) &* 0x9E37_79B9_7F4A_7C15
         return Int(bitPattern: mixed ^ mixed >> 32)
     }
 
-    /// Whether the name begins with these bytes.
+    /// Returns whether the name begins with these bytes.
     package func begins(with prefix: StaticString) -> Bool {
         text.begins(with: prefix)
     }
 
-    /// Whether the name is this text.
+    /// Returns whether the name is this text.
     package func equals(_ text: StaticString) -> Bool {
         self.text.utf8.count == text.utf8CodeUnitCount && self.text.begins(with: text)
     }

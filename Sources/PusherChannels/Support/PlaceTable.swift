@@ -6,7 +6,7 @@ struct PlaceTable: Sendable {
     /// The first half is of the digest, the second the place, counted from 1 on; 0 is a slot that is free.
     private var slots: [UInt64] = Array(repeating: 0, count: 16)
     private var used = 0
-    /// How many of the digest's bits say where it belongs.
+    /// The number of the digest's bits that say where it belongs.
     private var bits = 4
 
     private func home(of slot: UInt64) -> Int { Int(truncatingIfNeeded: slot >> UInt64(64 - bits)) }

@@ -29,7 +29,7 @@ private struct AddressScanner {
         self.bytes = bytes
     }
 
-    /// Whether there was anything to hide.
+    /// Returns whether there was anything to hide.
     mutating func hides() -> Bool {
         var position = 0
         while let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")) {

@@ -9,40 +9,40 @@ import Musl
 /// Comparing texts by their UTF-8 bytes, as a protocol does. `==` and `hasPrefix` know Unicode: to them a colon with an accent behind
 /// it is another character, and a run of combining marks takes the square of its length.
 extension String {
-    /// Whether these are its bytes.
+    /// Returns whether these are its bytes.
     func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard utf8.count == bytes.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { bytes.isSame(as: UnsafeRawBufferPointer($0)) }
         return isSame ?? utf8.elementsEqual(bytes)
     }
 
-    /// Whether another text has the same bytes.
+    /// Returns whether another text has the same bytes.
     package func hasBytes(of other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return other.utf8.withContiguousStorageIfAvailable { hasBytes(UnsafeRawBufferPointer($0)) }
             ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether it begins with the bytes of another text.
+    /// Returns whether it begins with the bytes of another text.
     package func begins(with prefix: StaticString) -> Bool {
         prefix.withUTF8Buffer { utf8.starts(with: $0) }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether both hold the same bytes.
+    /// Returns whether both hold the same bytes.
     func isSame(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard let left = baseAddress, let right = other.baseAddress else { return true }
         return memcmp(left, right, count) == 0
     }
 
-    /// Whether these are the bytes of a text.
+    /// Returns whether these are the bytes of a text.
     func isSame(as text: StaticString) -> Bool {
         text.withUTF8Buffer { isSame(as: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether they begin with the bytes of a text.
+    /// Returns whether they begin with the bytes of a text.
     func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }
         return UnsafeRawBufferPointer(rebasing: self[..<text.utf8CodeUnitCount]).isSame(as: text)

@@ -18,7 +18,7 @@ struct SystemError: Error, Equatable, Sendable {
 
     var isTemporary: Bool { number == EAGAIN || number == EWOULDBLOCK || number == EINTR }
 
-    /// Whether only a peer that took the connection can be the cause: it reset it before, or after, it said that it has sent its last.
-    /// To somebody who doesn't take one the system answers with another number.
+    /// Indicates whether only a peer that took the connection can be the cause: it reset it before, or after, it said that it has sent
+    /// its last. To somebody who doesn't take one the system answers with another number.
     var isOfConnected: Bool { number == ECONNRESET || number == EPIPE }
 }

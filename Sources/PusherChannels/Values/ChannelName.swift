@@ -25,13 +25,13 @@ package struct ChannelName: Hashable, Sendable {
 
     package var text: String { name.text }
 
-    /// Whether subscribing takes a signature from the application's server.
+    /// Indicates whether subscribing takes a signature from the application's server.
     package var needsAuthorization: Bool { kind != .public }
 
-    /// Whether clients may send events to each other on it.
+    /// Indicates whether clients may send events to each other on it.
     package var allowsClientEvents: Bool { kind == .private || kind == .presence }
 
-    /// Whether the server keeps the channel's last event for those who subscribe later.
+    /// Indicates whether the server keeps the channel's last event for those who subscribe later.
     package var isCache: Bool {
         let prefix =
             switch kind {
@@ -43,7 +43,7 @@ package struct ChannelName: Hashable, Sendable {
         return text.utf8.dropFirst(prefix.utf8.count).starts(with: "cache-".utf8)
     }
 
-    /// What is wrong with the name, for a person; nil when nothing is.
+    /// The problem with the name, for a person; nil when nothing is.
     package func problem(_ limits: ProtocolLimits) -> String? {
         if text.isEmpty { return "a channel name can't be empty" }
         if let limit = limits.channelNameLength, text.utf8.count > limit {

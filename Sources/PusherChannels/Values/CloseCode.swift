@@ -1,4 +1,4 @@
-/// What a client does when its socket was closed with a code.
+/// The reaction of a client when its socket was closed with a code.
 enum CloseReaction: Equatable, Sendable {
     /// Connect again after the backoff's next delay, which is at least this long.
     case backOff(atLeast: Duration)
@@ -28,7 +28,7 @@ struct CloseCode: Equatable, Sendable {
         }
     }
 
-    /// Whether the user should hear of the code: not of the ordinary ends of a connection, nor of the protocol's requests to
+    /// Indicates whether the user should hear of the code: not of the ordinary ends of a connection, nor of the protocol's requests to
     /// come back.
     var deservesReport: Bool {
         switch rawValue {

@@ -14,7 +14,7 @@ public struct ConnectionAttempt: Hashable, Comparable, Sendable, CustomStringCon
     /// The attempt that follows this one.
     package var next: ConnectionAttempt { ConnectionAttempt(number + 1) }
 
-    /// Whether the left attempt was made before the right one.
+    /// Returns whether the left attempt was made before the right one.
     public static func < (left: ConnectionAttempt, right: ConnectionAttempt) -> Bool {
         left.number < right.number
     }

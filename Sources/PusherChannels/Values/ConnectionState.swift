@@ -22,6 +22,6 @@ public enum ConnectionState: Int, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same as ``stringValue()``.
+    /// The ``stringValue()``.
     public var description: String { stringValue() }
 }

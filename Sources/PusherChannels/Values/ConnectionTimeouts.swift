@@ -1,6 +1,6 @@
-/// How long each step may take before it is given up and, except for ``close``, reported as `timedOut`.
+/// The time that each step may take before it is given up and, except for ``close``, reported as `timedOut`.
 ///
-/// What is negative counts as zero, which gives a step no time at all; more than a century counts as a century.
+/// A negative time counts as zero, which gives a step no time at all; more than a century counts as a century.
 public struct ConnectionTimeouts: Equatable, Sendable {
     /// From the start of an attempt to the open socket: name, TCP, TLS and WebSocket upgrade together.
     public var open: Duration

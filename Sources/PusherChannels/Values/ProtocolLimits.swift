@@ -1,14 +1,14 @@
-/// What a client checks before it asks a server, so that a mistake has a clear error at once; nil means not checked.
+/// The limits that a client checks before it asks a server, so that a mistake has a clear error at once; nil means not checked.
 public struct ProtocolLimits: Equatable, Sendable {
-    /// How many bytes of UTF-8 a channel's name may have, prefix included.
+    /// The largest number of bytes of UTF-8 a channel's name may have, prefix included.
     public var channelNameLength: Int?
-    /// Whether a channel's name is made of letters, digits and `_ - = @ , . ;` only.
+    /// Indicates whether a channel's name is made of letters, digits and `_ - = @ , . ;` only.
     public var restrictsChannelCharacters: Bool
-    /// How many bytes of UTF-8 an event's name may have.
+    /// The largest number of bytes of UTF-8 an event's name may have.
     public var eventNameLength: Int?
-    /// How many bytes of JSON a client event may carry.
+    /// The largest number of bytes of JSON a client event may carry.
     public var eventDataSize: Int?
-    /// How many client events a connection may send in a second; with zero or less each is refused.
+    /// The largest number of client events a connection may send in a second; with zero or less each is refused.
     public var clientEventsPerSecond: Int?
 
     /// Creates limits; what is left out is as the hosted service has it.

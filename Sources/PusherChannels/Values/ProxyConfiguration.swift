@@ -1,9 +1,9 @@
-/// Whether connections go through an HTTP proxy.
+/// The HTTP proxy that connections go through, if any.
 ///
 /// It is asked for a tunnel (`CONNECT`; RFC 9110, 9.3.6) to what is to be reached, but for requests without TLS, which it makes
 /// itself (RFC 9112, 3.2.2).
 public enum ProxyConfiguration: Hashable, Sendable {
-    /// What the variables of the process's environment say: `https_proxy`, then `all_proxy`, in lower or upper case; for `ws`
+    /// The proxy that the variables of the process's environment name: `https_proxy`, then `all_proxy`, in lower or upper case; for `ws`
     /// also `http_proxy` between them, in lower case only; for `http` that one and `all_proxy`. `no_proxy` lists hosts to reach
     /// directly; loopback always is.
     case environment
@@ -15,7 +15,7 @@ public enum ProxyConfiguration: Hashable, Sendable {
 
 /// An HTTP proxy. Whoever prints or dumps it doesn't see the password.
 public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible {
-    /// What a proxy may ask for ("Basic"; RFC 7617).
+    /// A user and a password for a proxy ("Basic"; RFC 7617).
     public struct Credentials: Hashable, Sendable, CustomStringConvertible {
         /// The user's name, without a colon.
         public var user: String
@@ -41,7 +41,7 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible {
     public var host: String
     /// TCP port.
     public var port: Int
-    /// What to show when the proxy is asked; nil for nothing.
+    /// The credentials for the proxy; nil for nothing.
     public var credentials: Credentials?
 
     /// Creates a proxy.

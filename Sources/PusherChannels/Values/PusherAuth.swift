@@ -1,4 +1,4 @@
-/// What lets a client subscribe to a channel: the answer of an authorization endpoint.
+/// An authorization to subscribe to a channel: the response of an authorization endpoint.
 ///
 /// Whoever prints or dumps it sees which parts are there, and none of them.
 public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// What a channel's name says about who may subscribe to it.
+/// The type of a channel, which its name tells: who may subscribe to it.
 public enum PusherChannelType: Equatable, Sendable {
     /// `private-`: subscribing takes an authorization.
     case `private`

@@ -1,4 +1,4 @@
-/// What went wrong, and what can be done about it.
+/// An error of the client, with what can be done about it.
 public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of error, for code that decides by it.
     public enum Kind: Equatable, Sendable {
@@ -33,7 +33,7 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The Channels error or close code, or the HTTP status of an authorization, if there is one.
     public let code: Int?
 
-    /// What happened and what to do, for a person. Never holds a secret.
+    /// The description of what happened and what to do, for a person. Never holds a secret.
     ///
     /// A server may have had its say in it: it is one line of at most 1,000 characters, with control characters escaped, so that it
     /// can be written to a log or a terminal; of addresses the password and the query are left out.

@@ -25,6 +25,6 @@ public enum PusherHost: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same as ``stringValue``.
+    /// The ``stringValue``.
     public var description: String { stringValue }
 }

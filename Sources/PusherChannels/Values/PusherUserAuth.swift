@@ -1,4 +1,4 @@
-/// What signs a user in: the answer of a user authentication endpoint. Whoever prints or dumps it sees none of its parts.
+/// An authorization to sign a user in: the response of a user authentication endpoint. Whoever prints or dumps it sees none of its parts.
 public struct PusherUserAuth: Equatable, Sendable, CustomStringConvertible {
     private struct Parts: Equatable {
         let auth: String

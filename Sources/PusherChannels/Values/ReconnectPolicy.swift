@@ -8,9 +8,9 @@ public struct ReconnectPolicy: Equatable, Sendable {
     public var initialDelay: Duration
     /// The upper bound of every delay. What is negative counts as zero, more than a century as a century.
     public var maximumDelay: Duration
-    /// How many attempts in a row may fail before the connection is given up; nil for no limit, zero or less for none.
+    /// The largest number of attempts in a row that may fail before the connection is given up; nil for no limit, zero or less for none.
     public var maximumAttempts: Int?
-    /// How long a connection must have lasted for the delays to start from `initialDelay` again.
+    /// The time a connection must have lasted for the delays to start from `initialDelay` again.
     public var stableAfter: Duration
 
     /// Creates a policy; what is left out has the value a service wants.

@@ -1,25 +1,26 @@
-/// How much may wait for the reader of a stream, and what happens when it is more.
+/// The amount that may wait for the reader of a stream, and what happens when it is more.
 public struct StreamBuffering: Equatable, Sendable {
-    /// What happens when a stream is full.
+    /// The treatment of elements that find a stream full.
     public enum Overflow: Equatable, Sendable {
         /// The connection is read no further until half of the buffer is free again, so that the server waits; if that takes longer than
         /// ``PusherClientOptions/pauseLimit``, the stream ends, and ``PusherStream/failure`` says so.
         case pauseThenEnd
-        /// The same, but the stream goes on, without what finds no room; ``PusherStream/dropped`` counts it.
+        /// Nothing is read for a while; then the stream goes on, without what finds no room; ``PusherStream/dropped`` counts it.
         case pauseThenDrop
         /// The oldest element makes room for the newest; ``PusherStream/dropped`` counts it.
         case dropOldest
-        /// What finds no room is dropped; ``PusherStream/dropped`` counts it.
+        /// New elements that find no room are dropped; ``PusherStream/dropped`` counts it.
         case dropNewest
 
         var pauses: Bool { self == .pauseThenEnd || self == .pauseThenDrop }
     }
 
-    /// How many elements may wait; at least one. With an overflow that pauses, what one read of the connection brings may come on top.
+    /// The largest number of elements that may wait; at least one. With an overflow that pauses, what one read of the connection
+    /// brings may come on top.
     public var limit: Int
-    /// How many bytes they may have together: of an event, those of its message. At least one.
+    /// The largest number of bytes they may have together: of an event, those of its message. At least one.
     public var byteLimit: Int
-    /// What happens when there are more.
+    /// The treatment of more elements.
     public var overflow: Overflow
 
     /// Creates a buffering; a thousand elements or 4 MiB, then the server waits.

@@ -1,4 +1,4 @@
-/// How connections are secured: whom to trust, and who to be.
+/// The TLS settings of connections: whom to trust, and who to be.
 ///
 /// The default suits a server with a certificate that browsers accept. On platforms without libwebsockets only the default is
 /// supported; anything else fails with ``WebSocketFailure/Kind/unsupported``.
@@ -13,7 +13,7 @@ public struct TLSConfiguration: Hashable, Sendable {
         case systemAnd(PEMSource)
     }
 
-    /// What a server's certificate must be.
+    /// The demands on a server's certificate.
     public enum Verification: Hashable, Sendable {
         /// Valid, vouched for by one of the roots, and for the host that is connected to.
         case full
@@ -45,7 +45,7 @@ public struct TLSConfiguration: Hashable, Sendable {
 
     /// The authorities to trust.
     public var roots: Roots
-    /// What to demand of the server's certificate.
+    /// The demands on the server's certificate.
     public var verification: Verification
     /// The client's certificate; nil for none.
     public var identity: Identity?

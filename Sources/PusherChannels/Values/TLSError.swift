@@ -1,4 +1,4 @@
-/// Why TLS could not be agreed on: for code that decides by it. The message of the failure tells a person.
+/// The reason why TLS could not be agreed on: for code that decides by it. The message of the failure tells a person.
 public enum TLSError: Equatable, Sendable {
     /// The server's certificate, or that of an authority above it, is no longer valid.
     case certificateExpired
@@ -20,10 +20,10 @@ public enum TLSError: Equatable, Sendable {
     case clientCertificateRefused
     /// The server speaks no TLS version that is allowed.
     case unsupportedVersion
-    /// What answers doesn't speak TLS.
+    /// The peer doesn't speak TLS.
     case notTLS
     /// The handshake failed for another reason, which the message tells.
     case handshakeFailed
-    /// What is configured can't be used: a file that can't be read, a key that doesn't fit its certificate.
+    /// The configuration can't be used: a file that can't be read, a key that doesn't fit its certificate.
     case invalidConfiguration
 }

@@ -1,4 +1,4 @@
-/// What became of a client event.
+/// The outcome of a client event.
 public enum TriggerResult: Equatable, Sendable {
     /// It was handed to the socket. The protocol has no acknowledgement.
     case sent

@@ -1,4 +1,4 @@
-/// How a socket ended: the one report that follows every `open`.
+/// The end of a socket: the one report that follows every `open`.
 public enum WebSocketClosure: Equatable, Sendable {
     /// The WebSocket was closed with a code and a reason: the peer's close frame, or ours.
     ///
@@ -9,7 +9,7 @@ public enum WebSocketClosure: Equatable, Sendable {
     case failed(WebSocketFailure)
 }
 
-/// Why a socket could not be opened or ended without a close frame.
+/// The reason why a socket could not be opened or ended without a close frame.
 public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of failure, for code that decides by it.
     public enum Kind: Equatable, Sendable {
@@ -40,7 +40,7 @@ public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConverti
     /// The sort of failure.
     public let kind: Kind
 
-    /// What happened, for a person: one line of at most 1,000 characters, with control characters escaped
+    /// The description of what happened, for a person: one line of at most 1,000 characters, with control characters escaped
     /// and no passwords and queries of addresses.
     public let message: String
 

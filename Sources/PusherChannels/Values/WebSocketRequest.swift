@@ -1,6 +1,6 @@
-/// What to open.
+/// The request that opens a WebSocket.
 public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible {
-    /// Whether to use TLS (`wss`).
+    /// Indicates whether to use TLS (`wss`).
     public var secure: Bool
     /// Host name or address, without brackets.
     public var host: String
@@ -16,13 +16,13 @@ public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible {
         get { secretHeaders.value }
         set { secretHeaders.value = newValue }
     }
-    /// How to secure the connection, if ``secure``.
+    /// The TLS settings of the connection, if ``secure``.
     public var tls: TLSConfiguration
     /// The way there.
     public var proxy: ProxyConfiguration
     /// The largest message to take, in bytes; a larger one ends the connection with close code 1009.
     public var maximumMessageSize: Int
-    /// How many redirects to follow, one after the other.
+    /// The largest number of redirects to follow, one after the other.
     public var maximumRedirects: Int
     private var secretPath: Secret<String>
     private var secretHeaders: Secret<[String: String]>

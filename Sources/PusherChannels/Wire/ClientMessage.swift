@@ -1,4 +1,4 @@
-/// What a client says to the server.
+/// A message from the client to the server.
 package enum ClientMessage: Equatable, Sendable {
     case ping
     case pong

@@ -51,7 +51,7 @@ struct EnvelopeDecoder: Sendable {
     }
 }
 
-/// What the reader has seen of an event object so far.
+/// The members of an event object that the reader has seen so far.
 private struct Members {
     /// A value that is kept as it stands in the frame.
     struct Value {

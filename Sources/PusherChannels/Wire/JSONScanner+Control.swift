@@ -1,6 +1,6 @@
-/// What the protocol's own events say, read where it lies. Of several members with one name the last counts, as in ``JSONValue``.
+/// The readers of the protocol's own events, where they lie. Of several members with one name the last counts, as in ``JSONValue``.
 extension JSONScanner {
-    /// Whether a token is this text; one written with escapes is compared by what it stands for.
+    /// Returns whether a token is this text; one written with escapes is compared by what it stands for.
     @inline(__always)
     func isText(_ token: StringToken, _ text: StaticString) -> Bool {
         if token.hasEscapes { return isEscapedText(token, text) }
@@ -224,7 +224,7 @@ extension JSONScanner {
     }
 }
 
-/// What a sign-in's user data says.
+/// The user in a sign-in's user data.
 enum SignedInUser {
     case notJSON
     case id(Name?)

@@ -1,4 +1,4 @@
-/// What is wrong with a text that should have been JSON.
+/// The problem with a text that should have been JSON.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     package let offset: Int
     package let problem: String

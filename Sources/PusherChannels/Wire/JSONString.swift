@@ -6,7 +6,7 @@ extension JSONScanner {
         return String(unsafeUninitializedCapacity: raw.count) { resolveEscapes(of: raw, into: $0) }
     }
 
-    /// The same as a name.
+    /// Returns the text of a token as a name.
     func name(_ token: StringToken) -> Name {
         if token.hasEscapes { return Name(string(token)) }
         let raw = UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end])
@@ -55,7 +55,7 @@ func resolveEscapes(of source: UnsafeRawBufferPointer, into target: UnsafeMutabl
     return written
 }
 
-/// How many of eight bytes, the lowest first, come before the first backslash.
+/// Returns the number of eight bytes, the lowest first, that come before the first backslash.
 private func bytesBeforeBackslash(in word: UInt64) -> Int {
     let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
     return ((backslash &- 0x0101_0101_0101_0101) & ~backslash & 0x8080_8080_8080_8080).trailingZeroBitCount / 8

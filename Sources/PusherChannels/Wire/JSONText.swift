@@ -14,7 +14,7 @@ package struct JSONText: Sendable {
         text = value.text
     }
 
-    /// What the text says.
+    /// The value of the text.
     package var value: JSONValue {
         do throws(JSONError) {
             return try JSONValue(parsing: text)
@@ -25,7 +25,7 @@ package struct JSONText: Sendable {
 }
 
 extension JSONText: Equatable {
-    /// Whether both say the same, however they are written.
+    /// Returns whether both say the same, however they are written.
     package static func == (left: JSONText, right: JSONText) -> Bool {
         left.text.hasBytes(of: right.text) || left.value == right.value
     }

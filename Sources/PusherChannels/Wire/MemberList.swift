@@ -14,7 +14,7 @@ struct MemberList: Sendable {
 
     var count: Int { places.count - left.count }
 
-    /// How many places there are, those of members who left among them.
+    /// The number of places, those of members who left among them.
     var capacity: Int { places.count }
 
     /// The members, in order.
@@ -38,7 +38,7 @@ struct MemberList: Sendable {
         if place == nil { append(PresenceMember(userID: userID, info: nil), at: slot) }
     }
 
-    /// The same for an id of UTF-8 bytes: no text is made of one that is there.
+    /// Inserts an id of UTF-8 bytes: no text is made of one that is there.
     mutating func insert(_ userID: UnsafeRawBufferPointer, digest: Int) {
         let (slot, place) = table.find(digest) { places[$0].userID.isMade(of: userID, digest: digest) }
         if place == nil { append(PresenceMember(userID: Name(utf8: userID, digest: digest), info: nil), at: slot) }

@@ -1,4 +1,4 @@
-/// What a server says, understood.
+/// A message from the server, understood.
 enum ServerMessage: Equatable, Sendable {
     /// An application's event: the hot path.
     case event(Envelope)

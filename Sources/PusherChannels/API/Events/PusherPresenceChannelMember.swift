@@ -7,7 +7,7 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
 
     let info: JSONText?
 
-    /// What the application's server said about the user, as `JSONSerialization` objects; nil if nothing.
+    /// The application's data about the user, as `JSONSerialization` objects; nil if nothing.
     public var userInfo: Any? { info?.value.foundationValue }
 
     /// Describes a member, for ``PusherConnection/userDataFetcher``.
@@ -30,7 +30,7 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
         try decoder.decode(type, from: Data((info?.value ?? .null).text.utf8))
     }
 
-    /// What a presence channel's `channel_data` says of the member. Of whom nothing is known it says that: without `user_info` Reverb
+    /// The member in a presence channel's `channel_data`. Of whom nothing is known it says that: without `user_info` Reverb
     /// refuses this member, and everybody who comes after.
     var channelData: JSONValue { ["user_id": .string(userId), "user_info": info?.value ?? [:]] }
 }

@@ -4,7 +4,7 @@ public struct ConnectionStateChange: Equatable, Sendable {
     public let old: ConnectionState
     /// Where it stands now.
     public let new: ConnectionState
-    /// What made it change; nil for what the application asked for, and for success.
+    /// The reason for the change; nil for what the application asked for, and for success.
     public let reason: PusherError?
 }
 
