@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// How a client is let into channels that need it.
+/// The options that let a client into channels that need an authorization.
 struct AuthorizationOptions: ParsableArguments {
     @Option(help: "The app's secret, to sign subscriptions with.")
     var secret: String?

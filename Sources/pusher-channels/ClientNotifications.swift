@@ -5,12 +5,12 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// What a client tells its program, as values to wait for.
+/// A call of a client's delegate, as a value to wait for.
 enum ClientNotification: Sendable {
     case state(ConnectionState)
     case subscribed(String)
     case gap(String, since: Date)
-    /// The same, and why.
+    /// A change of the connection's state, with its reason.
     case stateChanged(ConnectionStateChange)
     case subscriptionFailed(String, PusherError)
     case decryptionFailed(String, event: String)

@@ -156,12 +156,12 @@ private struct ErrorLines {
         return error.message == latest ? nil : "\(error)"
     }
 
-    /// Why it ends, whatever was said before: it may be all that somebody looks at.
+    /// The reason why it ends, whatever was said before: it may be all that somebody looks at.
     static func lastLine(_ what: String, _ reason: PusherError?) -> String {
         reason.map { "\(what): \($0)" } ?? what
     }
 
-    /// What happened, and why unless that was said just before.
+    /// Returns the line for what happened, with the reason unless that was said just before.
     mutating func line(_ what: String, _ reason: PusherError?) -> String {
         guard let reason, let why = line(reason) else {
             if reason == nil { latest = nil }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// What a client meets on its way to the server.
+/// The options for a client's way to the server.
 struct RouteOptions: ParsableArguments {
     @Option(help: "A PEM file of the authorities that may vouch for the server, instead of those that the system trusts.")
     var caFile: String?

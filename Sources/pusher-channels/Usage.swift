@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has used so far.
+/// The resources that this process has used so far.
 struct Usage: Sendable {
     private let time = ContinuousClock().now
     private let cpuSeconds: Double

@@ -4,7 +4,7 @@ import PusherChannels
 ///
 /// All members may be called from any thread.
 public final class DecoderMock<Input: Sendable>: Sendable {
-    /// What is decoded from an input: a value or an error.
+    /// The outcome of decoding an input: a value or an error.
     public typealias Decode = @Sendable (Input) -> Result<any Sendable, any Error>
 
     private let state: Locked<(decode: Decode, inputs: [Input])>
@@ -21,7 +21,7 @@ public final class DecoderMock<Input: Sendable>: Sendable {
             ))
     }
 
-    /// What is decoded from now on. Until it is set, decoding throws `DecodingError.dataCorrupted`.
+    /// The outcome of decoding from now on. Until it is set, decoding throws `DecodingError.dataCorrupted`.
     public var nextDecode: Decode {
         get { state.withLock { $0.decode } }
         set {
@@ -40,7 +40,7 @@ public final class DecoderMock<Input: Sendable>: Sendable {
         }
     }
 
-    /// What was given to decode, in order.
+    /// The inputs that were decoded, in order.
     public var inputs: [Input] { state.withLock { $0.inputs } }
 
     /// The mock as the code under test takes it.
@@ -59,7 +59,7 @@ public final class DecoderMock<Input: Sendable>: Sendable {
 ///
 /// All members may be called from any thread.
 public final class EncoderMock<Output: Sendable>: Sendable {
-    /// What a value is encoded to: an output or an error.
+    /// The outcome of encoding a value: an output or an error.
     public typealias Encode = @Sendable (any Encodable) -> Result<Output, any Error>
 
     private let state: Locked<(encode: Encode, values: [String])>
@@ -76,7 +76,7 @@ public final class EncoderMock<Output: Sendable>: Sendable {
             ))
     }
 
-    /// What values are encoded to from now on. Until it is set, encoding throws `EncodingError.invalidValue`.
+    /// The outcome of encoding from now on. Until it is set, encoding throws `EncodingError.invalidValue`.
     public var nextEncode: Encode {
         get { state.withLock { $0.encode } }
         set {
@@ -95,7 +95,7 @@ public final class EncoderMock<Output: Sendable>: Sendable {
         }
     }
 
-    /// What was given to encode, in order, as text: values themselves may not be kept.
+    /// The values that were encoded, in order, as text: values themselves may not be kept.
     public var values: [String] { state.withLock { $0.values } }
 
     /// The mock as the code under test takes it.
@@ -113,7 +113,7 @@ public final class EncoderMock<Output: Sendable>: Sendable {
 
 /// The code under test used what the test says it doesn't.
 public struct Unimplemented: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was used.
+    /// The name of the coder that was used.
     public let name: String
 
     /// `decoder is unimplemented`

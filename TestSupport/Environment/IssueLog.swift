@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What went wrong where no error can be thrown; the mocks of one environment share one.
+/// The problems that showed where no error can be thrown; the mocks of one environment share one.
 final class IssueLog: Sendable {
     private let entries = Locked<[String]>([])
 

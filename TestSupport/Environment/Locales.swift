@@ -35,7 +35,7 @@ public enum Locales {
     ]
 }
 
-/// What a test threw, by the locale it threw it in.
+/// The errors that a test threw, by the locale it threw them in.
 public struct LocaleFailures: Error, CustomStringConvertible {
     /// The locales that failed, in the order they were tried, and their errors.
     public let failures: [(locale: Locale, error: any Error)]

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What a closure `() -> Value` gives the code under test: a default, or what the test says.
+/// The value that a closure `() -> Value` gives the code under test: a default, or what the test says.
 ///
 /// ```swift
 /// environment.calendar.next = Calendar(identifier: .buddhist)
@@ -22,7 +22,7 @@ public final class MockValue<Value: Sendable>: Sendable {
         var source: Source
         var reads: [Value] = []
 
-        /// What makes the next value, if not the default, and what is wrong with wanting it.
+        /// Returns what makes the next value, if not the default, and what is wrong with wanting it.
         mutating func takeNext() -> (make: Make?, misuse: String?) {
             switch source {
             case .make(let make):
@@ -39,7 +39,7 @@ public final class MockValue<Value: Sendable>: Sendable {
         }
     }
 
-    /// What is mocked, as issues name it.
+    /// The name of the mock in issues.
     public let name: String
     private let makeDefault: @Sendable () -> Value
     private let issues: IssueLog

@@ -39,9 +39,9 @@ public final class TestEnvironment: Sendable {
     public let decoder: MockValue<AnyDecoder<Data>>
     /// An encoder; by default ``encoderMock``.
     public let encoder: MockValue<AnyEncoder<Data>>
-    /// What ``decoder`` decodes.
+    /// The mock behind ``decoder``.
     public let decoderMock: DecoderMock<Data>
-    /// What ``encoder`` encodes.
+    /// The mock behind ``encoder``.
     public let encoderMock: EncoderMock<Data>
     /// A decoder of real JSON, as the SDK takes it.
     public let jsonDecoder: MockValue<JSONDecoder>
@@ -49,7 +49,7 @@ public final class TestEnvironment: Sendable {
     public let jsonEncoder: MockValue<JSONEncoder>
     /// Where HTTP requests go; by default to ``session``.
     public let urlSession: MockValue<any HTTPSession>
-    /// What random generators are seeded with.
+    /// The seed of random generators.
     public let randomSeed: MockValue<UInt64>
 
     private let issueLog = IssueLog()
@@ -129,7 +129,7 @@ public final class TestEnvironment: Sendable {
 
     // MARK: Strictness
 
-    /// What the code under test did that it was not supposed to do, in order; a test that passes leaves none.
+    /// The things that the code under test was not supposed to do and did, in order; a test that passes leaves none.
     public var issues: [String] { issueLog.all }
 
     /// Makes every use an issue, until ``MockValue/next`` or another answer is set for what the test needs.

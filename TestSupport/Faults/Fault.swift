@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What can go wrong between a client and a server: one vocabulary for all test doubles.
+/// A fault between a client and a server: one vocabulary for all test doubles.
 ///
 /// Not every double can do everything; ``seams`` tells who can. Those that share a fault give the client the same outcome.
 public enum Fault: Hashable, Sendable {
@@ -57,7 +57,7 @@ public enum Fault: Hashable, Sendable {
     case latency(Duration)
     /// No more than so many bytes come in a second.
     case bandwidth(bytesPerSecond: Int)
-    /// What comes is cut in pieces of so many bytes, with a pause between them.
+    /// Bytes come in pieces of so many bytes, with a pause between them.
     case dribble(bytes: Int, every: Duration)
     /// The error that `URLSession` reports.
     case error(URLError.Code)

@@ -24,7 +24,7 @@ public final class Gate: Sendable {
         for action in waiting { action() }
     }
 
-    /// How many wait.
+    /// The number of those who wait.
     public var waitingCount: Int {
         state.withLock { if case .closed(let waiting) = $0 { waiting.count } else { 0 } }
     }

@@ -15,7 +15,7 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     public var headers: [String: String]
     /// The body, wherever the request had it from; empty where there was none.
     public var body: Data
-    /// What stands in the path for the parameters of a route such as `/users/{id}`, decoded.
+    /// The texts in the path for the parameters of a route such as `/users/{id}`, decoded.
     public internal(set) var pathParameters: [String: String] = [:]
 
     /// Creates a request.

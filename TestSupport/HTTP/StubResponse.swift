@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// What a test double answers a ``RecordedRequest`` with: a response or a ``Fault``, at once or later.
+/// A test double's reply to a ``RecordedRequest``: a response or a ``Fault``, at once or later.
 public struct StubResponse: Sendable {
     /// The status code.
     public var status: Int
@@ -9,14 +9,14 @@ public struct StubResponse: Sendable {
     public var headers: [String: String]
     /// The body.
     public var body: Data
-    /// What goes wrong; where it is set and leaves no room for a response, none comes.
+    /// The fault of the reply; where it is set and leaves no room for a response, none comes.
     public var fault: Fault?
-    /// How long the answer takes, by the clock of whoever answers.
+    /// The time the answer takes, by the clock of whoever answers.
     public var delay: Duration = .zero
-    /// What must open before the answer comes.
+    /// The gate that must open before the reply comes.
     public var gate: Gate?
 
-    /// What the completion handler is given, to the letter, where a test says so.
+    /// The values that the completion handler is given, to the letter, where a test says so.
     var outcome: MockTask.Outcome?
 
     /// Creates a response.
@@ -91,14 +91,14 @@ public struct StubResponse: Sendable {
 
     // MARK: Later
 
-    /// The same, so much later by the clock of whoever answers.
+    /// Returns this response, so much later by the clock of whoever answers.
     public func delayed(by delay: Duration) -> StubResponse {
         var response = self
         response.delay = delay
         return response
     }
 
-    /// The same, when the gate opens.
+    /// Returns this response, held until the gate opens.
     public func held(by gate: Gate) -> StubResponse {
         var response = self
         response.gate = gate

@@ -1,6 +1,6 @@
 /// Something that a test should hear of at its end.
 public struct Finding: Equatable, Sendable, CustomStringConvertible {
-    /// What sort of thing it is.
+    /// The sort of the finding.
     public enum Kind: String, Sendable, CaseIterable {
         /// A request that no stub answered.
         case unmatchedRequest = "unmatched request"
@@ -26,9 +26,9 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
         case error = "error"
     }
 
-    /// What sort of thing it is.
+    /// The sort of the finding.
     public let kind: Kind
-    /// What was found.
+    /// The description of the finding.
     public let text: String
 
     /// Creates a finding.

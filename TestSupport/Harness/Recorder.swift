@@ -1,12 +1,12 @@
 import PusherChannels
 
-/// What happened, in order, to be looked at or waited for. All members may be called from any thread.
+/// A record of what happened, in order, to be looked at or waited for. All members may be called from any thread.
 public final class Recorder<Entry: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isWanted: @Sendable (Entry) -> Bool
         let passesOver: Bool
         let continuation: CheckedContinuation<Entry, any Error>
-        /// How many of all entries it was offered, or had no chance to get.
+        /// The number of entries it was offered, or had no chance to get.
         var offered = 0
         var watchdog: Watchdog?
     }
@@ -31,7 +31,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
             return low
         }
 
-        /// What to offer to those who wait, in the order in which they came.
+        /// The entries to offer to those who wait, in the order in which they came.
         var offers: [Offer] {
             waiters.sorted { $0.key < $1.key }.map { id, waiter in
                 let places = unclaimed[firstUnclaimed(from: waiter.offered)...]
@@ -167,13 +167,13 @@ public final class Recorder<Entry: Sendable>: Sendable {
     }
 }
 
-/// What a test waited for did not come in time.
+/// An entry that a test waited for did not come in time.
 public struct NothingCame: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was waited for.
+    /// The description of the entry that was waited for.
     public let wanted: String
-    /// How long.
+    /// The time for which it was waited for.
     public let patience: Duration
-    /// What had come by then.
+    /// The entries that had come by then.
     public let instead: [String]
 
     /// Names what was waited for, and what came.

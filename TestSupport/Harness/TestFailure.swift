@@ -1,10 +1,10 @@
-/// What was left over when a test ended: one error that tells everything.
+/// The things that were left over when a test ended: one error that tells everything.
 public struct TestFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// Where the harness was made.
     public let location: String
-    /// What was found.
+    /// The findings.
     public let findings: [Finding]
-    /// What had happened.
+    /// The events of the test until then.
     public let timeline: String
 
     /// A line for each finding, and the timeline.

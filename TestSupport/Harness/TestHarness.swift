@@ -15,12 +15,12 @@ import PusherChannels
 /// }
 /// ```
 ///
-/// What is left over is an error at the test's end: ``withTestHarness(seed:profile:allowing:file:line:_:)`` throws it, and so does
+/// Anything that is left over is an error at the test's end: ``withTestHarness(seed:profile:allowing:file:line:_:)`` throws it, and so does
 /// ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share
 /// nothing, so tests may run side by side. All members may be called from any thread.
 public final class TestHarness: Sendable {
     private struct State {
-        /// What each socket that is not of the server has to report.
+        /// The findings of each socket that is not of the server.
         var sockets = SocketFindings()
         var servers: [LocalServer] = []
         var proxies: [NetworkFaultProxy] = []
@@ -35,16 +35,16 @@ public final class TestHarness: Sendable {
         let isAlive: @Sendable () -> Bool
     }
 
-    /// What everything random is drawn from: socket ids, the jitter of reconnections.
+    /// The seed that everything random is drawn from: socket ids, the jitter of reconnections.
     public let seed: UInt64
     /// The surroundings of the code under test: calendar, locale, date, formatters, coders; the harness's clients take time, JSON
     /// coders and random seeds from it, too.
     public let environment: TestEnvironment
     /// The Channels server in memory that the harness's clients connect to and are authorized by.
     public let server: InMemoryServer
-    /// What happened so far.
+    /// The events of the test so far.
     public let timeline: Timeline
-    /// What is not reported.
+    /// The kinds of findings that are not reported.
     private let allowed: Set<Finding.Kind>
     /// Where it was made, `Tests.swift:12`.
     private let location: String

@@ -1,14 +1,14 @@
 import PusherChannels
 
-/// What happened in a test, with the virtual time: the story behind a failure. All members may be called from any thread.
+/// The events of a test, with the virtual time: the story behind a failure. All members may be called from any thread.
 public final class Timeline: Sendable, CustomStringConvertible {
     /// Something that happened.
     public struct Entry: Equatable, Sendable, CustomStringConvertible {
         /// When, by the test's clock.
         public let time: Instant
-        /// What sort of thing, such as `request`, `sent` or `opened`.
+        /// The sort of the event, such as `request`, `sent` or `opened`.
         public let kind: String
-        /// What.
+        /// The description of the event.
         public let text: String
 
         var redacted: Entry { Entry(time: time, kind: kind, text: Redaction.standard.redact(text)) }
@@ -17,7 +17,7 @@ public final class Timeline: Sendable, CustomStringConvertible {
         public var description: String { "\(time)  \(kind)  \(text)" }
     }
 
-    /// How much is kept of a long story: its end.
+    /// The number of entries that are kept of a long story: its end.
     private static let limit = 10_000
 
     private let story = Locked<(forgotten: Int, entries: [Entry])>((0, []))
@@ -27,7 +27,7 @@ public final class Timeline: Sendable, CustomStringConvertible {
         self.now = now
     }
 
-    /// What happened so far, in order; of a very long story, the last ten thousand entries or more.
+    /// The events so far, in order; of a very long story, the last ten thousand entries or more.
     /// Secrets are left out.
     public var entries: [Entry] { story.withLock { $0.entries }.map(\.redacted) }
 

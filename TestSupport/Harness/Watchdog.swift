@@ -57,7 +57,7 @@ package final class Watchdog: Sendable {
         }
     }
 
-    /// How many threads want to run for each core; no more than four, as a lost test has to end on a busy machine, too.
+    /// The number of threads that want to run for each core; no more than four, as a lost test has to end on a busy machine, too.
     private static var load: Double {
         var average = 0.0
         guard getloadavg(&average, 1) == 1 else { return 1 }
@@ -65,7 +65,7 @@ package final class Watchdog: Sendable {
     }
 }
 
-/// How long tests wait for what must come: long, as nothing that passes waits for it.
+/// The time for which tests wait for what must come: long, as nothing that passes waits for it.
 package enum Patience {
     /// For ``Watchdog``, and for calls of the system, which know nothing but seconds.
     package static let seconds = 180

@@ -72,7 +72,7 @@ extension TestHarness {
         return error
     }
 
-    /// What another thread lets go of a moment later is no leak.
+    /// Waits a moment for other threads to let go: what they let go of is no leak.
     fileprivate func waitForLastOwners() async {
         let clock = LiveScheduler()
         let limit = clock.now + .seconds(2)

@@ -1,6 +1,6 @@
 /// Something that test doubles match: a request, a frame.
 public protocol Matchable: Sendable {
-    /// What a text means where a matcher is expected.
+    /// Returns the matcher that a text stands for.
     static func matcher(_ text: String) -> Matcher<Self>
 }
 
@@ -11,16 +11,16 @@ public protocol Matchable: Sendable {
 /// socket.play(.establish(), .expect("pusher:subscribe" && .channel("news")))
 /// ```
 public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// How a subject compares.
+    /// The outcome of a comparison.
     struct Outcome {
-        /// Why it is not meant; empty where it is.
+        /// The reasons why it doesn't match; empty where it does.
         var reasons: [String] = []
         var pathParameters: [String: String] = [:]
 
         var isMatch: Bool { reasons.isEmpty }
     }
 
-    /// What is looked for, for reports.
+    /// The description of what is looked for, for reports.
     public let description: String
     private let compare: @Sendable (Subject) -> Outcome
 
@@ -51,12 +51,12 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
     /// Everything.
     public static var any: Matcher { Matcher("anything") { _ in Outcome() } }
 
-    /// Why a subject is not meant; empty where it is.
+    /// Returns the reasons why a subject doesn't match; empty where it does.
     public func reasonsAgainst(_ subject: Subject) -> [String] {
         compare(subject).reasons
     }
 
-    /// Whether a subject is meant.
+    /// Returns whether a subject matches.
     public func matches(_ subject: Subject) -> Bool {
         compare(subject).isMatch
     }
@@ -67,7 +67,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
 
     // MARK: Together
 
-    /// What both mean.
+    /// Matches what both match.
     public static func && (left: Matcher, right: Matcher) -> Matcher {
         Matcher("\(left) && \(right)") { subject in
             let (first, second) = (left.outcome(of: subject), right.outcome(of: subject))
@@ -77,7 +77,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
         }
     }
 
-    /// What one of them means.
+    /// Matches what one of them matches.
     public static func || (left: Matcher, right: Matcher) -> Matcher {
         Matcher("(\(left) || \(right))") { subject in
             let first = left.outcome(of: subject)
@@ -88,7 +88,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
         }
     }
 
-    /// What it doesn't mean.
+    /// Matches what it doesn't match.
     public static prefix func ! (matcher: Matcher) -> Matcher {
         Matcher("!(\(matcher))") { subject in
             matcher.matches(subject) ? "it is \(matcher)" : nil

@@ -16,7 +16,7 @@ struct PathTemplate: Sendable {
         }
     }
 
-    /// What stands for the names, decoded; `nil` where the path doesn't fit.
+    /// Returns the texts that stand for the names, decoded; `nil` where the path doesn't fit.
     func parameters(of path: String) -> [String: String]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == segments.count else { return nil }

@@ -24,7 +24,7 @@ public enum MockDelivery: Sendable {
         }
     }
 
-    /// The same without the delay.
+    /// Returns this delivery without the delay.
     var prompt: MockDelivery {
         guard case .scheduled(let scheduler, _) = self else { return self }
         return .scheduled(scheduler, after: .zero)

@@ -11,7 +11,7 @@ import FoundationNetworking
 /// and the path is one of a Channels server's, then in ``mockResponse``. A request that finds none fails with
 /// ``UnmatchedRequest``. Every session is on its own, so tests may run side by side. All members may be called from any thread.
 public final class MockSession: HTTPSession, RequestStubbing {
-    /// What a request completes with.
+    /// The values that a request completes with.
     public typealias Response = (data: Data?, urlResponse: URLResponse?, error: NSError?)
 
     private struct State {
@@ -21,9 +21,9 @@ public final class MockSession: HTTPSession, RequestStubbing {
         var findings: [Finding] = []
     }
 
-    /// What is stubbed.
+    /// The stubs.
     public let stubList = StubList()
-    /// What was asked.
+    /// The recorder of the requests.
     public let recorder = RequestRecorder()
 
     private let state: Locked<State>
@@ -143,7 +143,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         return reply
     }
 
-    /// What a test should hear of at its end: requests that nothing answered, stubs that were not asked, faults that a session
+    /// The findings for a test's end: requests that nothing answered, stubs that were not asked, faults that a session
     /// can't do. A ``TestHarness`` asks for it.
     public var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }
 }

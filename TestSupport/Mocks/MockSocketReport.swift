@@ -7,12 +7,12 @@ enum MockSocketReport {
     case controlFrame(ConnectionAttempt)
     case closed(WebSocketClosure, ConnectionAttempt)
 
-    /// Whether the socket would have read this from the connection.
+    /// Indicates whether the socket would have read this from the connection.
     var isInbound: Bool {
         if case .opened = self { false } else { true }
     }
 
-    /// Whether this is what a client that closes would leave unread.
+    /// Indicates whether this is what a client that closes would leave unread.
     var isUnread: Bool {
         switch self {
         case .message, .controlFrame: true
@@ -20,7 +20,7 @@ enum MockSocketReport {
         }
     }
 
-    /// What sort of thing it is, for a timeline.
+    /// The sort of the report, for a timeline.
     var kind: String {
         switch self {
         case .opened: "opened"
@@ -29,7 +29,7 @@ enum MockSocketReport {
         }
     }
 
-    /// What it says, for a timeline.
+    /// The text of the report, for a timeline.
     var text: String {
         switch self {
         case .opened(let attempt): "\(attempt)"

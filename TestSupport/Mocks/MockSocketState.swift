@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What a ``MockWebSocket`` guards with its lock: the attempt, what the server must hear, and the reports that wait.
+/// The state that a ``MockWebSocket`` guards with its lock: the attempt, what the server must hear, and the reports that wait.
 struct MockSocketState: Sendable {
     enum Phase {
         case idle
@@ -39,14 +39,14 @@ struct MockSocketState: Sendable {
     private var reports: ArraySlice<DueReport> = []
     /// Whose upgrade a stall keeps from being answered.
     private var stalledUpgrade: Host?
-    /// What a stall holds up.
+    /// The reports that a stall holds up.
     private var stalled: [MockSocketReport] = []
     private var scripts = SocketScripts()
     private var faults = SocketFaults()
-    /// What goes on with what is late, and when.
+    /// The timer for what is late, and its time.
     private var alarm: (time: Instant, timer: (any ScheduledAction)?)?
 
-    /// What is to be done once the lock is let go.
+    /// A step to take once the lock is let go.
     enum Step {
         case tell(InMemoryServer, ServerMachine.Input)
         case report(MockSocketReport, (any WebSocketDelegate)?)
@@ -89,7 +89,7 @@ struct MockSocketState: Sendable {
         return [late, canPlay ? scripts.nextTime : nil].compactMap(\.self).min()
     }
 
-    /// Whether there is a connection for a script to go on with; what it has left without one, it is said to have left.
+    /// Indicates whether there is a connection for a script to go on with; what it has left without one, it is said to have left.
     private var canPlay: Bool { phase != .idle && stalledUpgrade == nil }
 
     mutating func setAlarm(_ timer: any ScheduledAction) {
@@ -140,7 +140,7 @@ struct MockSocketState: Sendable {
         }
     }
 
-    /// What was held back is lost when the client has done with the attempt; the report of its end is not.
+    /// Drops what was held back: it is lost when the client has done with the attempt; the report of its end is not.
     private mutating func leaveUnread() {
         guard !isReading else { return }
         reports.removeAll { $0.report.isUnread }
@@ -274,7 +274,7 @@ struct MockSocketState: Sendable {
         }
     }
 
-    /// What a test should hear of at its end.
+    /// The findings for a test's end.
     var findings: [Finding] {
         guard phase != .idle, let request = requests.last else { return scripts.findings }
         return scripts.findings + [

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// A request under way in a ``MockSession``: completes once, whoever resumes and cancels it, how often, from where.
 public final class MockTask: HTTPTask {
-    /// What the completion handler is given.
+    /// The values that the completion handler is given.
     struct Outcome: Sendable {
         var data: Data?
         var urlResponse: URLResponse?
@@ -19,14 +19,14 @@ public final class MockTask: HTTPTask {
         var outcome: Outcome
         var delay: Duration = .zero
         var gate: Gate?
-        /// How long the caller waits for it.
+        /// The time the caller waits for it.
         var timeout: Duration?
     }
 
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// What a task needs until it is resumed, and not longer: a timer that is never run keeps the task, which must not keep what has
-    /// the timer.
+    /// The things that a task needs until it is resumed, and not longer: a timer that is never run keeps the task, which must not keep
+    /// what has the timer.
     private struct Start {
         let scheduler: any Scheduler
         let reply: @Sendable () -> Reply

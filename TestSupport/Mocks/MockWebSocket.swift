@@ -7,12 +7,12 @@ import PusherChannels
 /// and reports afterwards, so that nothing overtakes anything. All members may be called from any thread; reports come on the
 /// thread of the call that caused them, or of one that was reporting already. No lock is held meanwhile.
 public final class MockWebSocket: WebSocket {
-    /// What is at the other end.
+    /// The server at the other end.
     public enum Server: Sendable {
         /// A server that knows every key and lets everybody in, whatever the signature. The first connection's socket id is
         /// `46123.486095`; later ones get others, as on a real server.
         case trusting
-        /// The same, but signatures must have been made with this secret.
+        /// A server that takes only signatures that were made with this secret.
         case checking(secret: String)
         /// A server of the test's own making, for this socket alone.
         case machine(ServerMachine)
@@ -109,13 +109,13 @@ public final class MockWebSocket: WebSocket {
     /// The latest attempt; `nil` before the first.
     public var currentAttempt: ConnectionAttempt? { state.withLock { $0.attempt } }
 
-    /// Whether the latest attempt is open.
+    /// Indicates whether the latest attempt is open.
     public var isOpen: Bool { state.withLock { $0.phase == .open } }
 
-    /// Whether what the server sends is let through.
+    /// Indicates whether what the server sends is let through.
     public var isReading: Bool { state.withLock { $0.isReading } }
 
-    /// What the server behind the socket noticed; empty with ``Server/manual``.
+    /// The notices of the server behind the socket; empty with ``Server/manual``.
     public var notices: [ServerMachine.Notice] { server?.notices ?? [] }
 
     // MARK: What goes wrong, and what is scripted
@@ -271,14 +271,14 @@ public final class MockWebSocket: WebSocket {
         }
     }
 
-    /// What a test should hear of at its end: steps of scripts that were not come to or came out of order, faults that a socket
+    /// The findings for a test's end: steps of scripts that were not come to or came out of order, faults that a socket
     /// can't do, a connection that is still open. A ``TestHarness`` asks for it.
     public var findings: [Finding] { lastingFindings() }
 
     /// Its state's, which stays as long as somebody has ``lastingFindings``.
     var identity: ObjectIdentifier { ObjectIdentifier(state) }
 
-    /// The same, also when the socket has gone.
+    /// Returns the findings, also when the socket has gone.
     var lastingFindings: @Sendable () -> [Finding] {
         { [state] in state.withLock { $0.findings } }
     }

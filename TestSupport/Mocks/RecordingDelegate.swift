@@ -78,7 +78,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         notifications.compactMap { if case .subscribed(let channel) = $0 { channel } else { nil } }
     }
 
-    /// What went wrong.
+    /// The errors among the notifications.
     public var errors: [PusherError] { notifications.compactMap(\.failure) }
 
     /// The next notification that is wanted, now or when it comes; those before it are passed over, and not looked at again.

@@ -5,7 +5,7 @@ struct SocketFaults: Sendable {
     private var everywhere: [Fault] = []
     private var byConnection: [Int: [Fault]] = [:]
     private var connection = 0
-    /// How many frames the client got on the present connection.
+    /// The number of frames that the client got on the present connection.
     private var frames = 0
 
     mutating func add(_ fault: Fault, onConnection connection: Int?) {
@@ -32,20 +32,20 @@ struct SocketFaults: Sendable {
 
     private var active: [Fault] { everywhere + byConnection[connection, default: []] }
 
-    /// Whether nothing comes to the client any more.
+    /// Indicates whether nothing comes to the client any more.
     var isStalled: Bool {
         active.contains { if case .stall(let position) = $0 { isReached(position) } else { false } }
     }
 
-    /// Whether the upgrade is never answered.
+    /// Indicates whether the upgrade is never answered.
     var isStalledFromStart: Bool { active.contains(.stall) }
 
-    /// How much later everything comes; of several, the last counts.
+    /// The delay of everything that comes; of several, the last counts.
     var latency: Duration {
         active.reduce(.zero) { if case .latency(let delay) = $1 { delay } else { $0 } }
     }
 
-    /// How the connection fails before it is open.
+    /// Returns the failure of the connection before it is open.
     var failureToOpen: WebSocketFailure? {
         active.lazy.compactMap { fault in
             switch fault {
@@ -59,7 +59,7 @@ struct SocketFaults: Sendable {
         }.first
     }
 
-    /// How the open connection fails now.
+    /// Returns the failure of the open connection.
     var failure: WebSocketFailure? {
         active.lazy.compactMap { fault in
             switch fault {

@@ -1,4 +1,4 @@
-/// What sockets have to report at a test's end, each once, also when they have gone.
+/// The findings of sockets at a test's end, each once, also when they have gone.
 struct SocketFindings: Sendable {
     private var sockets: [(identity: ObjectIdentifier, findings: @Sendable () -> [Finding])] = []
 

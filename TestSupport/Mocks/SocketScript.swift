@@ -1,12 +1,12 @@
-/// How far the script of one connection was played: a value without a socket.
+/// The state of the script of one connection: a value without a socket.
 struct SocketScript: Sendable {
     private let steps: [SocketStep]
     private let name: String
     private var index = 0
-    /// What the client sent and no step has looked at.
+    /// The frames that the client sent and no step has looked at.
     private var unread: ArraySlice<SentFrame> = []
     private var found: [Finding] = []
-    /// Whether it was said that the connection is made.
+    /// Indicates whether it was said that the connection is made.
     private var hasAccepted = false
 
     init(_ steps: [SocketStep], name: String) {
@@ -37,7 +37,7 @@ struct SocketScript: Sendable {
         unread.append(frame)
     }
 
-    /// What is expected, and what came; it is compared by a user's code, so by whoever holds no lock.
+    /// The frame that is expected, and the one that came; they are compared by a user's code, so by whoever holds no lock.
     mutating func nextComparison() -> (matcher: FrameMatcher, frame: SentFrame)? {
         guard hasAccepted, index < steps.count, case .expect(let matcher) = steps[index] else { return nil }
         return unread.popFirst().map { (matcher, $0) }
@@ -54,7 +54,7 @@ struct SocketScript: Sendable {
 
     var findings: [Finding] { found + [unplayed].compactMap(\.self) }
 
-    /// What was not come to.
+    /// The steps that were not come to.
     private var unplayed: Finding? {
         guard index < steps.count else { return nil }
         return Finding(.unplayedStep, "\(place) was not come to: \(steps[index])")

@@ -51,6 +51,6 @@ struct SocketScripts: Sendable {
         found.append(finding)
     }
 
-    /// What a test should hear of at its end.
+    /// The findings for a test's end.
     var findings: [Finding] { scripts.flatMap(\.findings) + found }
 }

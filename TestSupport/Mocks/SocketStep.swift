@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What a ``MockWebSocket`` does on one connection, in order: the server's side of a conversation.
+/// A step of a ``MockWebSocket`` on one connection, in order: the server's side of a conversation.
 public enum SocketStep: Sendable, CustomStringConvertible {
     /// Lets the connection be made; it goes without saying before a step that needs a connection.
     case accept
@@ -45,7 +45,7 @@ public enum SocketStep: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it can't be taken before the connection is made.
+    /// Indicates whether it can't be taken before the connection is made.
     var needsConnection: Bool {
         switch self {
         case .accept, .serve, .refuse, .wait, .drop, .fault: false
@@ -53,7 +53,7 @@ public enum SocketStep: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a client receives by it.
+    /// The frame that a client receives by it.
     var message: String? {
         switch self {
         case .send(let text): text

@@ -22,7 +22,7 @@ extension StubResponse {
 }
 
 extension Fault {
-    /// What this fault makes of an answer in memory: what `URLSession` makes of it on a network.
+    /// Changes a reply in memory as this fault does: to what `URLSession` makes of it on a network.
     fileprivate func change(_ reply: inout MockTask.Reply) {
         switch self {
         case .error(let code): reply.outcome = .init(error: URLError(code))

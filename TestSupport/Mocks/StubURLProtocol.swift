@@ -12,7 +12,7 @@ extension MockSession {
     /// let urlSession = URLSession(configuration: session.urlSessionConfiguration())
     /// ```
     ///
-    /// What Linux allows: data tasks, with a completion handler, a delegate or `await`. Not there: `URLSession.shared`, web
+    /// Linux allows data tasks, with a completion handler, a delegate or `await`. Not there: `URLSession.shared`, web
     /// socket tasks, and download tasks, which end the process. A redirect is a response like any other. The body of an upload
     /// task and the configuration's `httpAdditionalHeaders` can't be seen; those of the request can.
     public func urlSessionConfiguration() -> URLSessionConfiguration {
@@ -58,7 +58,7 @@ private enum StubURLProtocols {
 /// A number as a type.
 private protocol BinaryNumber: SendableMetatype {
     static var value: Int { get }
-    /// What the next digit is worth.
+    /// The place value of the next digit.
     static var weight: Int { get }
 }
 
@@ -115,7 +115,7 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
 /// `@unchecked Sendable`: Foundation takes these calls from any thread; they come once, from whoever completes the request.
 private struct URLProtocolCaller: @unchecked Sendable {
     let urlProtocol: URLProtocol
-    /// Whether the request has ended, one way or the other.
+    /// Indicates whether the request has ended, one way or the other.
     private let isOver = Locked(false)
 
     init(urlProtocol: URLProtocol) {

@@ -16,18 +16,18 @@ struct ExecutorWaiters: Sendable {
     private var rests: [(time: Instant, sequence: Int, resume: Resume)] = []
     private var changes: [(since: Int, limit: Instant, resume: Resume)] = []
 
-    /// Whether a body runs, whose caller makes the steps.
+    /// Indicates whether a body runs, whose caller makes the steps.
     var isRunning = false
-    /// How many wait for something outside the executor.
+    /// The number of those who wait for something outside the executor.
     var outside = 0
     /// Counts what happened, so that a condition is looked at again when it may have changed, and only then.
     private(set) var progress = 0
-    /// Whether a condition is being looked at: its own jobs aren't progress, or two conditions would wake each other for ever.
+    /// Indicates whether a condition is being looked at: its own jobs aren't progress, or two conditions would wake each other for ever.
     private var look = Look.none
 
     private enum Look {
         case none, begun
-        /// What looked still has to put itself to rest, in the job that runs.
+        /// The job that looked still has to put itself to rest, in the job that runs.
         case ended
     }
 

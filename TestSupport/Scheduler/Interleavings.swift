@@ -2,9 +2,9 @@ import PusherChannels
 
 /// The order of jobs in which a test failed, named by its seed.
 public struct FailedInterleaving: Error, CustomStringConvertible {
-    /// What the order was drawn from: `TestExecutor(seed:)` replays it.
+    /// The seed that the order was drawn from: `TestExecutor(seed:)` replays it.
     public let seed: UInt64
-    /// What the body threw.
+    /// The error that the body threw.
     public let error: any Error
 
     /// `with seed 17 (replay: TestExecutor(seed: 17)): opened twice`

@@ -13,8 +13,8 @@ import PusherChannels
 /// The body, what it calls, its child tasks and what ``spawn(_:)`` starts run on the executor, one job at a time. Where the body
 /// can't go on, `run` fails at once with a ``Deadlock``. A seed draws the order of the jobs; see ``exploreInterleavings(seeds:time:_:)``.
 ///
-/// Not on the executor: GCD, sockets, the main actor, detached tasks, actors with an executor of their own, `Task {}` without the executor preferred. Wrap a wait for
-/// one of them in ``outside(_:)``.
+/// Not on the executor: GCD, sockets, the main actor, detached tasks, actors with an executor of their own, `Task {}` without the
+/// executor preferred. Wrap a wait for one of them in ``outside(_:)``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class TestExecutor: TaskExecutor {
     /// Who moves the clock.
@@ -68,7 +68,7 @@ public final class TestExecutor: TaskExecutor {
         wake()
     }
 
-    /// How many jobs are ready.
+    /// The number of jobs that are ready.
     public var readyCount: Int { state.withLock { $0.jobs.count } }
 
     /// Runs one job on this thread, until it ends or waits.

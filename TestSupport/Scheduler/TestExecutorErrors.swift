@@ -22,7 +22,7 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// Something on a ``TestExecutor`` went on and on while its body waited.
 public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
-    /// How many jobs and timers ran.
+    /// The number of jobs and timers that ran.
     public let steps: Int
     /// The virtual time.
     public let now: Instant
@@ -38,11 +38,11 @@ public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What ``TestExecutor/eventually(_:within:_:)`` waited for can't happen any more, or not in time.
+/// The condition that ``TestExecutor/eventually(_:within:_:)`` waited for can't come true any more, or not in time.
 public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was waited for, in the caller's words.
+    /// The name of the condition, in the caller's words.
     public let what: String
-    /// How much virtual time it was given.
+    /// The virtual time that it was given.
     public let limit: Duration
     /// The virtual time.
     public let now: Instant

@@ -9,7 +9,7 @@ import PusherChannels
 public final class TestScheduler: Scheduler {
     /// A timer that has not run yet.
     public struct PendingTimer: Equatable, Sendable, CustomStringConvertible {
-        /// What the timer is for, as its maker named it.
+        /// The purpose of the timer, as its maker named it.
         public let label: String
         /// When it comes due.
         public let deadline: Instant
@@ -26,7 +26,7 @@ public final class TestScheduler: Scheduler {
 
     /// Timers went on being made for longer than ``TestScheduler/runUntilIdle(limit:)`` was allowed to run.
     public struct StillRescheduling: Error, Equatable, Sendable, CustomStringConvertible {
-        /// How many timers ran.
+        /// The number of timers that ran.
         public let steps: Int
         /// The timers that still wait, the next one first.
         public let pending: [PendingTimer]

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What an app's backend does at its authorization endpoints: reads the form and signs, correctly.
+/// An app's backend at its authorization endpoints: reads the form and signs, correctly.
 struct Authorization {
     let app: ServerApp
     /// The user where the form names none; the socket id stands in for a missing one.

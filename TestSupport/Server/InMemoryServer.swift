@@ -3,8 +3,9 @@ import PusherChannels
 
 /// A Channels server in memory: any number of clients, no sockets, and time only where a scheduler is given.
 ///
-/// Clients reach it by ``makeWebSocket()`` and ask its authorization endpoints and its HTTP API by ``MockSession/init(server:delivery:scheduler:)``.
-/// Everything happens within the call that causes it. All members may be called from any thread.
+/// Clients reach it by ``makeWebSocket()`` and ask its authorization endpoints and its HTTP API by
+/// ``MockSession/init(server:delivery:scheduler:)``. Everything happens within the call that causes it. All members may be called from
+/// any thread.
 public final class InMemoryServer: Sendable {
     typealias ID = ServerMachine.ConnectionID
 
@@ -20,7 +21,7 @@ public final class InMemoryServer: Sendable {
         var notices: [ServerMachine.Notice] = []
         var effects: ArraySlice<ServerMachine.Effect> = []
         var isRunningEffects = false
-        /// What each socket that was made here has to report.
+        /// The findings of each socket that was made here.
         var socketFindings = SocketFindings()
     }
 
@@ -58,10 +59,10 @@ public final class InMemoryServer: Sendable {
         return socket
     }
 
-    /// What a test should hear of at its end: what the sockets that were made here have to report.
+    /// The findings for a test's end: those of the sockets that were made here.
     public var findings: [Finding] { state.withLock { $0.socketFindings }.all }
 
-    /// Whether ``findings`` has that of a socket.
+    /// Returns whether ``findings`` has that of a socket.
     func hasMade(_ socket: MockWebSocket) -> Bool { state.withLock { $0.socketFindings.contains(socket) } }
 
     // MARK: What it has seen
@@ -69,7 +70,7 @@ public final class InMemoryServer: Sendable {
     /// The connections that are open now.
     public var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
 
-    /// What happened at the server, in order.
+    /// The events at the server, in order.
     public var notices: [ServerMachine.Notice] { state.withLock { $0.notices } }
 
     /// The connections subscribed to a channel.

@@ -10,7 +10,7 @@ import PusherChannels
 public final class LocalServer: RequestStubbing {
     /// Something that happened at a server.
     public enum Event: Equatable, Sendable, CustomStringConvertible {
-        /// What the protocol's side noticed.
+        /// The notices of the protocol's side.
         case notice(ServerMachine.Notice)
         /// A plain HTTP request was answered.
         case request(RecordedRequest, status: Int)
@@ -24,13 +24,13 @@ public final class LocalServer: RequestStubbing {
         }
     }
 
-    /// How a server runs.
+    /// The state of a server.
     public struct Settings: Sendable {
         /// The clock behind ``ServerProfile/idleTimeout``.
         public var scheduler: any Scheduler
         /// The wall clock, which the HTTP API's signatures are checked by.
         public var wallClock: @Sendable () -> Date
-        /// How long a client has to answer a close frame before the connection is cut.
+        /// The time a client has to answer a close frame before the connection is cut.
         public var closeTimeout: Duration
         /// Hears of everything that happens, one event after the other, on any thread.
         public var onEvent: @Sendable (Event) -> Void
@@ -76,7 +76,7 @@ public final class LocalServer: RequestStubbing {
     private let running: Task<Void, Never>
     private let stopping = Locked<Task<Void, Never>?>(nil)
 
-    /// What speaks TLS in front of the server.
+    /// The proxy that speaks TLS in front of the server.
     private let tlsProxy: NetworkFaultProxy?
 
     private init?(
@@ -175,13 +175,13 @@ public final class LocalServer: RequestStubbing {
 
     // MARK: What it has seen
 
-    /// What is stubbed: what answers before ``router`` does.
+    /// The stubs, which reply before ``router`` does.
     public var stubList: StubList { core.stubs }
 
     /// The plain requests it received, in order; upgrades to WebSockets are not among them.
     public var recorder: RequestRecorder { core.recorder }
 
-    /// What a test should hear of at its end: requests that nothing answered, stubs that were not asked, faults that a server
+    /// The findings for a test's end: requests that nothing answered, stubs that were not asked, faults that a server
     /// can't do. A ``TestHarness`` asks for it.
     public var findings: [Finding] { core.findings }
 

@@ -2,7 +2,7 @@ import FlyingFox
 import Foundation
 import PusherChannels
 
-/// What the connections of a ``LocalServer`` share: the machine behind one lock, and who its effects go to.
+/// The state that the connections of a ``LocalServer`` share: the machine behind one lock, and who its effects go to.
 final class LocalServerCore: Sendable {
     typealias ID = ServerMachine.ConnectionID
     typealias Change<Result> = (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result
@@ -32,7 +32,7 @@ final class LocalServerCore: Sendable {
     let recorder = RequestRecorder()
     private let state: Locked<State>
     private let settings: LocalServer.Settings
-    /// Whether TLS is spoken in front of the server.
+    /// Indicates whether TLS is spoken in front of the server.
     let isSecure: Bool
 
     init(machine: ServerMachine, settings: LocalServer.Settings, isSecure: Bool) {
@@ -188,7 +188,7 @@ final class LocalServerCore: Sendable {
     /// The last places of a session's queue: one for the message that was too many, one for the close frame.
     private static let reserve = 2
 
-    /// How much may wait for a client that doesn't read.
+    /// The number of bytes that may wait for a client that doesn't read.
     var bufferingPolicy: AsyncStream<WSFrame>.Continuation.BufferingPolicy {
         let limit = ask { $0.profile.maximumWaitingMessages }
         return limit.map { .bufferingOldest($0 + Self.reserve) } ?? .unbounded

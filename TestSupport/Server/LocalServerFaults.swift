@@ -1,12 +1,12 @@
 import FlyingFox
 import Foundation
 
-/// What a ``LocalServer`` does wrong on purpose.
+/// The faults that a ``LocalServer`` makes on purpose.
 struct LocalServerFaults {
     /// The answer to upgrades instead of 101.
     private(set) var upgradeStatus: Int?
     private(set) var spoilsAcceptKey = false
-    /// What every connection is sent as soon as it is open, after the server's greeting.
+    /// The frames that every connection is sent as soon as it is open, after the server's greeting.
     private(set) var frames: [WSFrame] = []
 
     mutating func add(_ fault: Fault) {
@@ -25,7 +25,7 @@ struct LocalServerFaults {
         return response
     }
 
-    /// What a fault sends.
+    /// Returns the frames that a fault sends.
     static func frames(of fault: Fault) -> [WSFrame] {
         let text = Data(#"{"event":"test:malformed","data":{}}"#.utf8)
         func frame(_ opcode: WSFrame.Opcode, fin: Bool = true, rsv1: Bool = false, _ payload: Data) -> WSFrame {

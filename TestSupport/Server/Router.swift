@@ -8,12 +8,12 @@ public protocol ServerRoute: Sendable {
 }
 
 extension ServerRoute {
-    /// The same, so much later by the server's clock.
+    /// Returns this route with a response so much later by the server's clock.
     public func delayed(by delay: Duration) -> some ServerRoute {
         ClosureRoute { try await respond(to: $0).delayed(by: delay) }
     }
 
-    /// The same, when the gate opens.
+    /// Returns this route with its response held until the gate opens.
     public func held(by gate: Gate) -> some ServerRoute {
         ClosureRoute { try await respond(to: $0).held(by: gate) }
     }

@@ -4,7 +4,7 @@ import PusherChannels
 ///
 /// Its description shows no secret.
 public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What the authorization endpoint is asked to sign.
+    /// The request to sign that an authorization endpoint gets.
     public struct AuthorizationRequest: Equatable, Sendable {
         /// The channel to be joined.
         public let channel: String
@@ -18,9 +18,9 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var id: String
     /// The public key that clients connect with.
     public var key: String
-    /// What signatures are made with.
+    /// The secret that signatures are made with.
     public var secret: String
-    /// What the keys of encrypted channels are made of, 32 bytes in base64; `nil` means that the app has none.
+    /// The master key of encrypted channels, 32 bytes in base64; `nil` means that the app has none.
     public var encryptionMasterKey: String?
     /// Channels that the authorization endpoint refuses with 403.
     public var deniedChannels: Set<String>
@@ -30,18 +30,18 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     /// busy, and must not ask that in turn.
     public var authorizes: @Sendable (AuthorizationRequest) -> Bool
 
-    /// Whether the app is served at all; 4003 if not.
+    /// Indicates whether the app is served at all; 4003 if not.
     public var isEnabled = true
-    /// Whether only connections over TLS are served; others are refused with 4000.
+    /// Indicates whether only connections over TLS are served; others are refused with 4000.
     public var requiresTLS = false
-    /// How many connections the app may have; more are refused with 4004.
+    /// The largest number of connections the app may have; more are refused with 4004.
     public var maximumConnections: Int?
-    /// How long a connection has to sign its user in or to subscribe to a channel that takes a signature; then it is closed with
+    /// The time a connection has to sign its user in or to subscribe to a channel that takes a signature; then it is closed with
     /// 4009. `nil` means for ever.
     public var authorizationTimeout: Duration?
-    /// Whether clients may send events to each other; they hear 4301 if not.
+    /// Indicates whether clients may send events to each other; they hear 4301 if not.
     public var acceptsClientEvents = true
-    /// Whether subscribers hear how many they are, on channels without members.
+    /// Indicates whether subscribers hear how many they are, on channels without members.
     public var countsSubscriptions = false
 
     /// Creates an app; its endpoint signs everything unless told otherwise.
@@ -65,7 +65,7 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     /// The app's id and key.
     public var description: String { "app \(id) (key \(key))" }
 
-    /// The same as ``description``.
+    /// The ``description``.
     public var debugDescription: String { description }
 
     /// Nothing to look into: `dump` must not show a secret either.

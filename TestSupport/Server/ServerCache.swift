@@ -18,7 +18,7 @@ struct ServerCache {
         entry(key, at: now)?.frame
     }
 
-    /// What the HTTP API says of a channel's cache: the data and the seconds it has left.
+    /// Returns the HTTP API's description of a channel's cache: the data and the seconds it has left.
     func description(of key: ServerMachine.ChannelKey, at now: Instant) -> JSONValue {
         guard let entry = entry(key, at: now) else { return .null }
         let left = Int((entry.expiry - now).components.seconds)
@@ -41,7 +41,7 @@ extension ServerMachine {
         }
     }
 
-    /// What follows the success of a subscription to a cache channel.
+    /// Returns the frame that follows the success of a subscription to a cache channel.
     func cachedFrame(of key: ChannelKey) -> String {
         cache.frame(for: key, at: now) ?? ServerFrame.event("pusher:cache_miss", channel: key.name, data: profile.cacheMissData)
     }

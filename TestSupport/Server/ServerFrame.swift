@@ -34,7 +34,7 @@ enum ServerFrame {
     }
 }
 
-/// What servers say differently.
+/// The frames in which servers differ.
 extension ServerProfile {
     var pong: String {
         switch pongData {

@@ -1,11 +1,11 @@
 import Foundation
 import PusherChannels
 
-/// Why a connection is turned away, as its `pusher:error` and close frame say.
+/// The reason why a connection is turned away, as its `pusher:error` and close frame say.
 struct ConnectionRefusal: Error {
     let code: UInt16
     let message: String
-    /// Whether the connection is closed; otherwise the client hears nothing more.
+    /// Indicates whether the connection is closed; otherwise the client hears nothing more.
     var closes = true
 }
 

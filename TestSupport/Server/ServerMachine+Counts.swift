@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// How many subscribers a channel has, for apps that want their clients told.
+/// Counts of a channel's subscribers, for apps that want their clients told.
 extension ServerMachine {
     /// Up to so many subscribers hear of each change, more of them only every few seconds.
     private static let promptCount = 100

@@ -8,7 +8,7 @@ struct HTTPRefusal: Error {
 }
 
 extension RecordedRequest {
-    /// Whether it is for one of a Channels server's own paths, wherever that server is.
+    /// Indicates whether it is for one of a Channels server's own paths, wherever that server is.
     var isForChannelsServer: Bool {
         let path = path
         return path.hasPrefix("/apps/") || path == "/pusher/auth" || path == "/pusher/user-auth"

@@ -1,10 +1,10 @@
 import PusherChannels
 
 extension ServerMachine {
-    /// How far a request's clock may be off, in seconds.
+    /// The largest difference of a request's clock, in seconds.
     private static let maximumTimestampDifference = 600
 
-    /// What is wrong with a subscription's `auth`; `nil` when it is right.
+    /// The problem with a subscription's `auth`; `nil` when it is right.
     func signatureProblem(
         _ auth: String?, channel: String, channelData: String?, connection: Connection
     ) -> String? {
@@ -21,7 +21,7 @@ extension ServerMachine {
             + auth.dropFirst(app.key.count + 1)
     }
 
-    /// What is wrong with an HTTP API request's signature; `nil` when it is right.
+    /// The problem with an HTTP API request's signature; `nil` when it is right.
     func signatureProblem(of request: RecordedRequest, app: ServerApp, unixTime: Int) -> String? {
         if profile.publishers == .all { return nil }
         var parameters = request.parameters

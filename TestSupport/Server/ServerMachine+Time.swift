@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What time brings: connections that say nothing, or that nobody has signed in to.
+/// Time-outs: connections that say nothing, or that nobody has signed in to.
 extension ServerMachine {
     mutating func needsTime(by deadline: Instant?) {
         nextDeadline = [nextDeadline, deadline].compactMap { $0 }.min()

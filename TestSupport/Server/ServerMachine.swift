@@ -16,14 +16,14 @@ public struct ServerMachine: Sendable {
             self.number = number
         }
 
-        /// Whether the left number is the smaller.
+        /// Returns whether the left number is the smaller.
         public static func < (left: ConnectionID, right: ConnectionID) -> Bool { left.number < right.number }
 
         /// `connection 3`, as log lines show it.
         public var description: String { "connection \(number)" }
     }
 
-    /// What happens to a server.
+    /// An event at a server.
     public enum Input: Equatable, Sendable {
         /// A WebSocket was opened; `path` is the request's path and query, `/app/{key}?protocol=7…`.
         case opened(ConnectionID, path: String, isSecure: Bool = false)
@@ -35,7 +35,7 @@ public struct ServerMachine: Sendable {
         case timePassed
     }
 
-    /// What a server wants done, in this order.
+    /// An action that a server wants done.
     public enum Effect: Equatable, Sendable {
         /// Send a text message.
         case send(String, to: ConnectionID)
@@ -45,7 +45,7 @@ public struct ServerMachine: Sendable {
         case notice(Notice)
     }
 
-    /// Who may connect and subscribe.
+    /// The clients that may connect and subscribe.
     public enum Admission: Equatable, Sendable {
         /// The registered apps only, with signatures that their secrets made.
         case registeredApps
@@ -77,7 +77,7 @@ public struct ServerMachine: Sendable {
         let name: String
     }
 
-    /// What varies between servers.
+    /// The traits that vary between servers.
     public let profile: ServerProfile
     let admission: Admission
     var apps: [ServerApp]

@@ -1,12 +1,12 @@
 /// The ways in which servers differ, one by one.
 extension ServerProfile {
-    /// What a server says when it is stopped.
+    /// The words of a server that is stopped.
     public struct Shutdown: Equatable, Sendable {
         /// The close frame's code.
         public var code: UInt16
         /// The close frame's reason.
         public var reason: String
-        /// Whether a `pusher:error` with the same code goes before it.
+        /// Indicates whether a `pusher:error` with the same code goes before it.
         public var isAnnounced: Bool
 
         /// Creates a way of stopping.
@@ -17,7 +17,7 @@ extension ServerProfile {
         }
     }
 
-    /// How long a client may say nothing, whatever the server asks it.
+    /// The time a client may say nothing, whatever the server asks it.
     public struct SilenceLimit: Equatable, Sendable {
         /// Since the client's latest message.
         public var duration: Duration
@@ -31,7 +31,7 @@ extension ServerProfile {
         }
     }
 
-    /// What `pusher_internal:subscription_succeeded` carries on channels without members.
+    /// The data that `pusher_internal:subscription_succeeded` carries on channels without members.
     public enum SuccessData: Equatable, Sendable {
         /// `"{}"`
         case object
@@ -41,7 +41,7 @@ extension ServerProfile {
         case absent
     }
 
-    /// How a client hears that it was not let into a channel.
+    /// The way in which a client hears that it was not let into a channel.
     public enum ChannelRefusal: Equatable, Sendable {
         /// By `pusher:subscription_error`, which names the channel and the reason.
         case subscriptionError
@@ -53,7 +53,7 @@ extension ServerProfile {
         case errorWithoutCode
     }
 
-    /// What becomes of a client whose key the server doesn't know.
+    /// The treatment of a client whose key the server doesn't know.
     public enum UnknownKeys: Equatable, Sendable {
         /// It hears 4001 and is closed with it.
         case closed
@@ -63,7 +63,7 @@ extension ServerProfile {
         case welcome
     }
 
-    /// What becomes of a message that is no JSON.
+    /// The treatment of a message that is no JSON.
     public enum UnreadableMessages: Equatable, Sendable {
         /// A `pusher:error`; the connection stays.
         case refused(code: Int?, message: String)
@@ -71,7 +71,7 @@ extension ServerProfile {
         case fatal
     }
 
-    /// What `pusher:pong` carries.
+    /// The data that `pusher:pong` carries.
     public enum PongData: Equatable, Sendable {
         /// `{}`
         case object
@@ -81,13 +81,13 @@ extension ServerProfile {
         case absent
     }
 
-    /// How a client event's data reaches the others.
+    /// The form in which a client event's data reaches the others.
     public enum ClientEventData: Equatable, Sendable {
         /// As a string: the one that was sent, or one that holds the JSON that was.
         case text
         /// As the JSON value that was sent.
         case value
-        /// The same; data that is a string is refused with 4200.
+        /// As it was sent; data that is a string is refused with 4200.
         case valueButNoText
     }
 
@@ -101,7 +101,7 @@ extension ServerProfile {
         case ofConnections
     }
 
-    /// What becomes of who joins a presence channel with a `channel_data` that has no `user_info`.
+    /// The treatment of who joins a presence channel with a `channel_data` that has no `user_info`.
     public enum MembersWithoutInfo: Equatable, Sendable {
         /// They join.
         case join
@@ -109,11 +109,11 @@ extension ServerProfile {
         case breakTheirChannel
     }
 
-    /// Who may use the HTTP API.
+    /// The signatures that the HTTP API takes.
     public enum Publishers: Equatable, Sendable {
-        /// Who signs with an app's key and secret.
+        /// Those with an app's key and secret.
         case ofKeyAndSecret
-        /// Who signs with an app's secret.
+        /// Those with an app's secret.
         case ofSecret
         /// Everybody.
         case all
@@ -131,7 +131,7 @@ extension ServerProfile {
         case none
     }
 
-    /// What becomes of a `pusher:` event that the server doesn't know.
+    /// The treatment of a `pusher:` event that the server doesn't know.
     public enum UnknownEvents: Equatable, Sendable {
         /// Nothing.
         case ignored
@@ -139,7 +139,7 @@ extension ServerProfile {
         case refused(code: Int, message: String)
     }
 
-    /// How a client hears of the people on its watchlist.
+    /// The way in which a client hears of the people on its watchlist.
     public enum Watchlist: Equatable, Sendable {
         /// By `pusher_internal:watchlist_events`.
         case watchlistEvents

@@ -6,96 +6,96 @@ import PusherChannels
 public struct ServerProfile: Equatable, Sendable {
     // MARK: Connections
 
-    /// What `connection_established` tells clients, in seconds (`activity_timeout`).
+    /// The activity time-out that `connection_established` tells clients, in seconds (`activity_timeout`).
     public var activityTimeout = 120
-    /// How long a connection may be silent before the server sends `pusher:ping`; `nil` means it never does.
+    /// The time a connection may be silent before the server sends `pusher:ping`; `nil` means it never does.
     public var idleTimeout: Duration?
-    /// How long the server waits for a sign of life after its ping; then it closes with 4201.
+    /// The time the server waits for a sign of life after its ping; then it closes with 4201.
     public var pongTimeout: Duration = .seconds(30)
     /// When a client that says nothing is closed.
     public var silenceLimit: SilenceLimit? = SilenceLimit(.seconds(24 * 60 * 60), code: 4202)
-    /// What becomes of a client whose key the server doesn't know.
+    /// The treatment of a client whose key the server doesn't know.
     public var unknownKeys = UnknownKeys.closed
     /// The protocol versions that are served; others are refused with 4007.
     public var protocolVersions: ClosedRange<Int> = 5...7
-    /// How many connections there may be; more are refused with 4100.
+    /// The largest number of connections; more are refused with 4100.
     public var maximumConnections: Int?
-    /// How many messages may wait for a client that doesn't read; with more it is closed with 4100.
+    /// The largest number of messages that may wait for a client that doesn't read; with more it is closed with 4100.
     public var maximumWaitingMessages: Int?
-    /// What clients hear when the server is stopped.
+    /// The words that clients hear when the server is stopped.
     public var shutdown = Shutdown(code: 1001, reason: "Server stopped", isAnnounced: false)
 
     // MARK: How it says things
 
-    /// What a success carries on channels without members.
+    /// The data that a success carries on channels without members.
     public var successData = SuccessData.object
-    /// Whether the `data` of `pusher:error` is text that holds JSON, not an object.
+    /// Indicates whether the `data` of `pusher:error` is text that holds JSON, not an object.
     public var sendsErrorDataAsText = false
-    /// Whether a `pusher:error` about a channel names it.
+    /// Indicates whether a `pusher:error` about a channel names it.
     public var namesChannelInErrors = false
-    /// How a client hears that it was not let into a channel.
+    /// The way in which a client hears that it was not let into a channel.
     public var channelRefusal = ChannelRefusal.subscriptionError
-    /// What becomes of an event that the server doesn't know.
+    /// The treatment of an event that the server doesn't know.
     public var unknownEvents = UnknownEvents.ignored
-    /// What is said of why a channel's signature was refused, `{channel}` standing for the channel; `nil` for the hosted service's words.
+    /// The words for why a channel's signature was refused, `{channel}` standing for the channel; `nil` for the hosted service's words.
     public var refusalWords: String?
-    /// What becomes of a message that is no JSON.
+    /// The treatment of a message that is no JSON.
     public var unreadableMessages = UnreadableMessages.refused(code: nil, message: "Invalid JSON")
-    /// What `pusher:pong` carries.
+    /// The data that `pusher:pong` carries.
     public var pongData = PongData.object
-    /// What `pusher:cache_miss` carries, as JSON; `nil` for nothing.
+    /// The data that `pusher:cache_miss` carries, as JSON; `nil` for nothing.
     public var cacheMissData: String?
-    /// Whether the list of a presence channel's members has their ids in order beside what is known about them.
+    /// Indicates whether the list of a presence channel's members has their ids in order beside what is known about them.
     public var listsMemberIDs = true
-    /// Whether a list of no members is sent as `[]`, not `{}`.
+    /// Indicates whether a list of no members is sent as `[]`, not `{}`.
     public var sendsEmptyHashAsArray = false
     /// When members hear of each other.
     public var memberChanges = MemberChanges.ofUsers
 
     // MARK: What it can do
 
-    /// Whether users can sign in.
+    /// Indicates whether users can sign in.
     public var supportsSignIn = true
-    /// Whether a connection is closed, with 4009, when its user could not be signed in.
+    /// Indicates whether a connection is closed, with 4009, when its user could not be signed in.
     public var closesAfterRefusedSignIn = false
-    /// How watchlists are served; `nil` means not at all.
+    /// The way in which watchlists are served; `nil` means not at all.
     public var watchlist: Watchlist? = .watchlistEvents
     /// Which cache channels there are.
     public var cacheChannels = CacheChannels.all
-    /// How long cache channels keep an event.
+    /// The time for which cache channels keep an event.
     public var cacheLifetime: Duration = .seconds(30 * 60)
-    /// How a client event's data reaches the others.
+    /// The form in which a client event's data reaches the others.
     public var clientEventData = ClientEventData.text
-    /// What becomes of members of whom nothing is known.
+    /// The treatment of members of whom nothing is known.
     public var membersWithoutInfo = MembersWithoutInfo.join
-    /// Who may use the HTTP API.
+    /// The signatures that the HTTP API takes.
     public var publishers = Publishers.ofKeyAndSecret
-    /// Whether the HTTP API takes batches of events; 404 otherwise.
+    /// Indicates whether the HTTP API takes batches of events; 404 otherwise.
     public var servesBatches = true
-    /// Whether the HTTP API takes the digest of an empty body, which the official Python library sends.
+    /// Indicates whether the HTTP API takes the digest of an empty body, which the official Python library sends.
     public var takesDigestOfNothing = true
 
     // MARK: Limits
 
-    /// How many client events a connection may send in a second; more are refused with 4301.
+    /// The largest number of client events a connection may send in a second; more are refused with 4301.
     public var maximumClientEventsPerSecond = 10
-    /// How many characters a channel's name may have.
+    /// The largest number of characters a channel's name may have.
     public var maximumChannelNameLength = 164
-    /// How many characters an event's name may have.
+    /// The largest number of characters an event's name may have.
     public var maximumEventNameLength = 200
-    /// How many bytes of data an event may carry; the HTTP API answers 413 to more.
+    /// The largest number of bytes of data an event may carry; the HTTP API answers 413 to more.
     public var maximumEventDataLength = 10_240
-    /// How many channels one trigger may name.
+    /// The largest number of channels one trigger may name.
     public var maximumChannelsPerTrigger = 100
-    /// How many events one batch may hold.
+    /// The largest number of events one batch may hold.
     public var maximumBatchLength = 10
-    /// How many members a presence channel may have.
+    /// The largest number of members a presence channel may have.
     public var maximumPresenceMembers = 100
-    /// How many characters a member's id may have.
+    /// The largest number of characters a member's id may have.
     public var maximumUserIDLength = 128
-    /// How many bytes of JSON may be known about a member.
+    /// The largest number of bytes of JSON that may be known about a member.
     public var maximumUserInfoLength = 1024
-    /// How many ids of a watchlist count; with more the client hears 4302.
+    /// The largest number of ids of a watchlist that count; with more the client hears 4302.
     public var maximumWatchlistLength = 100
 
     init() {}

@@ -4,9 +4,9 @@ import PusherChannels
 ///
 /// The stub added last answers first. All members may be called from any thread.
 public protocol RequestStubbing: Sendable {
-    /// What is stubbed.
+    /// The stubs.
     var stubList: StubList { get }
-    /// What was asked.
+    /// The recorder of the requests.
     var recorder: RequestRecorder { get }
 }
 

@@ -31,7 +31,7 @@ public final class Scenario: Sendable {
         }
     }
 
-    /// What it is about, for reports.
+    /// The name of the scenario, for reports.
     public let name: String
     private let current: Locked<String>
 

@@ -14,7 +14,7 @@ public final class Stub: Sendable, CustomStringConvertible {
         case closure(Reply)
     }
 
-    /// How often a stub has to be asked.
+    /// The number of requests that a stub has to get.
     fileprivate enum Demand {
         /// At least once, and until all of a sequence was given.
         case used
@@ -77,15 +77,15 @@ public final class Stub: Sendable, CustomStringConvertible {
     /// The requests it answered, in order.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
-    /// How many requests it answered.
+    /// The number of requests that it replied to.
     public var callCount: Int { requests.count }
 
-    /// What it answers, and where it was made.
+    /// The requests that it replies to, and the place where it was made.
     public var description: String { "\(matcher) (\(location))" }
 
     // MARK: Answering
 
-    /// Why it doesn't answer a request; empty where it does.
+    /// Returns the reasons why it doesn't reply to a request; empty where it does.
     func reasonsAgainst(_ request: RecordedRequest) -> [String] {
         let (reasons, condition, isSpent) = (
             matcher.reasonsAgainst(request), state.withLock { $0.condition }, state.withLock { $0.isSpent }
@@ -112,7 +112,7 @@ public final class Stub: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a test should hear of at its end.
+    /// The finding for a test's end.
     var finding: Finding? {
         let (count, limit, demand) = state.withLock { ($0.requests.count, $0.limit ?? .max, $0.demand) }
         switch (demand, source) {

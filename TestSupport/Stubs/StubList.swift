@@ -4,7 +4,7 @@ import PusherChannels
 public final class StubList: Sendable {
     private let stubs = Locked<[Stub]>([])
     private let unmatched = Locked<[UnmatchedRequest]>([])
-    /// What stubs that were taken back had to report of what happened before.
+    /// The findings of stubs that were taken back.
     private let left = Locked<[Finding]>([])
 
     init() {}

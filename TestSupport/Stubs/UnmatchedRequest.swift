@@ -2,9 +2,9 @@
 public struct UnmatchedRequest: Error, Equatable, Sendable, CustomStringConvertible {
     /// A stub that did not answer.
     public struct NearMiss: Equatable, Sendable {
-        /// What it answers, and where it was made.
+        /// The requests that the stub replies to, and the place where it was made.
         public let stub: String
-        /// Why it didn't answer.
+        /// The reasons why it didn't reply.
         public let reasons: [String]
     }
 

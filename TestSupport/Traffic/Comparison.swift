@@ -2,13 +2,13 @@ import PusherChannels
 
 /// Compares a file's values with the traffic's, at any depth.
 struct Comparison {
-    /// Whether objects may have no members beside the file's.
+    /// Indicates whether objects may have no members beside the file's.
     let isExact: Bool
     let patterns: Patterns
 
     typealias Field = TrafficMismatch.Field
 
-    /// What differs; nothing where `got` is what `expected` asks for.
+    /// Returns what differs; nothing where `got` is what `expected` asks for.
     func differences(_ expected: JSONValue, _ got: JSONValue, at path: String) -> [Field] {
         if let matcher = ValueMatcher.of(expected) { return differences(matcher, expected, got, at: path) }
         if expected == .string(Redaction.marker) { return [] }
@@ -95,7 +95,7 @@ struct Comparison {
         return field(patterns.matchPlain(expected, text), .string(expected), got, at: path).map { [$0] } ?? []
     }
 
-    /// What a pattern can match.
+    /// Returns the text that a pattern can match.
     private static func text(of value: JSONValue) -> String? {
         switch value {
         case .string(let text): text

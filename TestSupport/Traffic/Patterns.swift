@@ -24,7 +24,7 @@ final class Patterns: Sendable {
 
     private let known = Locked<[String: Compiled]>([:])
 
-    /// Whether a pattern describes a text as a whole.
+    /// Returns whether a pattern describes a text as a whole.
     func match(_ pattern: String, _ text: String) -> Outcome {
         let compiled = compile(pattern)
         guard let expression = compiled.expression else { return .bad }
@@ -44,7 +44,7 @@ final class Patterns: Sendable {
         return outcome
     }
 
-    /// Whether a file's text stands for a text: as itself, as a pattern, or with any text where it was redacted.
+    /// Returns whether a file's text stands for a text: as itself, as a pattern, or with any text where it was redacted.
     func matchPlain(_ expected: String, _ text: String) -> Outcome {
         if expected == text || expected == Redaction.marker { return .matches }
         let parts = expected.components(separatedBy: Redaction.marker)
@@ -55,7 +55,7 @@ final class Patterns: Sendable {
         return match(parts.joined(separator: "[\\s\\S]*"), text)
     }
 
-    /// Whether a text is a pattern at all.
+    /// Returns whether a text is a pattern at all.
     func isPattern(_ text: String) -> Bool { compile(text).expression != nil }
 
     private func compile(_ pattern: String) -> Compiled {

@@ -14,7 +14,7 @@ public final class RecordingWebSocket: WebSocket {
         base.delegate = forwarder
     }
 
-    /// Who hears of this socket; held weakly.
+    /// The delegate that hears of this socket; held weakly.
     public var delegate: (any WebSocketDelegate)? {
         get { forwarder.delegate }
         set { forwarder.delegate = newValue }

@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// What of the traffic is hidden, in files, in exports and in messages: secrets, by the names they go by.
+/// The parts of the traffic that are hidden, in files, in exports and in messages: secrets, by the names they go by.
 ///
 /// Values are hidden as soon as they are recorded, so a recorder never holds them, and again when a file is read, so that an
 /// older file shows no secret either. A hidden value is written ``marker``, which matches any value on validation.
@@ -10,7 +10,7 @@ import PusherChannels
 /// let redaction = Redaction.standard.hiding(names: ["iban"], texts: ["correct horse"]).showing(names: ["page_token"])
 /// ```
 public struct Redaction: Sendable {
-    /// What stands for a hidden value.
+    /// The text that stands for a hidden value.
     public static let marker = "<redacted>"
 
     /// Hides signatures (of `auth`, the key is kept), shared secrets, passwords, tokens, cookies and authorization headers,
@@ -29,7 +29,7 @@ public struct Redaction: Sendable {
         self.isOn = isOn
     }
 
-    /// The same, hiding also what goes by these names, and these texts wherever they stand. Capitals, `-` and `_` in names
+    /// Returns a redaction that also hides what goes by these names, and these texts wherever they stand. Capitals, `-` and `_` in names
     /// don't matter.
     public func hiding(names: [String] = [], texts: [String] = []) -> Redaction {
         var redaction = self
@@ -40,7 +40,7 @@ public struct Redaction: Sendable {
         return redaction
     }
 
-    /// The same, but showing what goes by these names.
+    /// Returns a redaction that shows what goes by these names.
     public func showing(names: [String]) -> Redaction {
         var redaction = self
         redaction.shown.formUnion(names.map(Self.normalize))

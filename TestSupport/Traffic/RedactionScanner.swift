@@ -98,7 +98,8 @@ struct RedactionScanner {
         return index < bytes.count ? index : nil
     }
 
-    /// What is in quotes goes on to the same quote, what is in a tag to the next, other values to the next space or field.
+    /// Returns the end of a value: one in quotes goes on to the same quote, one in a tag to the next, other values to the next space
+    /// or field.
     private func valueEnd(from start: Int) -> Int {
         let before = bytes[start - 1]
         if Self.isQuote(before) { return quoteEnd(from: start, before) }
@@ -151,7 +152,7 @@ struct RedactionScanner {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") }
 
-    /// Whether a word only says what sort of secret follows it.
+    /// Returns whether a word only says what sort of secret follows it.
     private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
         ["bearer", "basic"].contains(String(decoding: word, as: UTF8.self).lowercased())
     }

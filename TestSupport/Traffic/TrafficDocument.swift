@@ -3,7 +3,7 @@ import PusherChannels
 
 /// The file: an array of entries as JSON.
 enum TrafficDocument {
-    /// What may stand in an entry about a request. A frame has whatever members its message has.
+    /// The fields of an entry about a request. A frame has whatever members its message has.
     private static let fields: Set<String> = ["url", "method", "parameters", "headers", "body", "status"]
 
     /// The entries as the file's text, with no more header fields than wanted (in lower case).

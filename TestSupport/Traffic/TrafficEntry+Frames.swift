@@ -14,7 +14,7 @@ extension TrafficEntry {
         self.init(members: members, url: url)
     }
 
-    /// What servers and clients send as JSON inside a JSON string, as the JSON it is: people should be able to read it.
+    /// Returns JSON that is sent inside a JSON string as the JSON it is: people should be able to read it.
     private static func opened(_ message: [Name: JSONValue]) -> [Name: JSONValue] {
         guard let data = message["data"].map(opened) else { return [:] }
         guard case .object(let members) = data else { return ["data": data] }

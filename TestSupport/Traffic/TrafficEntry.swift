@@ -5,7 +5,7 @@ import PusherChannels
 ///
 /// Recorded ones hold no secret that the recorder's redaction knows. In a file's, any value may be a pattern.
 public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
-    /// What an entry is about.
+    /// The subject of an entry.
     public enum Kind: Equatable, Sendable {
         /// An HTTP request.
         case request
@@ -15,7 +15,7 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
         case received
     }
 
-    /// What stands in the file.
+    /// The members that stand in the file.
     let members: [Name: JSONValue]
     /// The address with its query: the request's, or that of the frame's connection, which a file doesn't name.
     public let url: String
@@ -104,7 +104,7 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
             || text.hasPrefix("--") && text.lowercased().contains("content-disposition:")
     }
 
-    /// Whether it is a form, also by its looks: URLSession sends the type of a form with any body that was given no type.
+    /// Returns whether it is a form, also by its looks: URLSession sends the type of a form with any body that was given no type.
     static func isForm(_ text: String, type: String?) -> Bool {
         let type = type?.lowercased() ?? ""
         return (type.isEmpty || type.contains("form-urlencoded")) && text.contains("=")

@@ -1,4 +1,4 @@
-/// Why traffic could not be recorded to a file or a file not be used; what differs is a ``TrafficMismatch`` instead.
+/// The reason why traffic could not be recorded to a file or a file not be used; what differs is a ``TrafficMismatch`` instead.
 public struct TrafficError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of error, for code that decides by it.
     public enum Kind: Equatable, Sendable {
@@ -18,7 +18,7 @@ public struct TrafficError: Error, Equatable, Sendable, CustomStringConvertible 
 
     /// The sort of error.
     public let kind: Kind
-    /// What happened and what to do, for a person. Shows no value of the traffic.
+    /// The description of what happened and what to do, for a person. Shows no value of the traffic.
     public let message: String
 
     /// The message.

@@ -7,7 +7,7 @@
 public typealias TrafficFilter = Matcher<TrafficEntry>
 
 extension TrafficEntry: Matchable {
-    /// What has the text in its URL, for a frame in that of its connection.
+    /// Matches entries with the text in their URL, for a frame in that of its connection.
     public static func matcher(_ text: String) -> TrafficFilter {
         TrafficFilter("\(text) in the URL") { $0.url.contains(text) }
     }
@@ -19,7 +19,7 @@ extension Matcher: RequestFilter where Subject == TrafficEntry {
         self.init("\(filter)") { filter.include(request: $0) }
     }
 
-    /// Whether it goes in.
+    /// Returns whether it goes in.
     public func include(request: TrafficEntry) -> Bool { matches(request) }
 
     /// HTTP requests.
@@ -28,12 +28,12 @@ extension Matcher: RequestFilter where Subject == TrafficEntry {
     /// WebSocket messages.
     public static var frames: TrafficFilter { TrafficFilter("frames") { $0.kind != .request } }
 
-    /// What goes to or comes from this host; capitals don't matter.
+    /// Matches entries that go to or come from this host; capitals don't matter.
     public static func host(_ host: String) -> TrafficFilter {
         .address(.host(host))
     }
 
-    /// What has exactly this path, without the query; `/users/{id}` names parts of it.
+    /// Matches entries with exactly this path, without the query; `/users/{id}` names parts of it.
     public static func path(_ path: String) -> TrafficFilter {
         .address(.path(path))
     }

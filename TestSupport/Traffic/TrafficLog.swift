@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// What a recorder has written down, in order. Nothing in it is a secret that the redaction knows.
+/// The entries that a recorder has written down, in order. Nothing in it is a secret that the redaction knows.
 struct TrafficLog: Sendable {
     /// An HTTP request and, once it is there, its response.
     struct Exchange: Sendable {

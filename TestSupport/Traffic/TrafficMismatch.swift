@@ -1,4 +1,4 @@
-/// How traffic differs from its file: what a validator throws.
+/// The differences of traffic from its file: the error that a validator throws.
 ///
 /// The description is meant for whoever wrote the file, line by line; it shows no secret that the recorder's redaction knows.
 public struct TrafficMismatch: Error, Equatable, Sendable, CustomStringConvertible {
@@ -6,11 +6,11 @@ public struct TrafficMismatch: Error, Equatable, Sendable, CustomStringConvertib
     public struct Field: Equatable, Sendable {
         /// Where in the entry: `body.items[2].name`.
         public let path: String
-        /// What the file asks for, in words or as JSON.
+        /// The value that the file asks for, in words or as JSON.
         public let expected: String
-        /// What the traffic has, as JSON; `nothing` where it has nothing.
+        /// The value that the traffic has, as JSON; `nothing` where it has nothing.
         public let got: String
-        /// What may be behind it.
+        /// The likely reason.
         public let note: String?
 
         /// Creates a field, for validators of your own.
@@ -34,7 +34,7 @@ public struct TrafficMismatch: Error, Equatable, Sendable, CustomStringConvertib
         case moved(position: Int, entry: String, came: Int)
     }
 
-    /// What is wrong, in the file's order; then what the file doesn't know, in the traffic's order.
+    /// The differences, in the file's order; then what the file doesn't know, in the traffic's order.
     public let differences: [Difference]
     /// The file, where there is one.
     public internal(set) var file: String?

@@ -23,7 +23,7 @@ extension TrafficRecorder {
         try write(Data(TrafficDocument.text(of: included, headers: headers).utf8), to: file)
     }
 
-    /// The same with a filter of one's own.
+    /// Does so with a filter of one's own.
     public func record(to path: String, filter: some RequestFilter, testFile: String = #filePath) throws(TrafficError) {
         try record(to: path, filter: TrafficFilter(filter), testFile: testFile)
     }
@@ -52,7 +52,7 @@ extension TrafficRecorder {
         }
     }
 
-    /// The same with a filter of one's own.
+    /// Does so with a filter of one's own.
     public func validate(
         against path: String, using validator: some Validator = .subset, filter: some RequestFilter,
         testFile: String = #filePath

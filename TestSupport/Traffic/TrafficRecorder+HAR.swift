@@ -2,7 +2,7 @@ import Foundation
 import PusherChannels
 
 extension TrafficRecorder {
-    /// What was recorded as an HTTP archive (HAR 1.2), which browsers' developer tools show; frames as Chrome writes them, in
+    /// Returns what was recorded as an HTTP archive (HAR 1.2), which browsers' developer tools show; frames as Chrome writes them, in
     /// `_webSocketMessages` of their connection. Secrets are hidden as in files.
     public func exportHAR() -> Data {
         let lines = log.withLock { $0.lines }

@@ -66,7 +66,7 @@ public final class TrafficRecorder: Sendable {
         log.withLock { $0.isRecording = false }
     }
 
-    /// What was recorded, in order: a request when it is started, a frame when it is sent or comes.
+    /// The entries that were recorded, in order: a request when it is started, a frame when it is sent or comes.
     public var entries: [TrafficEntry] { log.withLock { $0.lines.compactMap(\.entry) } }
 
     // MARK: Recording

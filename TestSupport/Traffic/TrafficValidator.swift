@@ -5,7 +5,7 @@ public struct TrafficValidator: Validator {
     let isExact: Bool
     let isOrdered: Bool
 
-    /// The same, but entries must come in the file's order.
+    /// Returns this validator, for entries in the file's order.
     public var ordered: TrafficValidator { TrafficValidator(isExact: isExact, isOrdered: true) }
 
     /// - Throws: ``TrafficMismatch`` where the traffic is not what the file says.
@@ -83,10 +83,10 @@ private struct Differences {
         return JSONValue(members: members.map { ($0.text.lowercased(), $1) })
     }
 
-    /// What tells entries apart, rather than what they say.
+    /// The fields that tell entries apart, rather than what they say.
     private static let identity: Set<String> = ["url", "method", "status", "frame", "event"]
 
-    /// How unlike two entries are; `nil` where one is not a mistaken form of the other.
+    /// Returns the distance of two entries; `nil` where one is not a mistaken form of the other.
     private func distance(_ left: Int, _ right: Int) -> Int? {
         guard file[left].isFrame == traffic[right].isFrame else { return nil }
         let fields = fields(left, right)
@@ -99,7 +99,7 @@ private struct Differences {
         return fields.count + (isSameThing ? 0 : 1_000)
     }
 
-    /// Whether three quarters of two addresses are the same, at the beginning and the end.
+    /// Returns whether three quarters of two addresses are the same, at the beginning and the end.
     private static func areAlike(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         let start = zip(left, right).prefix { $0 == $1 }.count

@@ -9,11 +9,11 @@ public protocol Validator: Sendable {
 }
 
 extension Validator where Self == TrafficValidator {
-    /// What the file says must be in the traffic; fields that it leaves out don't matter. Each entry stands for one of the traffic,
+    /// Demands that what the file says is in the traffic; fields that it leaves out don't matter. Each entry stands for one of the traffic,
     /// in any order.
     public static var subset: TrafficValidator { TrafficValidator(isExact: false, isOrdered: false) }
 
-    /// The same, but objects may have no members beside the file's. `method`, `headers` and `status` may still be left out, and
-    /// header fields one by one.
+    /// Demands the same as ``subset``, and that objects have no members beside the file's. `method`, `headers` and `status` may still
+    /// be left out, and header fields one by one.
     public static var exact: TrafficValidator { TrafficValidator(isExact: true, isOrdered: false) }
 }

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What an object of a file such as `{"$type": "number"}` asks for, where a plain value would ask for itself.
+/// The demand of an object of a file such as `{"$type": "number"}`, where a plain value would ask for itself.
 enum ValueMatcher {
     case regex(String)
     case any
@@ -13,7 +13,7 @@ enum ValueMatcher {
     static let types = ["array", "bool", "null", "number", "object", "string"]
     private static let names: Set<String> = ["$regex", "$any", "$type", "$absent", "$unordered", "$literal"]
 
-    /// What is wrong with a matcher.
+    /// The problem with a matcher.
     struct Misuse: Error {
         let problem: String
     }
@@ -41,7 +41,7 @@ enum ValueMatcher {
         (try? ValueMatcher(value)) ?? nil
     }
 
-    /// Whether a matcher shows nothing, so that it may stand where a secret is expected.
+    /// Returns whether a matcher shows nothing, so that it may stand where a secret is expected.
     static func isHarmless(_ value: JSONValue) -> Bool {
         switch of(value) {
         case .any, .type, .absent: true
@@ -62,7 +62,7 @@ enum ValueMatcher {
         }
     }
 
-    /// What an expected value asks for, in a person's words.
+    /// Returns what an expected value asks for, in a person's words.
     static func describe(_ expected: JSONValue) -> String {
         switch of(expected) {
         case .regex(let pattern): "text that matches \(pattern.quotedJSON)"

@@ -45,7 +45,7 @@ struct HoldSockets: AsyncParsableCommand {
     }
 }
 
-/// What the sockets have come to.
+/// Counts of what became of the sockets.
 private final class SocketTally: Sendable {
     /// Those that opened or failed to.
     let opened = Tally()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process holds, as Linux tells; all zero elsewhere.
+/// The resources that this process holds, as Linux tells; all zero elsewhere.
 struct ProcessState {
     let residentKiB: Int
     let descriptors: Int

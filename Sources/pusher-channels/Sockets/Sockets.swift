@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// What `ci/transport` measures; nothing for a user of the command.
+/// The measurements of `ci/transport`; nothing for a user of the command.
 struct Sockets: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The client's part of ci/transport.",
@@ -17,7 +17,7 @@ struct SocketOptions: ParsableArguments {
     @Option(help: "The certificate to trust, in a PEM file; without it there is no TLS.")
     var certificate: String?
 
-    /// What to open.
+    /// The request that opens a socket.
     var request: WebSocketRequest {
         WebSocketRequest(
             secure: certificate != nil, host: "127.0.0.1", port: port, path: "/",

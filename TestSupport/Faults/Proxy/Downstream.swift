@@ -1,13 +1,13 @@
 import PusherChannels
 
-/// What a server sent on one connection and the client hasn't got yet: decides what happens to it, and does nothing itself.
+/// The bytes that a server sent on one connection and the client hasn't got yet: decides what happens to it, and does nothing itself.
 struct Downstream {
-    /// How the server's side ended.
+    /// The end of the server's side.
     enum End: Equatable {
         case finished, reset
     }
 
-    /// What to do next.
+    /// The next step.
     enum Step: Equatable {
         /// Hand so many bytes on.
         case pass(Int)
@@ -19,7 +19,7 @@ struct Downstream {
     }
 
     private(set) var queue = ByteQueue()
-    /// How many bytes the client got.
+    /// The number of bytes that the client got.
     private(set) var passed = 0
     private var plan: FaultPlan
     private var shaper = Shaper()
@@ -107,7 +107,8 @@ struct Downstream {
         arrivals.removeAll()
     }
 
-    /// How many bytes may pass before a position is reached; `nil` if it isn't known yet, being further than what has come.
+    /// The largest number of bytes that may pass before a position is reached; `nil` if it isn't known yet, being further than what
+    /// has come.
     private func bytesLeft(to position: Fault.Position) -> Int? {
         switch position {
         case .bytes(let bytes): return max(0, bytes - passed)

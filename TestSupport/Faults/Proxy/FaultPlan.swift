@@ -1,6 +1,6 @@
 /// The faults of one connection, in the form in which they are carried out.
 struct FaultPlan {
-    /// What ends the flow of bytes to the client. The worse comes later, and wins where both are due.
+    /// An end of the flow of bytes to the client. The worse comes later, and wins where both are due.
     enum Stop: Int, Comparable {
         case stall, halfClose, truncate, reset
 

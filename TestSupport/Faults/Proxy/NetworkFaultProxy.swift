@@ -144,16 +144,16 @@ public final class NetworkFaultProxy: Sendable {
 
     // MARK: What it has seen
 
-    /// How many connections were accepted so far.
+    /// The number of connections that were accepted so far.
     public var connectionCount: Int { thread.counts.accepted }
 
-    /// How many connections are open now.
+    /// The number of connections that are open now.
     public var openConnectionCount: Int { thread.counts.open }
 
-    /// How many bytes the clients were sent, over all connections; with TLS, what it carries.
+    /// The number of bytes the clients were sent, over all connections; with TLS, what it carries.
     public var bytesToClients: Int { thread.counts.moved.toClient }
 
-    /// How many bytes the server was sent, over all connections.
+    /// The number of bytes the server was sent, over all connections.
     public var bytesToServer: Int { thread.counts.moved.toServer }
 
     // MARK: Stopping

@@ -2,7 +2,7 @@ import PusherChannels
 
 /// One client and the connection made to the server for it. Lives on the proxy's thread.
 struct ProxyConnection {
-    /// How many bytes were handed on.
+    /// The number of bytes that were handed on.
     struct Moved: Equatable {
         var toClient = 0
         var toServer = 0
@@ -10,12 +10,12 @@ struct ProxyConnection {
 
     /// One direction isn't read while so many bytes wait on the other side.
     static let bufferLimit = 256 << 10
-    /// How long a client that doesn't read may hold up its own reset.
+    /// The time a client that doesn't read may hold up its own reset.
     private static let resetPatience = Duration.seconds(2)
-    /// How long a reset waits for a client to say something. One that comes with the connection itself looks like a refusal to
+    /// The time for which a reset waits for a client to say something. One that comes with the connection itself looks like a refusal to
     /// clients that take a while to notice that they are connected, and like what it is to others.
     private static let silencePatience = Duration.seconds(5)
-    /// How many rounds of reading one connection may do before it is another's turn.
+    /// The largest number of rounds of reading that one connection may do before it is another's turn.
     private static let roundsPerTurn = 8
 
     let client: any ProxyStream
@@ -28,10 +28,10 @@ struct ProxyConnection {
     private(set) var clientHasEnded = false
     private(set) var serverHasEnded = false
     private(set) var isClientBlocked = false
-    /// Whether FIN is to be sent to the client, and whether it was.
+    /// Indicates whether FIN is to be sent to the client, and whether it was.
     private var isFinishing = false
     private(set) var hasFinished = false
-    /// What comes from a side goes nowhere.
+    /// Tells that the bytes of a side go nowhere.
     private var dropsServersBytes = false
     private var dropsClientsBytes = false
     private var isStalled = false
@@ -171,7 +171,7 @@ struct ProxyConnection {
 
     // MARK: Reading
 
-    /// Whether the reset is still to wait for the client to say something. That is only looked at: a handshake mustn't begin.
+    /// Indicates whether the reset is still to wait for the client to say something. That is only looked at: a handshake mustn't begin.
     var isWaitingForClient: Bool {
         resetDeadline != nil && !client.hasReceived && !clientHasEnded && !Sockets.hasBytes(client.descriptor)
     }

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// What can be asked about a proxy at any time.
+/// The counts of a proxy, which can be asked for at any time.
 struct ProxyCounts {
     var accepted = 0
     var open = 0
@@ -24,7 +24,7 @@ struct ProxyCore {
     private let wrap: Wrap
     private var connections: [(number: Int, connection: ProxyConnection, wake: Instant?)] = []
     private var accepted = 0
-    /// What connections moved that are over.
+    /// The bytes that connections moved which are over.
     private var movedBefore = ProxyConnection.Moved()
     private var faults: [Fault] = []
     private var faultsOfOne: [Int: [Fault]] = [:]
@@ -121,7 +121,7 @@ struct ProxyCore {
 
     // MARK: Waiting
 
-    /// What to wait for; two entries for each connection after the listener's.
+    /// The events to wait for; two entries for each connection after the listener's.
     func polled() -> [pollfd] {
         var polled = [
             pollfd(fd: listener.isListening && acceptsAgain == nil ? listener.descriptor : -1, events: pollIn, revents: 0)
@@ -148,7 +148,7 @@ private let pollIn = Int16(POLLIN)
 private let pollOut = Int16(POLLOUT)
 
 extension ProxyConnection {
-    /// What to wait for at the client's end. Nothing at all once both sides have sent FIN: that is all there is to know.
+    /// The events to wait for at the client's end. Nothing at all once both sides have sent FIN: that is all there is to know.
     fileprivate var clientPoll: pollfd {
         var events: Int16 = 0
         if wantsToReadClient || isWaitingForClient { events |= pollIn }

@@ -2,16 +2,16 @@
 protocol ProxyStream: AnyObject {
     var descriptor: Int32 { get }
 
-    /// Whether something was taken by ``send(_:atMost:)`` that the system hasn't taken yet.
+    /// Indicates whether something was taken by ``send(_:atMost:)`` that the system hasn't taken yet.
     var hasUnsent: Bool { get }
 
-    /// Whether anything came from the client, be it a part of a handshake.
+    /// Indicates whether anything came from the client, be it a part of a handshake.
     var hasReceived: Bool { get }
 
-    /// Whether bytes can be sent: a handshake comes first.
+    /// Indicates whether bytes can be sent: a handshake comes first.
     var isReady: Bool { get }
 
-    /// Whether the client broke the rules of the protocol above TCP and was told so (a TLS alert). What else it sends brings
+    /// Indicates whether the client broke the rules of the protocol above TCP and was told so (a TLS alert). What else it sends brings
     /// nothing but its end.
     var hasRefused: Bool { get }
 

@@ -11,7 +11,7 @@ import Musl
 
 /// The one thread of a proxy: waits for its sockets, for the time, and for what other threads ask of it.
 final class ProxyThread: Sendable {
-    /// What the thread is called in the system's lists.
+    /// The thread's name in the system's lists.
     static let name = "fault-proxy"
 
     typealias Job = @Sendable (inout ProxyCore) -> Void
@@ -24,7 +24,7 @@ final class ProxyThread: Sendable {
 
     private let inbox = Locked(Inbox())
     private let latestCounts = Locked(ProxyCounts())
-    /// What the thread begins with; it takes it.
+    /// The core that the thread begins with; it takes it.
     private let start: Locked<ProxyCore?>
     private let thread = Locked<pthread_t?>(nil)
     private let wakeReading: Int32

@@ -18,7 +18,7 @@ struct ServerSide {
     private var phase = Phase.closed
     private var addresses: ArraySlice<SocketAddress>
     private(set) var descriptor: Int32 = -1
-    /// What the client sent and the server hasn't got.
+    /// The bytes that the client sent and the server hasn't got.
     private(set) var queue = ByteQueue()
     private(set) var isBlocked = false
     private(set) var hasFinished = false
@@ -29,7 +29,7 @@ struct ServerSide {
 
     var isConnecting: Bool { phase == .connecting }
     var isClosed: Bool { phase == .closed }
-    /// Whether all that the client sent has gone on, or can't.
+    /// Indicates whether all that the client sent has gone on, or can't.
     var isDone: Bool { hasFinished || phase == .deaf || phase == .closed }
     var canReceive: Bool { phase == .open || phase == .deaf }
 

@@ -28,7 +28,7 @@ struct Shaper {
     private var passedOfPiece = 0
     private var pieceStarts: Instant?
 
-    /// What may pass of so many bytes, one at least.
+    /// Returns how many of so many bytes may pass, one at least.
     mutating func allowance(of waiting: Int, at now: Instant) -> Allowance {
         var bytes = waiting
         if let dribble {
@@ -60,7 +60,7 @@ struct Shaper {
         }
     }
 
-    /// How long so many bytes take, rounded up so that they are earned when the time has come.
+    /// The time so many bytes take, rounded up so that they are earned when the time has come.
     private func cost(of bytes: Int, _ bandwidth: Int) -> Duration {
         .nanoseconds((bytes * 1_000_000_000 + bandwidth - 1) / bandwidth)
     }

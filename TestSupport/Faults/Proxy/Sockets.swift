@@ -9,7 +9,7 @@ import Musl
 /// The system's calls on TCP sockets, as the proxy needs them: nothing blocks, nothing is interrupted. No child inherits one,
 /// unless it is started in the moment between a connection's acceptance and its mark.
 enum Sockets {
-    /// Why a call failed.
+    /// The reason why a call failed.
     struct Failure: Error {
         let call: String
         let code: Int32
@@ -22,13 +22,13 @@ enum Sockets {
         var description: String { "\(call): \(String(cString: strerror(code)))" }
     }
 
-    /// What a read brought.
+    /// The outcome of a read.
     enum Received: Equatable {
         case bytes(Int)
         case nothingYet, end, reset
     }
 
-    /// What became of a write.
+    /// The outcome of a write.
     enum Sent: Equatable {
         case bytes(Int)
         case notYet, broken
@@ -87,7 +87,7 @@ enum Sockets {
         }
     }
 
-    /// Whether something waits to be received, if only the end.
+    /// Returns whether something waits to be received, if only the end.
     static func hasBytes(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN && errno != EINTR
@@ -130,7 +130,7 @@ enum Sockets {
         _ = systemClose(descriptor)
     }
 
-    /// How many bytes the peer's system hasn't acknowledged.
+    /// Returns the number of bytes that the peer's system hasn't acknowledged.
     static func unacknowledged(_ descriptor: Int32) -> Int {
         #if os(Linux)
         var count: Int32 = 0

@@ -12,7 +12,7 @@ import PusherChannels
 ///
 /// All members may be called from any thread.
 public final class CertificateAuthority: Sendable {
-    /// What is wrong with a server's certificate, on purpose.
+    /// The problem with a server's certificate, on purpose.
     public enum Flaw: Sendable, CaseIterable {
         /// It was valid until yesterday.
         case expired
@@ -26,7 +26,7 @@ public final class CertificateAuthority: Sendable {
         case incompleteChain
     }
 
-    /// What is wrong with a client's certificate, on purpose.
+    /// The problem with a client's certificate, on purpose.
     public enum ClientFlaw: Sendable, CaseIterable {
         /// It was valid until yesterday.
         case expired

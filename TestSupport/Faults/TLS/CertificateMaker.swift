@@ -131,7 +131,7 @@ enum CertificateMaker {
         return decode(nil, &cursor, bytes.count)
     }
 
-    /// What OpenSSL has to say about what just went wrong on this thread.
+    /// Returns OpenSSL's words for what just went wrong on this thread.
     static func failure() -> TLSFixtureError {
         let code = ERR_get_error()
         ERR_clear_error()

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Neither its description nor its mirror shows the key. All members may be called from any thread.
 public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What made it; for a self-signed certificate that is not who vouches for it.
+    /// The authority that made it; for a self-signed certificate that is not who vouches for it.
     public let authority: CertificateAuthority
     /// The certificate by itself.
     public let certificatePEM: String

@@ -1,4 +1,4 @@
-/// How a server speaks TLS: with what certificate, in which versions, and whether clients must show one as well.
+/// The TLS settings of a server: its certificate, the versions, and whether clients must show one as well.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority()
@@ -21,7 +21,7 @@ public struct ServerTLS: Sendable {
         public static func < (one: Version, other: Version) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// What a server asks of its clients.
+    /// The certificates that a server asks of its clients.
     public enum ClientCertificates: Sendable {
         /// They show none.
         case notAsked
@@ -35,7 +35,7 @@ public struct ServerTLS: Sendable {
     /// The server's certificate; `nil` stands for one for `localhost`, `127.0.0.1` and `::1`, issued by an authority that is
     /// made for this server alone.
     public var certificate: IssuedCertificate?
-    /// Whether its clients must show certificates.
+    /// Indicates whether its clients must show certificates.
     public var clientCertificates: ClientCertificates
     /// The versions it speaks. With those before 1.2 it also accepts the weak algorithms that they need.
     public var versions: ClosedRange<Version>

@@ -1,4 +1,4 @@
-/// What the TLS streams of one server share: its certificate and key, and what it asks of clients.
+/// The settings that the TLS streams of one server share: its certificate and key, and what it asks of clients.
 final class TLSContext {
     #if canImport(COpenSSL)
     private let context: OpaquePointer
