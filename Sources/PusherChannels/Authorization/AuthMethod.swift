@@ -1,3 +1,9 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// A way to authorize a client to subscribe to private, presence and encrypted channels.
 ///
 /// The application's code in it is called on the thread that brought the need for an authorization, on Linux mostly the one
@@ -43,4 +49,22 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
 
     /// Nothing to look into: `dump` must not show a secret either.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Gets authorizations for channels the application's own way; called where ``AuthMethod`` says.
+@preconcurrency
+public protocol Authorizer: Sendable {
+    /// Gets the authorization for one channel on the connection that has this socket id.
+    ///
+    /// Call the handler once, on any thread, with the authorization, or with nil when there is none: the subscription then
+    /// fails. A call that comes too late or twice is ignored.
+    func fetchAuthValue(
+        socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void)
+}
+
+/// Builds the request that asks for an authorization; called where ``AuthMethod`` says.
+@preconcurrency
+public protocol AuthRequestBuilderProtocol: Sendable {
+    /// The request for one channel on the connection that has this socket id; nil makes the subscription fail.
+    func requestFor(socketID: String, channelName: String) -> URLRequest?
 }

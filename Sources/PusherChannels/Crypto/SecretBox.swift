@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(CSodium)
 import CSodium
 
@@ -53,3 +55,34 @@ package enum SecretBox {
     package static func sharedSecret(channel: String, masterKey: [UInt8]) -> [UInt8] { [] }
 }
 #endif
+
+#if canImport(CSodium)
+import CSodium
+
+/// The initialization that libsodium wants of all who use it.
+enum Sodium {
+    /// Once, before anything else: it chooses what this processor is good at, and what makes it safe to be used by many threads.
+    static func prepare() { _ = isPrepared }
+
+    private static let isPrepared = sodium_init() >= 0
+
+    /// Overwrites a copy of something secret that was made here. What the user gave us is the user's.
+    static func wipe(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { sodium_memzero($0.baseAddress, $0.count) }
+    }
+}
+#endif
+
+extension SharedSecret {
+    /// The key itself; nil if the text is not the base64 of one.
+    package var bytes: [UInt8]? {
+        guard let data = Data(base64Encoded: base64), data.count == SecretBox.keyLength else { return nil }
+        return [UInt8](data)
+    }
+
+    /// The key that an app's server derives for a channel from its master key; nil if that is not one in base64.
+    package static func derived(for channel: String, masterKey: String) -> SharedSecret? {
+        guard let master = SharedSecret(base64: masterKey).bytes else { return nil }
+        return SharedSecret(base64: Data(SecretBox.sharedSecret(channel: channel, masterKey: master)).base64EncodedString())
+    }
+}

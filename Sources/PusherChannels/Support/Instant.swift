@@ -63,3 +63,17 @@ extension Instant {
     /// Returns whether a sum with any instant can't overflow; what is too long for that leads to the edge.
     private static func canAdd(_ duration: Duration) -> Bool { -(1 << 62)..<(1 << 62) ~= duration._high }
 }
+
+extension Duration {
+    /// A time that somebody may wait: what is negative is none, and a century is as good as for ever. It can be doubled thirty times.
+    var asWait: Duration { min(max(self, .zero), .seconds(3_155_760_000)) }
+}
+
+extension Duration {
+    /// Seconds as applications give them: nil, what is no number, and what no timer can be set to become a day; what is negative,
+    /// nothing.
+    init(unlimited seconds: Double?) {
+        let day = 86_400.0
+        self = .seconds(min(max(seconds.flatMap { $0.isNaN ? nil : $0 } ?? day, 0), day))
+    }
+}

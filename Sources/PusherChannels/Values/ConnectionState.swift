@@ -25,3 +25,13 @@ public enum ConnectionState: Int, Sendable, CustomStringConvertible {
     /// The ``stringValue()``.
     public var description: String { stringValue() }
 }
+
+/// The connection went from one state to another.
+public struct ConnectionStateChange: Equatable, Sendable {
+    /// Where it stood before.
+    public let old: ConnectionState
+    /// Where it stands now.
+    public let new: ConnectionState
+    /// The reason for the change; nil for what the application asked for, and for success.
+    public let reason: PusherError?
+}

@@ -30,3 +30,49 @@ public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
         return "PusherAuth(\(parts.compactMap { $0 }.joined(separator: ", ")))"
     }
 }
+
+/// An authorization to sign a user in: the response of a user authentication endpoint. Whoever prints or dumps it sees none of its parts.
+public struct PusherUserAuth: Equatable, Sendable, CustomStringConvertible {
+    private struct Parts: Equatable {
+        let auth: String
+        let userData: String
+    }
+
+    private let parts: Secret<Parts>
+
+    /// Creates an authorization from its parts, as an endpoint's answer names them.
+    public init(auth: String, userData: String) {
+        parts = Secret(Parts(auth: auth, userData: userData))
+    }
+
+    /// `key:signature`.
+    public var auth: String { parts.value.auth }
+
+    /// The JSON text that was signed, an object with the user's `id`; passed on to the server byte for byte.
+    public var userData: String { parts.value.userData }
+
+    /// Names the parts without showing them.
+    public var description: String { "PusherUserAuth(auth, userData)" }
+}
+
+/// The key of an encrypted channel in base64, as its authorization gave it. It is never shown.
+package struct SharedSecret: Equatable, Sendable {
+    private let key: Secret<String>
+
+    package init(base64: String) {
+        key = Secret(base64)
+    }
+
+    package var base64: String { key.value }
+}
+
+/// The reason why a channel was not authorized: what the endpoint or the application's code gave instead.
+struct AuthorizationFailure: Error, Equatable, Sendable {
+    var message: String
+    /// The endpoint's address and HTTP status, where it answered at all.
+    var url: String?
+    var status: Int?
+    var body: String?
+    /// Indicates whether asking again may help.
+    var isRetriable = false
+}

@@ -71,3 +71,11 @@ extension Data {
         }
     }
 }
+
+/// Somebody joined or left a presence channel.
+public enum PresenceChange: Sendable {
+    /// A member came.
+    case joined(PusherPresenceChannelMember)
+    /// A member went.
+    case left(PusherPresenceChannelMember)
+}

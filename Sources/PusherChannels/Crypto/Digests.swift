@@ -35,3 +35,35 @@ package func isSameSignature(_ left: String, _ right: String) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
 }
+
+#if canImport(COpenSSL)
+import COpenSSL
+
+/// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
+package func md5(_ bytes: some Sequence<UInt8>) -> String {
+    let bytes = Array(bytes)
+    var digest = [UInt8](repeating: 0, count: 16)
+    var length: UInt32 = 0
+    EVP_Digest(bytes, bytes.count, &digest, &length, EVP_md5(), nil)
+    return hexadecimal(digest)
+}
+#elseif canImport(CryptoKit)
+import CryptoKit
+import Foundation
+
+/// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
+package func md5(_ bytes: some Sequence<UInt8>) -> String {
+    hexadecimal(Insecure.MD5.hash(data: Data(bytes)))
+}
+#endif
+
+/// Bytes in lowercase hexadecimal.
+package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+}
