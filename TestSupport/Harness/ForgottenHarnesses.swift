@@ -5,17 +5,13 @@ import PusherChannels
 ///
 /// The one thing that harnesses share: none can see another's, and it is only looked at when all tests have ended.
 enum ForgottenHarnesses {
-    private struct Entry: WeakEntry, Sendable {
-        weak var object: TestHarness?
-    }
-
-    private static let entries = Locked<[Entry]>([])
+    private static let entries = Locked<[Weak<TestHarness>]>([])
 
     /// Looks at a harness again at the end of the process.
     static func watch(_ harness: TestHarness) {
         _ = atEnd
         entries.letGo { entries in
-            defer { entries.append(Entry(object: harness)) }
+            defer { entries.append(Weak(harness)) }
             // Those that have gone have spoken for themselves.
             return entries.count.isMultiple(of: 256) ? entries.removeGone() : []
         }

@@ -35,7 +35,7 @@ struct MockSocketState: Sendable {
     private weak var server: InMemoryServer?
     /// The server's number of the attempt, once that was accepted.
     private(set) var connection: ServerMachine.ConnectionID?
-    private var inputs: ArraySlice<ServerMachine.Input> = []
+    private var inputs = Deque<ServerMachine.Input>()
     private var reports: ArraySlice<DueReport> = []
     /// Whose upgrade a stall keeps from being answered.
     private var stalledUpgrade: Host?

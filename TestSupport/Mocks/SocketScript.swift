@@ -4,7 +4,7 @@ struct SocketScript: Sendable {
     private let name: String
     private var index = 0
     /// The frames that the client sent and no step has looked at.
-    private var unread: ArraySlice<SentFrame> = []
+    private var unread = Deque<SentFrame>()
     private var found: [Finding] = []
     /// Indicates whether it was said that the connection is made.
     private var hasAccepted = false

@@ -28,22 +28,18 @@ extension MockSession {
 /// class of its own, a specialization for a number. No class is used twice: a `URLSession` that outlives its mock must not reach
 /// somebody else's. This is the one thing that tests share, and none can see another's.
 private enum StubURLProtocols {
-    private struct Entry: Sendable {
-        weak var session: MockSession?
-    }
-
-    private static let entries = Locked<[Entry]>([])
+    private static let entries = Locked<[Weak<MockSession>]>([])
 
     static func makeClass(for session: MockSession) -> URLProtocol.Type {
         let number = entries.withLock { entries in
-            entries.append(Entry(session: session))
+            entries.append(Weak(session))
             return entries.count - 1
         }
         return specialize(Binary.End.self, number: number, left: number)
     }
 
     static func session(_ number: Int) -> MockSession? {
-        entries.withLock { $0[number].session }
+        entries.withLock { $0[number].object }
     }
 
     /// The class whose parameter spells the number in binary digits, last digit outermost.

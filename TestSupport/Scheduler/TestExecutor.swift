@@ -26,7 +26,8 @@ public final class TestExecutor: TaskExecutor {
     }
 
     private struct State {
-        var jobs = JobQueue()
+        /// The jobs that are ready, the oldest first.
+        var jobs = Deque<UnownedJob>()
         var generator: SplitMix64?
         var sleeper: CheckedContinuation<Void, Never>?
         var isAwake = false
@@ -79,7 +80,8 @@ public final class TestExecutor: TaskExecutor {
         let job = state.withLock { state in
             guard var generator = state.generator else { return state.jobs.popFirst() }
             defer { state.generator = generator }
-            return state.jobs.popAny(using: &generator)
+            return state.jobs.isEmpty
+                ? nil : state.jobs.remove(swappingLastInto: Int.random(in: 0..<state.jobs.count, using: &generator))
         }
         guard let job else { return false }
         job.runSynchronously(on: asUnownedTaskExecutor())
@@ -91,7 +93,7 @@ public final class TestExecutor: TaskExecutor {
         await withCheckedContinuation { continuation in
             let isAwake = state.withLock { state in
                 defer { state.isAwake = false }
-                guard state.jobs.count == 0, !state.isAwake else { return true }
+                guard state.jobs.isEmpty, !state.isAwake else { return true }
                 state.sleeper = continuation
                 return false
             }
@@ -107,40 +109,5 @@ public final class TestExecutor: TaskExecutor {
             return state.sleeper
         }
         sleeper?.resume()
-    }
-}
-
-/// The jobs that are ready, the oldest first.
-@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-private struct JobQueue {
-    private var jobs: [UnownedJob] = []
-    /// Where the oldest stands; removing it from the front of the array would move all others each time.
-    private var first = 0
-
-    var count: Int { jobs.count - first }
-
-    mutating func append(_ job: UnownedJob) {
-        jobs.append(job)
-    }
-
-    mutating func popFirst() -> UnownedJob? {
-        guard count > 0 else { return nil }
-        defer {
-            first += 1
-            if first == jobs.count {
-                jobs.removeAll(keepingCapacity: true)
-                first = 0
-            } else if first > 1_024, first * 2 > jobs.count {
-                jobs.removeFirst(first)
-                first = 0
-            }
-        }
-        return jobs[first]
-    }
-
-    mutating func popAny(using generator: inout SplitMix64) -> UnownedJob? {
-        guard count > 0 else { return nil }
-        jobs.swapAt(Int.random(in: first..<jobs.count, using: &generator), jobs.count - 1)
-        return jobs.popLast()
     }
 }

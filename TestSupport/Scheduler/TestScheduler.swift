@@ -39,51 +39,32 @@ public final class TestScheduler: Scheduler {
 
     private struct Timer {
         let label: String
+        let deadline: Instant
         let action: @Sendable () -> Void
     }
 
     private struct State {
         var now: Instant
-        var nextSequence = 0
-        var heap = TimerHeap()
-        /// The timers that wait; a key in the heap without its timer here was cancelled.
-        var timers: [Int: (key: TimerKey, timer: Timer)] = [:]
+        var timers = Agenda<Timer>()
 
         mutating func popTimer(dueBy limit: Instant?) -> Timer? {
-            while let key = heap.first {
-                if let limit, key.deadline > limit { return nil }
-                heap.removeFirst()
-                guard let entry = timers.removeValue(forKey: key.sequence) else { continue }
-                now = max(now, key.deadline)
-                return entry.timer
-            }
-            return nil
-        }
-
-        /// Gives back the timer, for its action to be let go of after the lock.
-        mutating func cancel(_ sequence: Int) -> Timer? {
-            let cancelled = timers.removeValue(forKey: sequence)?.timer
-            // A timer that is put off with every message leaves a key behind each time.
-            if heap.count > 64, heap.count > 2 * timers.count {
-                heap = TimerHeap(timers.values.lazy.map(\.key))
-            }
-            return cancelled
+            guard let deadline = timers.nextDeadline(), deadline <= limit ?? deadline else { return nil }
+            now = max(now, deadline)
+            return timers.takeDue(at: deadline)
         }
 
         var pending: [PendingTimer] {
-            timers.values.sorted { $0.key < $1.key }.map {
-                PendingTimer(label: $0.timer.label, deadline: $0.key.deadline)
-            }
+            timers.waiting.map { PendingTimer(label: $0.label, deadline: $0.deadline) }
         }
     }
 
     private struct Cancellation: ScheduledAction {
         /// Not kept: an action that is never run may have what cancels it, and the two would keep each other.
         weak let state: Locked<State>?
-        let sequence: Int
+        let number: Agenda<Timer>.Number
 
         func cancel() {
-            state?.letGo { $0.cancel(sequence) }
+            state?.letGo { $0.timers.remove(number) }
         }
     }
 
@@ -103,14 +84,8 @@ public final class TestScheduler: Scheduler {
     public func schedule(
         at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
-        let sequence = state.withLock { state in
-            let key = TimerKey(deadline: deadline, sequence: state.nextSequence)
-            state.nextSequence += 1
-            state.heap.insert(key)
-            state.timers[key.sequence] = (key, Timer(label: label, action: action))
-            return key.sequence
-        }
-        return Cancellation(state: state, sequence: sequence)
+        let timer = Timer(label: label, deadline: deadline, action: action)
+        return Cancellation(state: state, number: state.withLock { $0.timers.add(timer, at: deadline) })
     }
 
     /// The timers that wait, the next one first.

@@ -3,15 +3,13 @@
 struct AuthorizationQueue: Equatable, Sendable {
     private let limit: Int
     private var underWay: Set<SubscriptionAttempt> = []
-    /// Those that wait for their turn, the first at ``head``.
-    private var waiting: [SubscriptionAttempt] = []
-    private var head = 0
+    private var waiting = Deque<SubscriptionAttempt>()
 
     init(limit: Int) {
         self.limit = max(limit, 1)
     }
 
-    var isWaiting: Bool { head < waiting.count }
+    var isWaiting: Bool { !waiting.isEmpty }
 
     mutating func append(_ attempt: SubscriptionAttempt) {
         waiting.append(attempt)
@@ -19,31 +17,21 @@ struct AuthorizationQueue: Equatable, Sendable {
 
     /// The next one to ask for, if there is room. What is wanted no longer neither takes room nor gets a turn.
     mutating func next(isWanted: (SubscriptionAttempt) -> Bool) -> SubscriptionAttempt? {
-        while head < waiting.count, !isWanted(waiting[head]) { dropFirst() }
+        while let first = waiting.first, !isWanted(first) { waiting.popFirst() }
         guard isWaiting else { return nil }
         if underWay.count >= limit { underWay = underWay.filter(isWanted) }
-        guard underWay.count < limit else { return nil }
-        let attempt = waiting[head]
-        dropFirst()
+        guard underWay.count < limit, let attempt = waiting.popFirst() else { return nil }
         underWay.insert(attempt)
         return attempt
     }
 
-    /// An answer came.
+    /// A response came.
     mutating func finished(_ attempt: SubscriptionAttempt) {
         underWay.remove(attempt)
     }
 
     mutating func removeAll() {
         self = AuthorizationQueue(limit: limit)
-    }
-
-    private mutating func dropFirst() {
-        head += 1
-        // Now and then, so that each costs the same however many wait.
-        guard head >= 64, head * 2 >= waiting.count else { return }
-        waiting.removeFirst(head)
-        head = 0
     }
 }
 
@@ -63,7 +51,7 @@ extension ConnectionMachine {
                 subscriptions[attempt.channel]?.state == .authorizing(attempt)
                 ? .changeOf(.authorizing(attempt)) : .key(attempt)
             subscriptionDeadlines.insert(
-                SubscriptionDeadline(channel: attempt.channel, awaited: awaited), at: now + configuration.authorizationTimeout)
+                SubscriptionDeadline(channel: attempt.channel, awaited: awaited), at: now + configuration.timeouts.authorization)
         }
     }
 }

@@ -20,7 +20,7 @@ extension ConnectionMachine {
     }
 
     mutating func receivedMalformed(
-        _ frame: MalformedFrame, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
+        _ frame: MalformedMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
     ) {
         guard attempt == self.attempt else { return }
         noteActivity(at: now)

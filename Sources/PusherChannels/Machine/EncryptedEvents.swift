@@ -19,7 +19,7 @@ struct EncryptedEvents: Equatable, Sendable {
 
     private(set) var stage = Stage.idle
     private var secret: SharedSecret?
-    private var waiting: ArraySlice<Envelope> = []
+    private var waiting = Deque<Envelope>()
     private var waitingBytes = 0
     private var vainRefresh: Instant?
 

@@ -20,7 +20,7 @@ enum Input: Equatable, Sendable {
     // What the socket of an attempt reports.
     case socketOpened(ConnectionAttempt)
     case received(ServerMessage, ConnectionAttempt)
-    indirect case receivedMalformed(MalformedFrame, ConnectionAttempt)
+    indirect case receivedMalformed(MalformedMessage, ConnectionAttempt)
     case receivedControlFrame(ConnectionAttempt)
     /// Messages that are received from here on may have come so long before.
     indirect case mayHaveWaited(Duration, ConnectionAttempt)

@@ -1,13 +1,15 @@
 /// Actions that wait for their time, and can be taken back until then.
-struct Agenda<Action> {
+package struct Agenda<Action> {
     /// Names one of the actions.
-    typealias Number = UInt64
+    package typealias Number = UInt64
 
     private var deadlines = DeadlineHeap<Number>()
     private var actions: [Number: Action] = [:]
     private var lastNumber: Number = 0
 
-    mutating func add(_ action: Action, at deadline: Instant) -> Number {
+    package init() {}
+
+    package mutating func add(_ action: Action, at deadline: Instant) -> Number {
         lastNumber += 1
         actions[lastNumber] = action
         // Most are taken back: what is left of those is swept out once it is most of the heap.
@@ -19,18 +21,21 @@ struct Agenda<Action> {
     // What is taken back may be the last to hold something that has an action of its own here, which is taken back then, in the
     // middle: whoever gets it lets go of it once this is as it should be.
 
-    mutating func remove(_ number: Number) -> Action? {
+    package mutating func remove(_ number: Number) -> Action? {
         actions.removeValue(forKey: number)
     }
 
+    /// The actions that wait, the next one first.
+    package var waiting: [Action] { deadlines.keys.compactMap { actions[$0] } }
+
     /// When the next one is due. What was taken back is waited for by nobody.
-    mutating func nextDeadline() -> Instant? {
+    package mutating func nextDeadline() -> Instant? {
         while let (_, number) = deadlines.first, actions[number] == nil { deadlines.removeFirst() }
         return deadlines.first?.deadline
     }
 
     /// The next one, if it is due.
-    mutating func takeDue(at now: Instant) -> Action? {
+    package mutating func takeDue(at now: Instant) -> Action? {
         guard let deadline = nextDeadline(), deadline <= now, let number = deadlines.removeFirst() else { return nil }
         return actions.removeValue(forKey: number)
     }
@@ -41,10 +46,17 @@ struct Agenda<Action> {
 struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
     private struct Entry: Equatable {
         let deadline: Instant
+        /// The number of entries that were made before: of several for one time the oldest comes first.
+        let number: Int
         let key: Key
+
+        func isBefore(_ other: Entry) -> Bool {
+            deadline < other.deadline || (deadline == other.deadline && number < other.number)
+        }
     }
 
     private var entries: [Entry] = []
+    private var entriesMade = 0
 
     var first: (deadline: Instant, key: Key)? {
         entries.first.map { ($0.deadline, $0.key) }
@@ -52,18 +64,22 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
 
     var count: Int { entries.count }
 
+    /// The keys, the earliest first.
+    var keys: [Key] { entries.sorted { $0.isBefore($1) }.map(\.key) }
+
     /// Keeps those of some keys only.
     mutating func filter(_ isKept: (Key) -> Bool) {
         // What is sorted is a heap.
-        entries = entries.filter { isKept($0.key) }.sorted { $0.deadline < $1.deadline }
+        entries = entries.filter { isKept($0.key) }.sorted { $0.isBefore($1) }
     }
 
     mutating func insert(_ key: Key, at deadline: Instant) {
-        entries.append(Entry(deadline: deadline, key: key))
+        entries.append(Entry(deadline: deadline, number: entriesMade, key: key))
+        entriesMade += 1
         var child = entries.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
-            guard entries[child].deadline < entries[parent].deadline else { return }
+            guard entries[child].isBefore(entries[parent]) else { return }
             entries.swapAt(child, parent)
             child = parent
         }
@@ -83,7 +99,7 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
         while true {
             var smallest = parent
             for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count {
-                if entries[child].deadline < entries[smallest].deadline { smallest = child }
+                if entries[child].isBefore(entries[smallest]) { smallest = child }
             }
             guard smallest != parent else { return }
             entries.swapAt(parent, smallest)
@@ -91,3 +107,5 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
         }
     }
 }
+
+extension Agenda: Sendable where Action: Sendable {}

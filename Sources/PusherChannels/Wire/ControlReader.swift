@@ -11,7 +11,7 @@ struct ControlReader {
 
     // MARK: What comes in an event
 
-    func connectionEstablished() throws(MalformedFrame) -> ServerControl {
+    func connectionEstablished() throws(MalformedMessage) -> ServerControl {
         var socketID: Name?
         var timeout: Int?
         read { (key, scanner) throws(JSONError) in
@@ -36,7 +36,7 @@ struct ControlReader {
         return .error(code: reason.number, message: reason.message)
     }
 
-    func subscriptionError() throws(MalformedFrame) -> ServerControl {
+    func subscriptionError() throws(MalformedMessage) -> ServerControl {
         let channel = try channel()
         let reason = reason("error", number: "status")
         return .subscriptionError(channel: channel, type: reason.type, message: reason.message, status: reason.number)
@@ -64,7 +64,7 @@ struct ControlReader {
         return (type, [message, text].compactMap { $0 }.first { !$0.isEmpty } ?? "the server gave no reason", number)
     }
 
-    func subscriptionSucceeded() throws(MalformedFrame) -> ServerControl {
+    func subscriptionSucceeded() throws(MalformedMessage) -> ServerControl {
         var presence: PresenceSnapshot?
         read { (key, scanner) throws(JSONError) in
             guard scanner.isText(key, "presence") else { return false }
@@ -76,7 +76,7 @@ struct ControlReader {
         return .subscriptionSucceeded(channel: try channel(), presence: presence)
     }
 
-    func subscriptionCount() throws(MalformedFrame) -> ServerControl {
+    func subscriptionCount() throws(MalformedMessage) -> ServerControl {
         var count: Int?
         read { (key, scanner) throws(JSONError) in
             guard scanner.isText(key, "subscription_count") else { return false }
@@ -89,21 +89,21 @@ struct ControlReader {
         return .subscriptionCount(channel: try channel(), count: count)
     }
 
-    func cacheMiss() throws(MalformedFrame) -> ServerControl {
+    func cacheMiss() throws(MalformedMessage) -> ServerControl {
         .cacheMiss(channel: try channel())
     }
 
-    func memberAdded() throws(MalformedFrame) -> ServerControl {
+    func memberAdded() throws(MalformedMessage) -> ServerControl {
         let member = try member()
         return .memberAdded(channel: try channel(), member: member)
     }
 
-    func memberRemoved() throws(MalformedFrame) -> ServerControl {
+    func memberRemoved() throws(MalformedMessage) -> ServerControl {
         let member = try member()
         return .memberRemoved(channel: try channel(), userID: member.userID)
     }
 
-    private func member() throws(MalformedFrame) -> PresenceMember {
+    private func member() throws(MalformedMessage) -> PresenceMember {
         var userID: Name?
         var info: JSONText?
         read { (key, scanner) throws(JSONError) in
@@ -125,7 +125,7 @@ struct ControlReader {
     // MARK: The user
 
     /// The user data is the text that was signed; its `id` may be a number.
-    func signedIn() throws(MalformedFrame) -> ServerControl {
+    func signedIn() throws(MalformedMessage) -> ServerControl {
         var user: SignedInUser?
         read { (key, scanner) throws(JSONError) in
             guard scanner.isText(key, "user_data") else { return false }
@@ -170,12 +170,12 @@ struct ControlReader {
 
     // MARK: Reading
 
-    private func channel() throws(MalformedFrame) -> Name {
+    private func channel() throws(MalformedMessage) -> Name {
         guard let channel = envelope.channel, !channel.text.isEmpty else { throw missing("a channel") }
         return channel
     }
 
-    private func missing(_ what: String) -> MalformedFrame {
+    private func missing(_ what: String) -> MalformedMessage {
         .incomplete(event: envelope.event, missing: what)
     }
 

@@ -3,18 +3,18 @@ struct EnvelopeDecoder: Sendable {
     private var names = NameTable()
 
     /// Reads the frame that lies in a part of a block, which the message refers to from then on.
-    mutating func decode(_ block: [UInt8], _ range: Range<Int>) throws(MalformedFrame) -> ServerMessage {
+    mutating func decode(_ block: [UInt8], _ range: Range<Int>) throws(MalformedMessage) -> ServerMessage {
         let (envelope, isReserved) = try read(block, range)
         return isReserved ? try ServerMessage(reserved: envelope) : .event(envelope)
     }
 
     private mutating func read(
         _ block: [UInt8], _ range: Range<Int>
-    ) throws(MalformedFrame) -> (envelope: Envelope, isReserved: Bool) {
+    ) throws(MalformedMessage) -> (envelope: Envelope, isReserved: Bool) {
         // A typed throw can't leave the closure.
-        let result: Result<(Envelope, Bool), MalformedFrame> = block.withUnsafeBytes { bytes in
+        let result: Result<(Envelope, Bool), MalformedMessage> = block.withUnsafeBytes { bytes in
             let frame = UnsafeRawBufferPointer(rebasing: bytes[range])
-            do throws(MalformedFrame) {
+            do throws(MalformedMessage) {
                 let members = try Self.members(of: frame)
                 guard let event = members.event.map({ name($0, in: frame) }) else { throw .missingEvent }
                 let envelope = Envelope(
@@ -35,7 +35,7 @@ struct EnvelopeDecoder: Sendable {
         return names.name(UnsafeRawBufferPointer(rebasing: frame[token.start..<token.end]))
     }
 
-    private static func members(of frame: UnsafeRawBufferPointer) throws(MalformedFrame) -> Members {
+    private static func members(of frame: UnsafeRawBufferPointer) throws(MalformedMessage) -> Members {
         var scanner = JSONScanner(frame)
         scanner.skipWhitespace()
         let isObject = scanner.current == UInt8(ascii: "{")
@@ -137,8 +137,8 @@ extension JSONScanner {
     }
 }
 
-/// A frame that can't be understood. The connection goes on; the frame is reported.
-enum MalformedFrame: Error, Equatable, Sendable, CustomStringConvertible {
+/// A message that can't be understood. The connection goes on; the message is reported.
+enum MalformedMessage: Error, Equatable, Sendable, CustomStringConvertible {
     case notJSON(JSONError)
     case notAnObject
     case missingEvent

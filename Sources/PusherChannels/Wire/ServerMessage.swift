@@ -66,7 +66,7 @@ private enum ProtocolEvent: String, CaseIterable {
 
 extension ServerMessage {
     /// An event whose name begins as the protocol's own do.
-    init(reserved envelope: Envelope) throws(MalformedFrame) {
+    init(reserved envelope: Envelope) throws(MalformedMessage) {
         let name = envelope.event
         guard let event = ProtocolEvent.byName[name] else {
             let isReserved = name.begins(with: "pusher:") || name.begins(with: "pusher_internal:")
@@ -78,7 +78,7 @@ extension ServerMessage {
 }
 
 extension ServerControl {
-    fileprivate init(_ event: ProtocolEvent, of envelope: Envelope) throws(MalformedFrame) {
+    fileprivate init(_ event: ProtocolEvent, of envelope: Envelope) throws(MalformedMessage) {
         let reader = ControlReader(envelope: envelope)
         switch event {
         case .connectionEstablished: self = try reader.connectionEstablished()

@@ -10,7 +10,7 @@ var decoder = EnvelopeDecoder()
 var read = 0
 for index in 0..<wanted {
     let frame = frames[index % frames.count]
-    do throws(MalformedFrame) {
+    do throws(MalformedMessage) {
         if case .event = try decoder.decode(frame, 0..<frame.count) { read += 1 }
     } catch {
         print(error)

@@ -29,7 +29,7 @@ struct ReadingClient {
     }
 
     private mutating func receive(_ message: [UInt8]) {
-        do throws(MalformedFrame) {
+        do throws(MalformedMessage) {
             tell(.received(try decoder.decode(message, 0..<message.count), machine.attempt))
         } catch {
             tell(.receivedMalformed(error, machine.attempt))

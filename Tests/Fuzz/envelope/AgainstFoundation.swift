@@ -1,5 +1,5 @@
 /// What a frame must be by what Foundation's JSON makes of it, ``JSONDifferences`` apart.
-func checkAgainstFoundation(_ frame: [UInt8], _ outcome: Result<ServerMessage, MalformedFrame>) {
+func checkAgainstFoundation(_ frame: [UInt8], _ outcome: Result<ServerMessage, MalformedMessage>) {
     let differences = JSONDifferences(in: frame)
     // An event is an object around its members, each of which may be as deep as any document.
     let isTooDeep = differences.depth > JSONScanner.maximumDepth + 1
@@ -15,7 +15,7 @@ func checkAgainstFoundation(_ frame: [UInt8], _ outcome: Result<ServerMessage, M
     if differences.found.isEmpty { require(outcome == repaired, "\(outcome) and \(repaired) of the same") }
 }
 
-private func requireNoJSON(_ outcome: Result<ServerMessage, MalformedFrame>) {
+private func requireNoJSON(_ outcome: Result<ServerMessage, MalformedMessage>) {
     guard case .failure(.notJSON) = outcome else { return require(false, "\(outcome) is no JSON") }
 }
 
@@ -30,7 +30,7 @@ private func complaint(_ value: JSONValue?) -> Complaint {
     return members["event"]?.stringValue == nil ? .missingEvent : .none
 }
 
-private func complaint(_ outcome: Result<ServerMessage, MalformedFrame>) -> Complaint {
+private func complaint(_ outcome: Result<ServerMessage, MalformedMessage>) -> Complaint {
     switch outcome {
     case .failure(.notJSON): .notJSON
     case .failure(.notAnObject): .notAnObject
@@ -39,7 +39,7 @@ private func complaint(_ outcome: Result<ServerMessage, MalformedFrame>) -> Comp
     }
 }
 
-private func envelope(_ outcome: Result<ServerMessage, MalformedFrame>) -> Envelope? {
+private func envelope(_ outcome: Result<ServerMessage, MalformedMessage>) -> Envelope? {
     switch outcome {
     case .success(.event(let envelope)), .success(.control(_, let envelope)): envelope
     case .failure: nil

@@ -1,5 +1,5 @@
 /// Which messages are the protocol's own, and what one of them may never be.
-func checkControl(_ outcome: Result<ServerMessage, MalformedFrame>) {
+func checkControl(_ outcome: Result<ServerMessage, MalformedMessage>) {
     switch outcome {
     case .success(.event(let envelope)):
         require(!isReserved(envelope.event), "\(envelope.event) is the protocol's own")

@@ -15,12 +15,12 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
 }
 
 /// A frame is what it is alone, wherever it lies among others, and whether or not its names are known already.
-func decode(_ frame: [UInt8]) -> Result<ServerMessage, MalformedFrame> {
+func decode(_ frame: [UInt8]) -> Result<ServerMessage, MalformedMessage> {
     let alone = EnvelopeDecoder.decode(frame)
     var decoder = EnvelopeDecoder()
     let block = Array("{\"".utf8) + frame + Array("0\"}".utf8)
     for _ in 0..<2 {
-        let amongOthers = Result { () throws(MalformedFrame) in try decoder.decode(block, 2..<2 + frame.count) }
+        let amongOthers = Result { () throws(MalformedMessage) in try decoder.decode(block, 2..<2 + frame.count) }
         require(alone == amongOthers, "\(amongOthers), alone \(alone)")
     }
     return alone

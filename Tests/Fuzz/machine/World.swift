@@ -76,7 +76,7 @@ struct World {
         // Nobody hears of a message before the socket is open or after it is closed.
         guard watch.sockets[attempt]?.isUp == true else { return }
         let block = Array(frame)
-        do throws(MalformedFrame) {
+        do throws(MalformedMessage) {
             tell(.received(try decoder.decode(block, 0..<block.count), attempt))
         } catch {
             tell(.receivedMalformed(error, attempt))

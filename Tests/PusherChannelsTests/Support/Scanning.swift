@@ -39,17 +39,17 @@ extension JSONValue {
 }
 
 extension EnvelopeDecoder {
-    static func decode(_ bytes: some Sequence<UInt8>) -> Result<ServerMessage, MalformedFrame> {
+    static func decode(_ bytes: some Sequence<UInt8>) -> Result<ServerMessage, MalformedMessage> {
         var decoder = EnvelopeDecoder()
         let block = Array(bytes)
-        do throws(MalformedFrame) {
+        do throws(MalformedMessage) {
             return .success(try decoder.decode(block, 0..<block.count))
         } catch {
             return .failure(error)
         }
     }
 
-    static func decode(_ text: String) -> Result<ServerMessage, MalformedFrame> {
+    static func decode(_ text: String) -> Result<ServerMessage, MalformedMessage> {
         decode(text.utf8)
     }
 }

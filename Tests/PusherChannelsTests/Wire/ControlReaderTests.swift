@@ -3,19 +3,19 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct ControlReaderTests {
-    private func read(_ frame: String) -> Result<ServerControl, MalformedFrame> {
+    private func read(_ frame: String) -> Result<ServerControl, MalformedMessage> {
         EnvelopeDecoder.decode(frame).map { if case .control(let control, _) = $0 { control } else { .unknown } }
     }
 
     /// What is read from data sent as a value, having made sure that data sent as a string reads the same.
-    private func read(_ event: String, channel: String? = nil, data: String) -> Result<ServerControl, MalformedFrame> {
+    private func read(_ event: String, channel: String? = nil, data: String) -> Result<ServerControl, MalformedMessage> {
         let channel = channel.map { ",\"channel\":\"\($0)\"" } ?? ""
         let asValue = read("{\"event\":\"\(event)\"\(channel),\"data\":\(data)}")
         #expect(read("{\"event\":\"\(event)\"\(channel),\"data\":\(data.quotedJSON)}") == asValue)
         return asValue
     }
 
-    private func missing(_ event: String, _ what: String) -> Result<ServerControl, MalformedFrame> {
+    private func missing(_ event: String, _ what: String) -> Result<ServerControl, MalformedMessage> {
         .failure(.incomplete(event: Name(event), missing: what))
     }
 

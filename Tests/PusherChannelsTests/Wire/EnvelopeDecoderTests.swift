@@ -8,7 +8,7 @@ import Testing
         return envelope
     }
 
-    private func failure(_ bytes: some Sequence<UInt8>) -> MalformedFrame? {
+    private func failure(_ bytes: some Sequence<UInt8>) -> MalformedMessage? {
         guard case .failure(let failure) = EnvelopeDecoder.decode(bytes) else { return nil }
         return failure
     }

@@ -26,8 +26,8 @@ import Testing
             (.missingEvent, "the frame has no event name"),
             (.binary, "the frame is binary, which protocol 7 doesn't use"),
             (.incomplete(event: "pusher:x", missing: "a channel"), "pusher:x came without a channel"),
-        ] as [(MalformedFrame, String)])
-    func malformedFrameTellsWhatIsWrong(frame: MalformedFrame, description: String) {
+        ] as [(MalformedMessage, String)])
+    func malformedMessageTellsWhatIsWrong(frame: MalformedMessage, description: String) {
         #expect(frame.description == description)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-@Suite struct WeakEntryTests {
+@Suite struct WeakTests {
     /// Whoever looks at it has the last reference.
     private struct LastReference: WeakEntry {
         let reference: Locked<AtItsEnd?>
@@ -11,13 +11,9 @@ import Testing
         var object: AtItsEnd? { reference.withLock { $0.take() } }
     }
 
-    private struct Weak: WeakEntry {
-        weak var object: AtItsEnd?
-    }
-
     @Test func thoseThatAreGoneAreTakenOut() {
         let object = AtItsEnd {}
-        var entries = [Weak(object: nil), Weak(object: object), Weak(object: nil)]
+        var entries = [Weak(nil), Weak(object), Weak(nil)]
         #expect(entries.removeGone().count == 1)
         #expect(entries.count == 1)
         #expect(entries.first?.object === object)

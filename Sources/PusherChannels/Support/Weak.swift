@@ -5,6 +5,15 @@ package protocol WeakEntry {
     var object: Object? { get }
 }
 
+/// A reference that keeps nobody alive.
+package struct Weak<Object: AnyObject & Sendable>: WeakEntry, Sendable {
+    package private(set) weak var object: Object?
+
+    package init(_ object: Object?) {
+        self.object = object
+    }
+}
+
 extension Array where Element: WeakEntry {
     /// Takes out the entries whose object is gone.
     ///

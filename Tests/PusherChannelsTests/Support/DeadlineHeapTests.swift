@@ -20,4 +20,13 @@ import Testing
         let expected = Set((0..<600).filter { $0 >= 500 || $0 % 5 == 0 })
         #expect(keys == expected)
     }
+
+    @Test func `Of several for one time the oldest comes first`() {
+        var heap = DeadlineHeap<Int>()
+        for key in 0..<20 { heap.insert(key, at: .seconds(key < 10 ? 2 : 1)) }
+        heap.filter { $0 != 3 }
+        let expected = Array(10..<20) + [0, 1, 2, 4, 5, 6, 7, 8, 9]
+        #expect(heap.keys == expected)
+        #expect(expected.allSatisfy { heap.removeFirst() == $0 })
+    }
 }
