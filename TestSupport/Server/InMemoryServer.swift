@@ -9,17 +9,13 @@ import PusherChannels
 public final class InMemoryServer: Sendable {
     typealias ID = ServerMachine.ConnectionID
 
-    private struct Client: Sendable {
-        weak var socket: MockWebSocket?
-    }
-
     private struct State: Sendable {
         var machine: ServerMachine
         var lastNumber = 0
-        var clients: [ID: Client] = [:]
+        var clients: [ID: Weak<MockWebSocket>] = [:]
         var timer = MachineTimer()
         var notices: [ServerMachine.Notice] = []
-        var effects: ArraySlice<ServerMachine.Effect> = []
+        var effects = Deque<ServerMachine.Effect>()
         var isRunningEffects = false
         /// The findings of each socket that was made here.
         var socketFindings = SocketFindings()
@@ -107,8 +103,8 @@ public final class InMemoryServer: Sendable {
     }
 
     /// Closes all connections as the server does when it is stopped; it goes on taking new ones.
-    public func shutDown() {
-        change { machine, _, effects in machine.shutDown(into: &effects) }
+    public func shutdown() {
+        change { machine, _, effects in machine.shutdown(into: &effects) }
     }
 
     // MARK: The sockets' side
@@ -122,7 +118,7 @@ public final class InMemoryServer: Sendable {
 
     func handle(_ input: ServerMachine.Input, from socket: MockWebSocket?) {
         switch input {
-        case .opened(let id, _, _): state.withLock { $0.clients[id] = Client(socket: socket) }
+        case .opened(let id, _, _): state.withLock { $0.clients[id] = Weak(socket) }
         case .closed(let id): state.withLock { $0.clients[id] = nil }
         case .received, .timePassed: break
         }
@@ -139,7 +135,7 @@ public final class InMemoryServer: Sendable {
             let now = scheduler?.now ?? state.machine.now
             state.machine.now = max(state.machine.now, now)
             let result = body(&state.machine, now, &effects)
-            state.effects += effects
+            state.effects.append(contentsOf: effects)
             setTimer(&state)
             defer { state.isRunningEffects = true }
             return (result, !state.isRunningEffects)
@@ -169,7 +165,7 @@ public final class InMemoryServer: Sendable {
                 state.notices.append(notice)
                 return (.notice(notice), nil)
             case .send(_, let id)?, .close(let id, _, _)?:
-                return effect.map { ($0, state.clients[id]?.socket) }
+                return effect.map { ($0, state.clients[id]?.object) }
             }
         }
     }

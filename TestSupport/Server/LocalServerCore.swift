@@ -22,7 +22,7 @@ final class LocalServerCore: Sendable {
         var isStopping = false
         var timer = MachineTimer()
         var findings: [Finding] = []
-        var events: ArraySlice<LocalServer.Event> = []
+        var events = Deque<LocalServer.Event>()
         var isReporting = false
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
         var faults = LocalServerFaults()
@@ -63,7 +63,7 @@ final class LocalServerCore: Sendable {
             }
             for frame in state.faults.frames { output.yield(frame) }
             // It came while the server was being stopped.
-            if state.isStopping { shutDown(&state) }
+            if state.isStopping { shutdown(&state) }
             return id
         }
         report()
@@ -245,8 +245,8 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    private func shutDown(_ state: inout State) {
-        change(&state) { machine, _, effects in machine.shutDown(into: &effects) }
+    private func shutdown(_ state: inout State) {
+        change(&state) { machine, _, effects in machine.shutdown(into: &effects) }
     }
 
     /// Closes all connections and returns when the last has ended.
@@ -254,7 +254,7 @@ final class LocalServerCore: Sendable {
         state.withLock { state in
             state.isStopping = true
             state.timer.cancel()
-            shutDown(&state)
+            shutdown(&state)
         }
         report()
         await withCheckedContinuation { continuation in

@@ -148,7 +148,7 @@ public struct ServerMachine: Sendable {
     }
 
     /// Closes all connections as the server does when it is stopped.
-    public mutating func shutDown(into effects: inout [Effect]) {
+    public mutating func shutdown(into effects: inout [Effect]) {
         let shutdown = profile.shutdown
         for id in connections.keys.sorted() {
             if shutdown.isAnnounced {

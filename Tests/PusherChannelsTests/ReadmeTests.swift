@@ -33,7 +33,7 @@ import Testing
             let pusher = harness.makePusher()
             let news = pusher.subscribe("private-news")
             pusher.connect()
-            harness.server.shutDown()
+            harness.server.shutdown()
             harness.scheduler.advance(by: .seconds(5))
             #expect(news.subscribed)
         }

@@ -32,7 +32,7 @@ struct DocCommentTests {
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
             pusher.connect()
-            harness.server.shutDown()
+            harness.server.shutdown()
             harness.scheduler.advance(by: .seconds(2))
             #expect(news.subscribed)
         }

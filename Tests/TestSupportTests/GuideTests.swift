@@ -14,7 +14,7 @@ import FoundationNetworking
             let pusher = harness.makePusher()
             let news = pusher.subscribe("private-news")
             pusher.connect()
-            harness.server.shutDown()
+            harness.server.shutdown()
             harness.scheduler.advance(by: .seconds(5))
             #expect(news.subscribed)
         }
@@ -163,7 +163,7 @@ import FoundationNetworking
                 pusher.connect()
             }
             for _ in 1...10 {
-                harness.server.shutDown()
+                harness.server.shutdown()
                 harness.scheduler.advance(by: .seconds(20))
             }
             harness.scheduler.advance(by: .seconds(300))

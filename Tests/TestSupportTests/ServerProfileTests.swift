@@ -102,7 +102,7 @@ struct ServerProfileTests {
     @Test func `The end`() {
         let ends = ServerProfile.byName.map { _, profile -> [String] in
             var rig = rig(profile)
-            rig.shutDown()
+            rig.shutdown()
             return rig.closes + rig.sent
         }
         let plain = ["1: 1001 Server stopped"]

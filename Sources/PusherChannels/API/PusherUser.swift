@@ -59,12 +59,12 @@ public struct PusherWatchlist: Sendable {
     /// with. After signing in the server tells who is online.
     @preconcurrency
     @discardableResult
-    public func bind(eventName: String, callback: @escaping @Sendable ([String]) -> Void) -> Int {
-        connection.core.watch(Name(eventName), callback)
+    public func bind(eventName: String, callback: @escaping @Sendable ([String]) -> Void) -> String {
+        String(connection.core.watch(Name(eventName), callback))
     }
 
     /// Takes back what ``bind(eventName:callback:)`` bound under this id.
-    public func unbind(callbackId: Int) {
-        connection.core.unwatch(callbackId)
+    public func unbind(callbackId: String) {
+        if let id = Int(callbackId) { connection.core.unwatch(id) }
     }
 }

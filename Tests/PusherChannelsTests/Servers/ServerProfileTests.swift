@@ -198,7 +198,7 @@ struct ServerProfileTests {
         let server = server(profile)
         let client = client(of: server)
         let channel = client.pusher.subscribe("private-a")
-        server.shutDown()
+        server.shutdown()
         scheduler.advance(by: .seconds(5))
         #expect(channel.subscribed)
         #expect(client.recorder.subscribedChannels == ["private-a", "private-a"])

@@ -74,7 +74,7 @@ extension Simulation {
 
     private mutating func restartServer() {
         peersInRoom = []
-        changeServer { server, _, effects in server.shutDown(into: &effects) }
+        changeServer { server, _, effects in server.shutdown(into: &effects) }
     }
 
     /// Other members of the presence channel, over connections that nothing happens to.

@@ -26,7 +26,7 @@ struct TestHarnessTests {
             let room = pusher.subscribe("private-room")
             pusher.connect()
             #expect(news.subscribed && room.subscribed)
-            harness.server.shutDown()
+            harness.server.shutdown()
             #expect(!news.subscribed)
             harness.scheduler.advance(by: .seconds(10))
             #expect(news.subscribed && room.subscribed)
@@ -200,7 +200,7 @@ struct TestHarnessTests {
                     pusher.connect()
                     pusher.subscribe("presence-lobby")
                 }
-                harness.server.shutDown()
+                harness.server.shutdown()
                 harness.scheduler.advance(by: .seconds(30))
                 return harness.timeline.description
             }

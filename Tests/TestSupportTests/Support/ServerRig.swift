@@ -69,9 +69,9 @@ struct ServerRig {
         machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
     }
 
-    mutating func shutDown() {
+    mutating func shutdown() {
         effects.removeAll()
-        machine.shutDown(into: &effects)
+        machine.shutdown(into: &effects)
     }
 
     mutating func respond(to request: RecordedRequest, unixTime: Int = 1_700_000_000) -> StubResponse {
