@@ -138,12 +138,7 @@ public struct PusherClientOptions: Sendable {
         configuration.concurrentAuthorizations = concurrentAuthorizations
         configuration.reconnectPolicy = reconnectPolicy
         configuration.pauseLimit = pauseLimit.asWait
-        configuration.openTimeout = timeouts.open.asWait
-        configuration.establishTimeout = timeouts.establish.asWait
-        configuration.pongTimeout = timeouts.pong.asWait
-        configuration.closeTimeout = timeouts.close.asWait
-        configuration.authorizationTimeout = timeouts.authorization.asWait
-        configuration.subscriptionTimeout = timeouts.subscription.asWait
+        configuration.timeouts = timeouts.asWaits
         if let activityTimeout, activityTimeout > 0 {
             configuration.activityTimeout = max(Duration(unlimited: activityTimeout), .milliseconds(100))
         }

@@ -9,19 +9,11 @@ extension ConnectionMachine {
         var reconnectPolicy = ReconnectPolicy()
         /// Silence after which the client asks for a sign of life; the server may ask for less.
         var activityTimeout: Duration = .seconds(120)
-        var pongTimeout: Duration = .seconds(30)
-        /// For name, TCP, TLS and upgrade together.
-        var openTimeout: Duration = .seconds(15)
-        /// From the upgrade to `pusher:connection_established`.
-        var establishTimeout: Duration = .seconds(15)
-        /// For the peer's close frame after ours.
-        var closeTimeout: Duration = .seconds(5)
-        var authorizationTimeout: Duration = .seconds(15)
+        var timeouts = ConnectionTimeouts()
         /// The largest number of authorizations that may be asked for at a time.
         var concurrentAuthorizations = 16
         /// The longest time for which nothing is read when the user's side is behind: less than a server waits for a pong.
         var pauseLimit: Duration = .seconds(20)
-        var subscriptionTimeout: Duration = .seconds(30)
         /// Between tries at a subscription that failed and may succeed later.
         var subscriptionRetry = ExponentialDelay(initial: .seconds(1), maximum: .seconds(60))
         /// The limits that are checked before a server is asked.

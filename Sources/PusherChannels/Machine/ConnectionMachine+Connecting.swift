@@ -27,7 +27,7 @@ extension ConnectionMachine {
             // While it is still known when the connection was alive.
             var lost: [Effect] = []
             subscriptionsLost(at: now, into: &lost)
-            enter(.closing(deadline: now + configuration.closeTimeout, then: .stayDisconnected), into: &effects)
+            enter(.closing(deadline: now + configuration.timeouts.close, then: .stayDisconnected), into: &effects)
             effects.append(.closeSocket(attempt, code: 1000, reason: ""))
             effects += lost
         }
@@ -71,7 +71,7 @@ extension ConnectionMachine {
     private mutating func open(because reason: PusherError? = nil, at now: Instant, into effects: inout [Effect]) {
         attempt = attempt.next
         lastServerError = nil
-        enter(.opening(deadline: now + configuration.openTimeout), because: reason, into: &effects)
+        enter(.opening(deadline: now + configuration.timeouts.open), because: reason, into: &effects)
         readForHandshake(into: &effects)
         effects.append(.openSocket(attempt, secure: secure))
     }
@@ -80,7 +80,7 @@ extension ConnectionMachine {
 
     mutating func socketOpened(_ attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]) {
         guard attempt == self.attempt, case .opening = phase else { return }
-        enter(.establishing(deadline: now + configuration.establishTimeout), into: &effects)
+        enter(.establishing(deadline: now + configuration.timeouts.establish), into: &effects)
     }
 
     mutating func established(
@@ -92,7 +92,7 @@ extension ConnectionMachine {
         }
         let heartbeat = Heartbeat(
             activityTimeout: min(configuration.activityTimeout, activityTimeout ?? configuration.activityTimeout),
-            pongTimeout: configuration.pongTimeout, now: now)
+            pongTimeout: configuration.timeouts.pong, now: now)
         lastSocketID = socketID
         enter(.connected(Session(since: now, heartbeat: heartbeat)), into: &effects)
         effects.append(.deliver(.event(envelope)))

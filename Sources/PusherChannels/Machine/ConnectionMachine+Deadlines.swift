@@ -38,11 +38,11 @@ extension ConnectionMachine {
             break
         case .opening(let deadline):
             if now >= deadline {
-                giveUp("no connection to the server within \(configuration.openTimeout)", at: now, into: &effects)
+                giveUp("no connection to the server within \(configuration.timeouts.open)", at: now, into: &effects)
             }
         case .establishing(let deadline):
             if now >= deadline {
-                let time = configuration.establishTimeout
+                let time = configuration.timeouts.establish
                 giveUp("the server did not establish the connection within \(time)", at: now, into: &effects)
             }
         case .connected(let session):
@@ -74,7 +74,7 @@ extension ConnectionMachine {
         case .ping:
             effects.append(.send(.ping))
         case .dead:
-            let problem = "no sign of life from the server within \(configuration.pongTimeout) of a ping"
+            let problem = "no sign of life from the server within \(configuration.timeouts.pong) of a ping"
             let error = PusherError(.timedOut, message: problem)
             effects.append(.closeSocket(attempt, code: 4201, reason: "pong not received"))
             effects.append(.deliver(.error(error)))
@@ -86,7 +86,7 @@ extension ConnectionMachine {
         _ key: SubscriptionDeadline, at now: Instant, into effects: inout [Effect]
     ) {
         guard isStillAwaited(key) else { return }
-        let noAuthorization = "no authorization for \(key.channel) within \(configuration.authorizationTimeout)"
+        let noAuthorization = "no authorization for \(key.channel) within \(configuration.timeouts.authorization)"
         switch key.awaited {
         case .key(let attempt):
             effects.append(.cancelAuthorization(attempt))
@@ -97,7 +97,7 @@ extension ConnectionMachine {
             effects.append(.cancelAuthorization(attempt))
             subscriptionFailed(key.channel, timedOut(noAuthorization), at: now, into: &effects)
         case .changeOf(.subscribing):
-            let time = configuration.subscriptionTimeout
+            let time = configuration.timeouts.subscription
             let problem = "the server did not answer the subscription to \(key.channel) within \(time)"
             forgetUnnamedRefusal(ifOf: subscriptions[key.channel])
             subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
@@ -116,7 +116,7 @@ extension ConnectionMachine {
         guard let state = subscriptions[channel]?.state else { return }
         let deadline: Instant
         switch state {
-        case .subscribing: deadline = now + configuration.subscriptionTimeout
+        case .subscribing: deadline = now + configuration.timeouts.subscription
         case .retrying(let time): deadline = time
         case .waiting, .authorizing, .subscribed, .failed: return
         }

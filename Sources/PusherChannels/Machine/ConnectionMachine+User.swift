@@ -18,7 +18,7 @@ extension ConnectionMachine {
         guard let socketID, user.state != .signedOut else { return }
         user.attempts += 1
         let attempt = UserMachine.Attempt(connection: self.attempt, number: user.attempts)
-        user.state = .authorizing(attempt, deadline: now + configuration.authorizationTimeout)
+        user.state = .authorizing(attempt, deadline: now + configuration.timeouts.authorization)
         effects.append(.authorizeUser(attempt, socketID: socketID))
     }
 
@@ -32,7 +32,7 @@ extension ConnectionMachine {
         }
         switch result {
         case .success(let auth):
-            user.state = .signingIn(deadline: now + configuration.subscriptionTimeout)
+            user.state = .signingIn(deadline: now + configuration.timeouts.subscription)
             user.isAskedFor = true
             effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
         case .failure(let failure):
@@ -83,10 +83,10 @@ extension ConnectionMachine {
 
     mutating func signInDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         guard let deadline = user.deadline, deadline <= now else { return }
-        var problem = "the server did not answer the sign-in within \(configuration.subscriptionTimeout)"
+        var problem = "the server did not answer the sign-in within \(configuration.timeouts.subscription)"
         if case .authorizing(let attempt, _) = user.state {
             effects.append(.cancelUserAuthorization(attempt))
-            problem = "no authorization of the user within \(configuration.authorizationTimeout)"
+            problem = "no authorization of the user within \(configuration.timeouts.authorization)"
         }
         signInFailed(PusherError(.timedOut, message: problem), into: &effects)
     }

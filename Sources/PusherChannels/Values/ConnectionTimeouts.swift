@@ -11,9 +11,9 @@ public struct ConnectionTimeouts: Equatable, Sendable {
     /// From our close frame to the server's; then the connection counts as closed, which is no error. The socket on Linux waits
     /// two seconds at most.
     public var close: Duration
-    /// For the answer to an authorization, from when it is asked for.
+    /// From the request for an authorization to its response.
     public var authorization: Duration
-    /// For the server's answer to a subscription or a sign-in.
+    /// From a subscription or a sign-in to the server's reply.
     public var subscription: Duration
 
     /// Creates time-outs; what is left out has the value a service wants.
@@ -27,5 +27,12 @@ public struct ConnectionTimeouts: Equatable, Sendable {
         self.close = close
         self.authorization = authorization
         self.subscription = subscription
+    }
+
+    /// Each as a time that somebody may wait.
+    var asWaits: ConnectionTimeouts {
+        ConnectionTimeouts(
+            open: open.asWait, establish: establish.asWait, pong: pong.asWait, close: close.asWait,
+            authorization: authorization.asWait, subscription: subscription.asWait)
     }
 }

@@ -30,6 +30,10 @@ struct OptionsTests {
         #expect(options.machineConfiguration.activityTimeout == .milliseconds(100))
     }
 
+    @Test func optionsThatAreLeftOutAreTheMachinesOwn() {
+        #expect(PusherClientOptions().machineConfiguration == ConnectionMachine.Configuration())
+    }
+
     @Test func everyStepHasATimeOutOfItsOwn() {
         let rig = ClientRig(
             server: .manual,
