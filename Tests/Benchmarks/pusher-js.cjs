@@ -1,4 +1,4 @@
-// Receives the feed's events with a pusher-js that is there already, for a row of ci/bench: node pusher-js.cjs PORT PUSHER-JS EVENTS
+// Receives the feed's events with a pusher-js that is there already, for a row of ci/measure/bench: node pusher-js.cjs PORT PUSHER-JS EVENTS
 "use strict";
 
 const [port, path, events] = process.argv.slice(2);

@@ -9,7 +9,7 @@ import Testing
         let headers = "\(LWS_LIBRARY_VERSION_MAJOR).\(LWS_LIBRARY_VERSION_MINOR).\(LWS_LIBRARY_VERSION_PATCH)"
         let library = String(cString: lws_get_library_version())
         #expect(library.prefix { $0 != "-" } == headers)
-        // Set by ci/with-libwebsockets.
+        // Set by ci/tools/with-libwebsockets.
         guard let expected = ProcessInfo.processInfo.environment["LIBWEBSOCKETS_VERSION"] else { return }
         #expect(headers == expected)
     }

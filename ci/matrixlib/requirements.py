@@ -10,7 +10,7 @@ import sys
 
 from . import packages
 
-SIMULATOR = pathlib.Path(__file__).parents[1] / "simulator"
+SIMULATOR = pathlib.Path(__file__).parents[1] / "tools/simulator"
 APT_LISTS = pathlib.Path("/var/lib/apt/lists")
 
 
@@ -59,7 +59,7 @@ def of_setup(_, project):
 
 
 def setup_packages(project):
-    return pathlib.Path(project, "ci/packages").read_text().split()
+    return pathlib.Path(project, "ci/tools/packages").read_text().split()
 
 
 def debian_mirror(_, __):
@@ -83,11 +83,11 @@ def simulators():
 
 
 def simulator(name, _):
-    """As ci/simulator chooses one."""
+    """As ci/tools/simulator chooses one."""
     if simulators() is None:
         return "needs Xcode's simulators (xcrun simctl)"
     chosen = subprocess.run([sys.executable, SIMULATOR, "choose", name], input=simulators(), capture_output=True, text=True)
-    return chosen.stderr.partition("\n")[0].removeprefix("ci/simulator: ") or None
+    return chosen.stderr.partition("\n")[0].removeprefix("ci/tools/simulator: ") or None
 
 
 def swift_sdk(name, _):

@@ -1,10 +1,10 @@
 import ArgumentParser
 import PusherChannels
 
-/// The measurements of `ci/transport`; nothing for a user of the command.
+/// The measurements of `ci/measure/transport`; nothing for a user of the command.
 struct Sockets: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The client's part of ci/transport.",
+        abstract: "The client's part of ci/measure/transport.",
         shouldDisplay: false,
         subcommands: [ReceiveMessages.self, HoldSockets.self, HoldClients.self, ReleaseClients.self])
 }

@@ -1,6 +1,6 @@
 /*
  * What libwebsockets alone costs, on its WebSocket role: the same as `pusher-channels sockets receive` and `... hold`, with the
- * same lines of results, for ci/transport to compare.
+ * same lines of results, for ci/measure/transport to compare.
  *
  *   receive MESSAGES       counts messages, and prints what they cost; 0 for as many as come.
  *   hold COUNT AT_ONCE     opens a connection, then so many more, so many at a time; prints the state of the process before

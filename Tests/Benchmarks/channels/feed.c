@@ -1,5 +1,5 @@
 /*
- * A Channels server that sends events as fast as they are taken: what ci/bench measures clients against, its own included.
+ * A Channels server that sends events as fast as they are taken: what ci/measure/bench measures clients against, its own included.
  *
  * It listens on 127.0.0.1, prints its address, and serves any number of connections until it is ended. It confirms every
  * subscription; after the last that it waits for it sends `begin` on the first channel that has "bench" in its name, is silent

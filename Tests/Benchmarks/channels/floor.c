@@ -1,6 +1,6 @@
 /*
  * What there is to do for an event and nothing more: a socket that is read 64 KiB at a time, frame by frame. The floor of
- * ci/bench.
+ * ci/measure/bench.
  *
  *   receive EVENTS      subscribes, counts the events and touches each line of their payload in the cache
  *   send EVENTS BYTES   sends client events until the feed says that all have come

@@ -3,13 +3,13 @@ import Foundation
 import Logging
 import PusherChannels
 
-/// The client's part of `ci/bench`, each in a process of its own, and of the guard that counts instructions.
+/// The client's part of `ci/measure/bench`, each in a process of its own, and of the guard that counts instructions.
 ///
 /// No command is `async`: the main thread of one that is ends in a call that valgrind doesn't survive.
 @main
 struct Benchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "benchmarks", abstract: "The client's part of ci/bench.",
+        commandName: "benchmarks", abstract: "The client's part of ci/measure/bench.",
         subcommands: [Receive.self, Trigger.self, Pair.self, Again.self, Idle.self, Instructions.self, Cost.self])
 }
 

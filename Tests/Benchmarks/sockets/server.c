@@ -1,5 +1,5 @@
 /*
- * What the clients of ci/transport talk to. It listens on a free port of 127.0.0.1 and prints it; then
+ * What the clients of ci/measure/transport talk to. It listens on a free port of 127.0.0.1 and prints it; then
  *
  *   feed BYTES MESSAGES    sends each client, one after the other, so many text messages as fast as it reads;
  *   flood BYTES SECONDS    sends one client as many as it reads, a ping now and then, and prints how long the pongs took;

@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever goes wrong, the client ends where the user wants it, and nothing is lost without a word.
 ///
-/// `ci/simulate` runs more seeds, or one of them again.
+/// `ci/tools/simulate` runs more seeds, or one of them again.
 @Suite struct SimulationTests {
     private static let from = number("SIMULATE_FROM") ?? 0
     /// Few by themselves: they keep a core busy each, and others have sockets to watch meanwhile.
@@ -26,7 +26,8 @@ import Testing
             simulation.runToTheEnd()
             gaps += simulation.oracle.gapsAnnounced
             if let problem = simulation.oracle.problem {
-                Issue.record("seed \(seed): \(problem) (at \(simulation.now); again with ci/simulate --from \(seed) --seeds 1)")
+                Issue.record(
+                    "seed \(seed): \(problem) (at \(simulation.now); again with ci/tools/simulate --from \(seed) --seeds 1)")
                 return
             }
         }

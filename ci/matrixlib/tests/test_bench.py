@@ -1,0 +1,76 @@
+"""When ci/measure/bench fails, and what it writes, with made-up clients whose figures are known."""
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+from support import ProjectCase
+
+# Stands in for each program that is compiled: the feed says where it is, the others what they took, as the file of figures has it.
+PROGRAM = """#!{python}
+import json, sys
+if "feed" in sys.argv[0]:
+    print("listening on ws://127.0.0.1:1", flush=True)
+    sys.stdin.read()
+else:
+    name = " ".join(sys.argv).rpartition("/")[2]
+    figures = json.load(open({figures!r}))
+    cost = next(cost for part, cost in figures["costs"] if part in name)
+    events = int(sys.argv[sys.argv.index("--events") + 1 if "--events" in sys.argv else -1]) - figures["lost"]
+    print(json.dumps({{"events": events, "seconds": 1, "cpu_seconds": cost * events / 1e6}}))
+"""
+
+
+class Bench(ProjectCase):
+    def setUp(self):
+        super().setUp()
+        for file in ("bench", "bench_programs.py", "bench_report.py", "bench_rows.py", "bench_svg.py", "benchmarking.py", "metrics.py"):
+            self.copied(f"ci/measure/{file}")
+        self.program("pkg-config", "#!/bin/sh\n")
+        self.program("openssl", "#!/bin/sh\n")
+        # It would build, and says where.
+        self.program("swift", f'#!/bin/sh\necho "{self.programs}"\n')
+        self.figures = self.project / "figures"
+        self.program("benchmarks", PROGRAM.format(python=sys.executable, figures=str(self.figures)))
+        self.program("compiler", f'#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "{self.programs}/benchmarks" "$2"\n')
+
+    def measured(self, *arguments, lost=0, **costs):
+        """What ci/measure/bench ends with and says, by the microseconds that an event takes: of what isn't said, one."""
+        known = {"decode": "--decode", "stream": "--by stream", "closure": "--by closure", "bare": "libwebsockets", "floor": "floor"}
+        known = {words: costs.get(name, 1) for name, words in known.items()}
+        self.figures.write_text(json.dumps({"costs": [*known.items(), ("", 1)], "lost": lost}))
+        metrics = self.project / "metrics"
+        environment = self.environment(CC=str(self.programs / "compiler"), CI_METRICS=str(metrics))
+        done = subprocess.run(
+            [sys.executable, self.project / "ci/measure/bench", "--events", "10", "--rounds", "1", "--only", "table", *arguments],
+            env=environment, capture_output=True, text=True, stdin=subprocess.PIPE)
+        return done.returncode, done.stderr.strip().splitlines()[1:], done.stdout, metrics.read_text() if metrics.exists() else ""
+
+    def test_the_limits_themselves_are_allowed(self):
+        code, said, _, metrics = self.measured(closure=26, stream=32, decode=60, bare=10)
+        self.assertEqual((code, said), (0, []))
+        self.assertIn("closure, .immediate: times bare recv=26.0\n", metrics)
+
+    def test_more_is_not_and_written_down_all_the_same(self):
+        code, said, _, metrics = self.measured(closure=26.5, bare=10)
+        self.assertEqual((code, said), (1, ["bench: missed:", "  closure, .immediate: times bare recv: 26.50, at most 26"]))
+        self.assertIn("closure, .immediate: times bare recv=26.5\n", metrics)
+
+    def test_a_lost_event_says_so_and_gives_no_figure(self):
+        code, said, shown, metrics = self.measured(lost=1)
+        self.assertEqual((code, said[-1:], shown, metrics), (1, ["bench: bare recv counted 39 of 40 events: 1 lost"], "", ""))
+
+    def test_json_and_nothing_else(self):
+        drawing = self.project / "bench.svg"
+        code, _, shown, _ = self.measured("--json", "--svg", str(drawing), stream=2.5)
+        report = json.loads(shown)
+        rows = {row["name"]: row for row in report["parts"]["table"]["rows"]}
+        self.assertEqual((code, rows["for await"]["cpu_us"], rows["for await"]["times"]), (0, 2.5, 2.5))
+        self.assertTrue(all(limit["kept"] for limit in report["limits"]))
+        described = xml.etree.ElementTree.parse(drawing).find("{http://www.w3.org/2000/svg}desc").text
+        self.assertIn("for await 2.50 µs", described)
+
+    def test_an_unknown_part(self):
+        code, said, _, _ = self.measured("--only", "tables")
+        self.assertEqual((code, said[-1]), (2, "bench: error: there is no part tables"))

@@ -1,0 +1,215 @@
+"""What may stand in cells.toml, and which cells are meant."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import unittest.mock
+
+from support import MATRIX, ROOT, ProjectCase, environment
+
+TWO = """
+[axes]
+language = ["6", "5"]
+[[cell]]
+id = "one"
+what = "first"
+labels = ["smoke"]
+run = "true"
+[[cell]]
+id = "two.five"
+what = "second"
+axes = { language = "5" }
+run = "true"
+"""
+
+
+class CellsCase(ProjectCase):
+    def refused(self, text, why):
+        self.cells(text)
+        code, said = self.matrix("list")
+        self.assertEqual(code, 2, said)
+        self.assertEqual(said, f"ci/matrix: cells.toml: {why}\n")
+
+    def test_mistakes_are_named_with_the_place(self):
+        cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
+        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': unknown key 'lable'; known: axes, build, env, exclusive, flags, id, "
+                     "job, labels, optional, requires, retries, run, runner, steps, timeout, what")
+        self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
+        self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ")
+        self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': unknown label 'fast'; known: smoke, full, nightly")
+        self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'; known: ")
+        self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': '3' is no value of the axis 'y'; known: 1, 2")
+        self.refused(cell + 'run = "true"\nrunner = "mac"', "cell 'a': there is no runner 'mac'; known: linux")
+        self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
+        self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not of type int")
+        self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
+        self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
+        self.refused(cell + 'run = "true"\nrequires = ["rot"]',
+                     "cell 'a': unknown requirement 'rot'; known: apt, command, debian-mirror, git-tag, linux, macos, namespaces, root, "
+                     "setup, simulator, swift-apart, swift-sdk")
+
+    def test_what_a_value_of_an_axis_requires(self):
+        axes, cells = '[axes]\nsize = ["small", "big"]\n', TWO.partition("[[cell]]")[2]
+        for text, why in (('[requires.color]\nred = []', "requires: unknown key 'color'; known: size"),
+                          ('[requires.size]\nred = []', "requires.size: unknown key 'red'; known: big, small"),
+                          ('[requires.size]\nbig = ["rot"]', "requires.size: 'big': unknown requirement 'rot'; known: apt"),
+                          ('[requires.size]\nbig = "root"', "requires.size: 'big' is not of type list")):
+            self.cells(f"{axes}{text}\n[[cell]]{cells}")
+            code, said = self.matrix("list")
+            self.assertEqual(code, 2, said)
+            self.assertIn(f"ci/matrix: cells.toml: {why}", said)
+        self.cells(f'{axes}[requires.size]\nsmall = ["command:none-such"]\nbig = ["command:sh"]\n'
+                   '[[cell]]\nid = "a"\nwhat = "b"\nrun = "true"\nrequires = ["command:sh", "command:bash"]\n'
+                   '[[cell]]\nid = "c"\nwhat = "d"\nrun = "true"\naxes = { size = "big" }\nrequires = ["command:sh", "command:bash"]\n')
+        self.assertIn("[skipped here: needs the command none-such]", self.matrix("list", "a")[1])
+        said = self.matrix("explain", "c")[1]
+        self.assertEqual([line.split()[1] for line in said.splitlines() if "requires" in line], ["command:sh:", "command:bash:"])
+
+    def test_tables_that_are_none_and_values_that_say_nothing(self):
+        cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
+        self.refused(cell + "steps = []", "cell 'a': 'steps' is empty")
+        self.refused(cell + 'run = " "', "cell 'a': 'run' is empty")
+        self.refused(cell + 'run = "true"\nlabels = []', "cell 'a': 'labels' is empty")
+        self.refused(cell + 'run = "true"\ntimeout = 0', "cell 'a': 'timeout' is less than 1")
+        self.refused(cell + 'run = "true"\nretries = -1', "cell 'a': 'retries' is less than 0")
+        self.refused(cell + 'run = "true"\nrequires = ["command"]', "cell 'a': the requirement 'command' needs a name: command:X")
+        self.refused(cell + 'run = "true"\nrequires = ["root:x"]', "cell 'a': the requirement 'root' has no name")
+        self.refused("cell = [3]", "a cell: is not a table")
+        self.refused("[step]\nbuild = 3", "step 'build': is not a table")
+        self.refused("[runner]\nlinux = 3", "runner 'linux': is not a table")
+        self.refused('[runner.linux]\nruns_on = "x"', "runner 'linux': unknown key 'runs_on'; known: container, runs-on")
+        self.refused("", "top level: has no [[cell]]")
+
+    def test_a_file_that_cannot_be_read(self):
+        file = self.project / "ci/cells.toml"
+        file.write_bytes(b"# \xff")
+        self.assertEqual(self.matrix("list"), (2, "ci/matrix: cells.toml: is not UTF-8\n"))
+        file.unlink()
+        file.mkdir()
+        self.assertEqual(self.matrix("list"), (2, f"ci/matrix: {file}: Is a directory\n"))
+
+    def test_toml_that_is_none(self):
+        self.cells("[[cell")
+        code, said = self.matrix("list")
+        self.assertEqual((code, said.count("\n")), (2, 1), said)
+
+    def selected(self, *arguments):
+        self.cells(TWO)
+        code, said = self.matrix("list", *arguments)
+        return code, [line.split()[0] for line in said.splitlines()]
+
+    def test_selection(self):
+        self.assertEqual(self.selected(), (0, ["one", "two.five"]))
+        self.assertEqual(self.selected("two.*"), (0, ["two.five"]))
+        self.assertEqual(self.selected("!one"), (0, ["two.five"]))
+        self.assertEqual(self.selected("-l", "smoke"), (0, ["one"]))
+        self.assertEqual(self.selected("-l", "smoke,full"), (0, ["one", "two.five"]))
+        self.assertEqual(self.selected("-a", "language=5"), (0, ["two.five"]))
+        self.assertEqual(self.selected("-l", "nightly"), (5, []))
+
+    def test_what_is_unknown_is_a_mistake_and_not_an_empty_selection(self):
+        self.cells(TWO)
+        for arguments in (["three"], ["x*"], ["!three"], ["-l", "quick"], ["-a", "language=4"], ["-a", "color=red"], ["-a", "language"]):
+            code, said = self.matrix("run", *arguments)
+            self.assertEqual(code, 2, said)
+            self.assertIn(arguments[-1].lstrip("!").rpartition("=")[2], said)
+
+    def test_explaining_is_about_one_cell(self):
+        self.cells(TWO)
+        self.assertIn("two.five: second\n", self.matrix("explain", "two.five")[1])
+        for name in ("*", "two*", "!one", "!*", ""):
+            self.assertEqual(self.matrix("explain", name), (2, f"ci/matrix: there is no cell '{name}'; known: one, two.five\n"))
+
+    def test_without_a_word_the_smoke_cells_run(self):
+        self.cells(TWO)
+        code, said = self.matrix("run")
+        self.assertEqual((code, self.statuses()), (0, {"one": "passed"}), said)
+
+
+class ProjectsCellsCase(ProjectCase):
+    """The cells of this project."""
+
+    def test_listing_takes_less_than_a_second(self):
+        """Of the processor's time, since the machine may be busy with something else."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, MATRIX, "list"], check=True, stdout=subprocess.DEVNULL, env=environment())
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
+
+    def test_the_groups_of_tests_are_those_of_ci_test(self):
+        from matrixlib.cells import load
+        script = (ROOT / "ci/test").read_text()
+        sockets = next(line for line in script.splitlines() if line.startswith("sockets="))[len("sockets="):]
+        debug = load(ROOT).cell("debug")
+        self.assertEqual([step.tests for step in debug.steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
+
+    def test_what_a_retry_would_leave_is_not_measured(self):
+        from matrixlib.cells import load
+        self.assertEqual({cell.id: cell.retries for cell in load(ROOT).cells if "--enable-code-coverage" in cell.flags}, {"coverage": 0})
+
+    def reasons(self, system, **values):
+        """Why each cell can't run on a system: pairs of the cell and the reason."""
+        from matrixlib import requirements
+        from matrixlib.cells import load
+        self.addCleanup(requirements.forget)
+        requirements.forget()
+        with unittest.mock.patch.dict(os.environ, self.environment(**values)), unittest.mock.patch("platform.system", return_value=system):
+            return [(cell, requirements.missing_of(cell, str(ROOT))) for cell in load(ROOT).cells]
+
+    def test_on_another_system_nothing_runs_in_the_place_of_linux(self):
+        for cell, reason in self.reasons("Darwin"):
+            if cell.axes["platform"] == "linux":
+                self.assertEqual(reason, "needs Linux, this is Darwin", cell.id)
+
+    def test_without_swift_what_builds_is_skipped(self):
+        for cell, reason in self.reasons("Linux", PATH="/none"):
+            if any("swift" in step.run for step in cell.steps) or cell.axes["platform"] == "linux":
+                self.assertRegex(reason, "needs (the command swift|macOS)", cell.id)
+
+    def test_without_what_ci_setup_installs_what_builds_on_linux_is_skipped(self):
+        self.packages("true", "curl", "python3")
+        expected = "needs what ci/setup installs (libwebsockets-dev, libsodium-dev, libssl-dev, pkg-config, openssl, procps, valgrind); --install gets it"
+        for cell, reason in self.reasons("Linux"):
+            if cell.axes["platform"] == "linux":
+                self.assertEqual(reason, expected, cell.id)
+
+    def test_what_scripts_install_by_themselves_is_required(self):
+        from matrixlib.cells import load
+        for name, script, pattern in (("intermediaries", "intermediaries", r'": "([\w-]+)"'),
+                                      ("libwebsockets-4.3", "with-libwebsockets", r"(?<=[ :])([\w-]+)(?=[ ;])")):
+            listed = re.search(r"PACKAGES = (.*)|for tool in( .*;) do", (ROOT / "ci/tools" / script).read_text())
+            packages = re.findall(pattern, listed[1] or listed[2])
+            required = [requirement for requirement in load(ROOT).cell(name).requires if requirement.startswith("apt:")]
+            self.assertEqual(required, [f"apt:{package}" for package in packages])
+
+    def test_the_three_lines_of_contributing_are_a_cell(self):
+        example = (ROOT / "CONTRIBUTING.md").read_text().partition("```toml\n")[2].partition("```")[0]
+        self.assertEqual(example.count("\n"), 4)
+        self.cells(example)
+        code, said = self.matrix("list")
+        self.assertEqual((code, said.split()[1]), (0, "full"), said)
+
+    def test_every_check_is_in_a_smoke_cell(self):
+        from matrixlib.cells import load
+        commands = [step.run.split()[0] for cell in load(ROOT).cells if "smoke" in cell.labels for step in cell.steps]
+        for check in (ROOT / "ci/checks").iterdir():
+            self.assertEqual(commands.count(f"ci/checks/{check.name}"), 1, check.name)
+
+    def test_scripts_that_are_named_are_there(self):
+        for file in ("ci/cells.toml", "ci/test", "README.md", "CONTRIBUTING.md", *(str(page.relative_to(ROOT)) for page in ROOT.glob(".github/*/*"))):
+            for name in set(re.findall(r"(?<![\w.])ci/[\w/-]+(?:\.\w+)?", (ROOT / file).read_text())):
+                self.assertTrue((ROOT / name).exists(), f"{file}: {name}")
+
+    def test_the_help_says_what_the_exit_codes_mean(self):
+        said = subprocess.run([sys.executable, MATRIX, "--help"], check=True, capture_output=True, text=True).stdout
+        for code in ("0", "1", "2", "3", "4", "5", "124", "130"):
+            self.assertRegex(said, rf"(?m)^  {code} ")
+
+    def test_an_old_python_gets_one_line(self):
+        first = MATRIX.read_text().partition("from matrixlib")[0]
+        self.assertNotRegex(first, r'f"|match |:=')
+        old = "import sys\nsys.version_info = (3, 9)\n" + first.partition("import sys\n")[2]
+        done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (2, "ci/matrix: needs Python 3.11 or newer, this is 3.9\n"))

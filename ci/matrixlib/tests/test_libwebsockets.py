@@ -1,0 +1,27 @@
+"""What ci/tools/with-libwebsockets has a command find, by a library that is there already and a made-up pkg-config."""
+
+import subprocess
+
+from support import ProjectCase
+
+
+class LibwebsocketsCase(ProjectCase):
+    def setUp(self):
+        super().setUp()
+        self.copied("ci/tools/with-libwebsockets")
+        (self.project / ".build-libwebsockets-4.3/installed").mkdir(parents=True)
+
+    def built_in(self, version="4.3.5-1", **values):
+        """Where Swift builds."""
+        self.program("pkg-config", f"#!/bin/sh\necho {version}\n")
+        command = [self.project / "ci/tools/with-libwebsockets", "4.3", "bash", "-c", "echo $LIBWEBSOCKETS_VERSION $SWIFTPM_BUILD_DIR"]
+        done = subprocess.run(command, env=self.environment(**values), capture_output=True, text=True)
+        return done.returncode, (done.stdout or done.stderr).strip()
+
+    def test_what_it_builds_lies_where_the_cell_says_and_apart_from_what_is_built_with_another(self):
+        said = f"4.3.5 {self.project}/.build-libwebsockets-4.3/libwebsockets-4.3"
+        self.assertEqual(self.built_in(), (0, said))
+        self.assertEqual(self.built_in(SWIFTPM_BUILD_DIR="/x"), (0, "4.3.5 /x/libwebsockets-4.3"))
+
+    def test_another_version_than_asked_for_is_refused(self):
+        self.assertEqual(self.built_in("4.1.6"), (1, "ci/tools/with-libwebsockets: pkg-config finds libwebsockets 4.1.6"))

@@ -1,0 +1,43 @@
+"""Which simulator is chosen, on what simctl once said; that it is booted before it is used, by a made-up xcrun."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+from support import ROOT, ProjectCase
+
+LISTING = pathlib.Path(__file__).with_name("simctl.json")
+SIMULATOR = ROOT / "ci/tools/simulator"
+ID = "AAAAAAAA-0000-0000-0000-00000000000{}"
+
+
+class SimulatorCase(ProjectCase):
+    def chosen(self, platform):
+        done = subprocess.run(
+            [sys.executable, SIMULATOR, "choose", platform], input=LISTING.read_text(), capture_output=True, text=True)
+        return done.returncode, (done.stdout or done.stderr).strip()
+
+    def test_of_the_newest_runtime_by_number_and_not_by_letters_one_that_is_available(self):
+        self.assertEqual(self.chosen("iOS"), (0, ID.format(4)))
+
+    def test_one_that_is_booted_already(self):
+        self.assertEqual(self.chosen("watchOS"), (0, ID.format(8)))
+
+    def test_visions_runtime_has_another_name(self):
+        self.assertEqual(self.chosen("visionOS"), (0, ID.format(9)))
+
+    def test_without_one_it_fails_and_takes_no_other(self):
+        self.assertEqual(self.chosen("tvOS"), (1, "ci/tools/simulator: no tvOS simulator is available"))
+
+    def test_it_is_booted_and_built_for_by_its_id(self):
+        self.program("xcrun", f'#!/bin/sh\necho "xcrun $*" >> {self.project}/calls\n[ "$2" != list ] || cat {LISTING}\n')
+        self.program("xcodebuild", f'#!/bin/sh\necho "xcodebuild $*" >> {self.project}/calls\n')
+        for arguments in (["boot", "iOS"], ["xcodebuild", "iOS", "build", "/x"]):
+            environment = os.environ | {"PATH": f"{self.programs}:{os.environ['PATH']}"}
+            subprocess.run([sys.executable, SIMULATOR, *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
+        calls = (self.project / "calls").read_text().splitlines()
+        self.assertEqual([call.split(" -scheme")[0] for call in calls], [
+            "xcrun simctl list -j devices available", f"xcrun simctl bootstatus {ID.format(4)} -b",
+            "xcrun simctl list -j devices available", "xcodebuild build"])
+        self.assertIn(f"-destination platform=iOS Simulator,id={ID.format(4)} ", calls[-1])

@@ -1,0 +1,153 @@
+"""What ci/measure/bench measures: parts of rows, each row a client of its own beside a feed of its own."""
+
+import dataclasses
+
+FLOOR, BARE, OURS, SCRIPT = "bare recv", "bare libwebsockets", "pusher-channels", "pusher-js in Node"
+# In order; what it is measured for, and of which sizes its payloads are.
+SIZES = {"95 B": 95, "1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000}
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A client and its feed; it is compared with the first row of its group. `{events}` stands for how many events it gets.
+
+    That is a share of what is asked for, in steps, or always as many.
+    """
+    name: str
+    client: tuple
+    who: str = OURS
+    group: str = ""
+    bytes: int = 95
+    feed: tuple = ("--events", "{events}")
+    tls: bool = False
+    share: float = 1
+    step: int = 1
+    always: int = 0
+
+    @property
+    def key(self):
+        return self.group, self.name
+
+    def events(self, asked):
+        return self.always or max(self.step, int(asked * self.share) // self.step * self.step)
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Rows that are measured in turn. `unit` is what the cost is for; `each` says how often that is in a result."""
+    what: str
+    rows: list
+    unit: str = "event"
+    rounds: int = 100
+    each: callable = lambda result: result["events"]
+
+
+def floor(**options):
+    return Row(FLOOR, ("receive", "{events}"), FLOOR, **options)
+
+
+def bare(**options):
+    return Row(BARE, ("{events}",), BARE, **options)
+
+
+def receiving(name, *client, **options):
+    return Row(name, ("receive", *client, "--events", "{events}"), **options)
+
+
+def beside(count):
+    """A loop over one stream, and so many channels beside it that have one each."""
+    return receiving(
+        f"beside {count:,} other streams", "--by", "stream", "--others", str(count), share=0.25,
+        feed=("--events", "{events}", "--channels", str(count + 1)))
+
+
+def of_size(name, size, tls):
+    """Payloads of one size: less events of what is large."""
+    options = {
+        "group": f"{name}, TLS" if tls else name, "bytes": size, "tls": tls,
+        "share": {95: 0.5, 1_000: 0.25, 10_000: 0.05}.get(size, 0.01)}
+    return [
+        floor(**options), bare(**options), receiving(CLOSURE, "--by", "closure", **options),
+        receiving(STREAM, "--by", "stream", **options)]
+
+
+def spread(count, way):
+    """Events in turn on so many channels that are all listened to."""
+    name = "1 channel" if count == 1 else f"{count:,} channels"
+    return receiving(
+        name, "--by", way, "--channels", str(count), group=f"by {way}", share=0.25, step=count,
+        feed=("--events", "{events}", "--channels", str(count), "--spread", str(count)))
+
+
+def presence(members):
+    return receiving(
+        f"{members:,} members", "--by", "members", "--channel", "presence-bench", share=0.05, step=2,
+        feed=("--events", "{events}", "--members", str(members)))
+
+
+def idle(name, activity):
+    return Row(name, ("idle", "--events", "{events}"), always=1_000, feed=("--activity", str(activity)))
+
+
+CLOSURE, STREAM, DECODED = "closure, .immediate", "for await", "for await + decode"
+QUEUE, CLOSURE_DECODED = "closure, default queue", "closure + decode"
+ALONE = "nothing beside it"
+SENDING, BALL = ("--count", "{events}"), {"feed": (), "always": 10_000}
+
+PARTS = {
+    "table": Part("the ways to receive an event of 95 bytes", [
+        # More than the others get: it takes so little.
+        floor(share=4), bare(),
+        receiving(CLOSURE, "--by", "closure"),
+        receiving(QUEUE, "--by", "queue"),
+        receiving(CLOSURE_DECODED, "--by", "closure", "--decode"),
+        receiving(STREAM, "--by", "stream"),
+        receiving(DECODED, "--by", "stream", "--decode")]),
+    "beside": Part("for await beside other channels with a stream each", [
+        receiving(ALONE, "--by", "stream", share=0.25), *(beside(count) for count in (100, 1_000, 10_000))]),
+    "payloads": Part("payloads by size, without TLS and with it", [
+        row for tls in (False, True) for name, size in SIZES.items() for row in of_size(name, size, tls)]),
+    "channels": Part("events in turn on channels that are all listened to", [
+        spread(count, way) for way in ("closure", "stream") for count in (1, 100, 10_000)]),
+    "bindings": Part("closures bound on one channel", [
+        receiving("one closure", "--by", "closure", share=0.25),
+        receiving("beside 1,000 for other events", "--by", "closure", "--other-bindings", "1000", share=0.25),
+        receiving("1,000 for each event", "--by", "closure", "--bindings", "1000", share=0.01)]),
+    "presence": Part("members who come and go, by how many are there", [presence(count) for count in (10, 10_000)]),
+    "encrypted": Part("encrypted events of 200 bytes beside plain ones", [
+        receiving("plain", "--by", "closure", bytes=200, share=0.25),
+        receiving("encrypted", "--by", "closure", "--channel", "private-encrypted-bench", bytes=200, share=0.25)]),
+    "client-events": Part("client events of 95 bytes sent", [
+        Row("bare send", ("send", "{events}", "95"), FLOOR, feed=SENDING, share=0.25),
+        Row("trigger", ("trigger", "--events", "{events}"), feed=SENDING, share=0.25)]),
+    "pair": Part("a client event there and back between two clients of a process", [
+        Row("two bare sockets", ("pair", "{events}"), FLOOR, **BALL),
+        Row(CLOSURE, ("pair", "--events", "{events}"), **BALL),
+        Row(STREAM, ("pair", "--events", "{events}", "--stream"), **BALL)], "there and back"),
+    "again": Part("channels subscribed again on the next connection", [
+        Row("10,000 channels", ("again", "--events", "{events}"), always=10_000, feed=("--drop", "--channels", "{events}"))], "channel"),
+    "idle": Part("clients on which nothing happens, for ten seconds", [
+        idle("1,000 clients, silent", 120), idle("1,000 clients, a ping each 2 s", 2)], "client and second", 1,
+        lambda result: result["events"] * result["seconds"]),
+    # No feed: the messages lie in memory.
+    "cost": Part("the dearest bytes that a server can send: nanoseconds in messages of 64 KB and 1 MB", [], "byte"),
+}
+
+# What the dearest byte costs at most, in nanoseconds.
+DEAREST = 30
+# What a row costs at most: part, group, row, in costs of another (group, row) of that part.
+LIMITS = [
+    ("table", ("", CLOSURE), ("", FLOOR), 26),
+    ("table", ("", STREAM), ("", FLOOR), 32),
+    ("table", ("", DECODED), ("", FLOOR), 60),
+    ("table", ("", CLOSURE), ("", BARE), 3),
+    ("beside", ("", beside(10_000).name), ("", ALONE), 1.3),
+    # Not against 95 B: what bare recv takes for the rest of a KB is more than half of what an event of 95 B costs in all.
+    ("payloads", ("1 KB", CLOSURE), ("1 KB", FLOOR), 6),
+]
+
+
+def with_script(path):
+    """The table with a row for the pusher-js that is there."""
+    table = PARTS["table"]
+    return dataclasses.replace(table, rows=[*table.rows, Row(SCRIPT, (path, "{events}"), SCRIPT, share=0.25)])
