@@ -41,11 +41,20 @@ import COpenSSL
 
 /// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
 package func md5(_ bytes: some Sequence<UInt8>) -> String {
+    hexadecimal(digest(bytes, EVP_md5()))
+}
+
+/// The SHA-1 digest, by which a server shows that it understood the upgrade to WebSocket (RFC 6455, 1.3). It protects nothing.
+func sha1(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    digest(bytes, EVP_sha1())
+}
+
+private func digest(_ bytes: some Sequence<UInt8>, _ algorithm: OpaquePointer?) -> [UInt8] {
     let bytes = Array(bytes)
-    var digest = [UInt8](repeating: 0, count: 16)
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: UInt32 = 0
-    EVP_Digest(bytes, bytes.count, &digest, &length, EVP_md5(), nil)
-    return hexadecimal(digest)
+    EVP_Digest(bytes, bytes.count, &digest, &length, algorithm, nil)
+    return Array(digest.prefix(Int(length)))
 }
 #elseif canImport(CryptoKit)
 import CryptoKit
@@ -54,6 +63,11 @@ import Foundation
 /// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
 package func md5(_ bytes: some Sequence<UInt8>) -> String {
     hexadecimal(Insecure.MD5.hash(data: Data(bytes)))
+}
+
+/// The SHA-1 digest, by which a server shows that it understood the upgrade to WebSocket (RFC 6455, 1.3). It protects nothing.
+func sha1(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    Array(Insecure.SHA1.hash(data: Data(bytes)))
 }
 #endif
 

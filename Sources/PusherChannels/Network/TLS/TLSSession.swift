@@ -1,5 +1,6 @@
 #if canImport(COpenSSL)
 import COpenSSL
+import Foundation
 import Glibc
 
 /// The client's side of TLS over one socket, which doesn't block.
@@ -9,7 +10,7 @@ final class TLSSession {
         case done
         /// Nothing more before the socket can be read, or written.
         case needsInput, needsOutput
-        /// The peer said goodbye.
+        /// The peer sent close_notify.
         case ended
         /// The peer hung up without that, or somebody between did.
         case cutOff
@@ -135,7 +136,7 @@ final class TLSSession {
         guard size > 0, let encoded else { return "" }
         var digest = [UInt8](repeating: 0, count: 32)
         EVP_Digest(encoded, Int(size), &digest, nil, EVP_sha256(), nil)
-        return base64(digest)
+        return Data(digest).base64EncodedString()
     }
 }
 #endif

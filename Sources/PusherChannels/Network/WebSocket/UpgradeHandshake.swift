@@ -1,4 +1,6 @@
-/// The upgrade from HTTP to WebSocket as a client does it (RFC 6455, 4.1): what it asks with, and what it takes for an answer.
+import Foundation
+
+/// The upgrade from HTTP to WebSocket as a client does it (RFC 6455, 4.1): what it asks with, and which response it takes.
 struct UpgradeHandshake: Equatable, Sendable {
     /// Value of `Sec-WebSocket-Key`.
     let key: String
@@ -9,8 +11,7 @@ struct UpgradeHandshake: Equatable, Sendable {
     ///
     /// `subprotocols` is the value of `Sec-WebSocket-Protocol` that is sent, if it is.
     init(nonce: (UInt64, UInt64), subprotocols: String? = nil) {
-        let shifts = stride(from: UInt64(56), through: 0, by: -8)
-        key = base64([nonce.0, nonce.1].flatMap { half in shifts.map { UInt8(truncatingIfNeeded: half >> $0) } })
+        key = withUnsafeBytes(of: (nonce.0.bigEndian, nonce.1.bigEndian)) { Data($0) }.base64EncodedString()
         self.subprotocols = ResponseHead.list(subprotocols ?? "").reduce(into: []) { known, name in
             if !known.contains(where: name.isExactly) { known.append(name) }
         }
@@ -27,21 +28,21 @@ struct UpgradeHandshake: Equatable, Sendable {
 
     /// The `Sec-WebSocket-Accept` of a server that read the key (4.2.2).
     var accept: String {
-        base64(SHA1.digest("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
+        Data(sha1("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)).base64EncodedString()
     }
 
-    /// Checks the answer (4.1); returns the subprotocol that the server chose.
-    func check(_ answer: ResponseHead) throws(UpgradeRefusal) -> String? {
-        guard answer.status == 101 else { throw .status(answer.status) }
-        let upgrade = answer.contents("Upgrade")
+    /// Checks the response (4.1); returns the subprotocol that the server chose.
+    func check(_ response: ResponseHead) throws(UpgradeRefusal) -> String? {
+        guard response.status == 101 else { throw .status(response.status) }
+        let upgrade = response.contents("Upgrade")
         guard !upgrade.isEmpty, upgrade.allSatisfy({ $0.isSameWord(as: "websocket") }) else { throw .noUpgrade }
-        guard answer.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }) else { throw .noConnectionUpgrade }
-        let accepted = answer.contents("Sec-WebSocket-Accept")
+        guard response.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }) else { throw .noConnectionUpgrade }
+        let accepted = response.contents("Sec-WebSocket-Accept")
         guard accepted.count == 1, accepted[0].isExactly(accept) else { throw .wrongAccept }
         // A body would stand where the frames do; HTTP/1.1 has none after 101 (RFC 9110, 8.6 and RFC 9112, 6.1).
-        for name in ["Content-Length", "Transfer-Encoding"] where answer.has(name) { throw .body(name) }
-        if let extensions = answer.values("Sec-WebSocket-Extensions").first { throw .unwantedExtension(extensions) }
-        let chosen = answer.contents("Sec-WebSocket-Protocol").filter { !$0.isEmpty }
+        for name in ["Content-Length", "Transfer-Encoding"] where response.has(name) { throw .body(name) }
+        if let extensions = response.values("Sec-WebSocket-Extensions").first { throw .unwantedExtension(extensions) }
+        let chosen = response.contents("Sec-WebSocket-Protocol").filter { !$0.isEmpty }
         guard chosen.count <= 1, chosen.allSatisfy({ name in subprotocols.contains(where: name.isExactly) }) else {
             throw .unwantedSubprotocol(chosen.joined(separator: ", "))
         }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What is said to a proxy, and what its refusals mean.
 extension HTTPProxy {
     /// The field that shows the credentials; none without.
@@ -21,5 +23,5 @@ extension HTTPProxy {
 
 /// Credentials as the "Basic" scheme shows them (RFC 7617).
 func basicAuthorization(_ user: String, _ password: String) -> String {
-    "Basic \(base64(Array("\(user):\(password)".utf8)))"
+    "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"
 }
