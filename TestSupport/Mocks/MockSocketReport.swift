@@ -46,7 +46,7 @@ enum MockSocketReport {
         case .message(let text, let attempt):
             MessageBatch.withText(text) { delegate?.webSocketDidReceive($0, attempt: attempt) }
         case .controlFrame(let attempt):
-            delegate?.webSocketDidReceiveControlFrame(attempt: attempt)
+            delegate?.webSocketDidReceive(.controlFrames(), attempt: attempt)
         case .closed(let closure, let attempt):
             delegate?.webSocketDidClose(closure, attempt: attempt)
         }

@@ -114,14 +114,6 @@ private final class Forwarder: WebSocketDelegate {
         delegate?.webSocketDidReceive(messages, attempt: attempt)
     }
 
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
-        delegate?.webSocketDidReceiveControlFrame(attempt: attempt)
-    }
-
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
-        delegate?.webSocketMayHaveWaited(time, attempt: attempt)
-    }
-
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         let delegate = state.withLock { state in
             state.connections[attempt] = nil

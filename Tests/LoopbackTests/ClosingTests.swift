@@ -297,10 +297,9 @@ import Testing
         }
         try await withWatchdog {
             let events = SocketEvents()
-            weak var box: DelegateBox?
+            let tokens = Tokens()
             do {
-                let socket = NetworkWebSocket(loop: .patient)
-                box = socket.delegateBox
+                let socket = tokens.makeSocket()
                 socket.delegate = events
                 socket.open(WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
                 #expect(await events.next() == .opened(first))
@@ -310,7 +309,7 @@ import Testing
             // The server saw the end of the connection, so libwebsockets is done with it after at most one more turn.
             await serviceTurn()
             await serviceTurn()
-            #expect(box == nil)
+            #expect(tokens.living == 0)
         }
     }
 
@@ -323,12 +322,11 @@ import Testing
             ended.send(true)
         }
         try await withWatchdog {
-            let boxes = WeakBoxes()
+            let tokens = Tokens()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 1...100 {
                     group.addTask {
-                        let rig = SocketRig()
-                        boxes.add(rig.socket.delegateBox)
+                        let rig = SocketRig(socket: tokens.makeSocket())
                         rig.open(port: server.port, attempt: number)
                         #expect(await rig.events.next() == .opened(ConnectionAttempt(number)))
                         rig.socket.close(code: 1000, reason: "")
@@ -342,23 +340,29 @@ import Testing
             await serviceTurn()
             await serviceTurn()
             #expect(ProcessTables.connections(toPort: server.port) == 0)
-            #expect(boxes.living == 0)
+            #expect(tokens.living == 0)
         }
     }
 }
 
-/// Counts who of a number of objects is still there.
-private final class WeakBoxes: Sendable {
+/// Makes sockets, and counts of how many something is left: they and their connections hold an object by how they look names up.
+private final class Tokens: Sendable {
+    private final class Token: Sendable {}
+
     private struct Reference {
-        weak var box: DelegateBox?
+        weak var token: Token?
     }
 
     private let references = Locked<[Reference]>([])
 
-    var living: Int { references.withLock { $0.count { $0.box != nil } } }
+    var living: Int { references.withLock { $0.count { $0.token != nil } } }
 
-    func add(_ box: DelegateBox) {
-        references.withLock { $0.append(Reference(box: box)) }
+    func makeSocket() -> NetworkWebSocket {
+        let token = Token()
+        references.withLock { $0.append(Reference(token: token)) }
+        return NetworkWebSocket(loop: .patient) { host, completion in
+            withExtendedLifetime(token) { AddressResolver.shared.resolve(host, completion: completion) }
+        }
     }
 }
 #endif

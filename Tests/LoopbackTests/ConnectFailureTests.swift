@@ -77,7 +77,7 @@ import Testing
         }
         try await withWatchdog {
             let time = Duration.milliseconds(50)
-            let loop = NetworkLoop(timeouts: ConnectTimeouts(stage: .seconds(86_400), address: time))
+            let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: time))
             // A busy machine may take longer to look at the first.
             let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(["127.0.0.1", "127.0.0.1"])) })
             rig.open(port: server.port, host: "two.example", secure: secure)

@@ -204,11 +204,11 @@ import Testing
         let session = NetworkHTTPSession(proxy: .none, loop: loop)
         try await withWatchdog {
             session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in done.send(()) }.resume()
-            loop.post { counts.send($0.http.count) }
+            loop.post { counts.send($0.service(HTTPClient.self).count) }
             #expect(await counts.next() == 1)
             open.signal()
             await done.next()
-            loop.post { counts.send($0.http.count) }
+            loop.post { counts.send($0.service(HTTPClient.self).count) }
             #expect(await counts.next() == 0)
             await loop.shutdown()
         }

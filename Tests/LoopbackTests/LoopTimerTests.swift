@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func onlyWhatWasSetLastHappens() {
-        let (timers, log) = (LoopTimers(), Log())
+        let (timers, log) = (LoopTimers(now: { LiveScheduler.now }), Log())
         let timer = timers.makeTimer()
         timer.set(after: .zero) { log.rung.append("before") }
         timer.set(after: .zero) { log.rung.append("after") }
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func aTimerThatGoesDoesNothing() {
-        let (timers, log) = (LoopTimers(), Log())
+        let (timers, log) = (LoopTimers(now: { LiveScheduler.now }), Log())
         timers.makeTimer().set(after: .zero) { log.rung.append("nobody's") }
         timers.runDue()
         #expect(log.rung == [])
@@ -39,13 +39,13 @@ import Testing
     }
 
     @Test func oneIsCancelled() {
-        let timers = LoopTimers()
+        let timers = LoopTimers(now: { LiveScheduler.now })
         timerThatHoldsAnother(of: timers).cancel()
         timers.runDue()
     }
 
     @Test func oneIsSetAgain() {
-        let timers = LoopTimers()
+        let timers = LoopTimers(now: { LiveScheduler.now })
         let timer = timerThatHoldsAnother(of: timers)
         timer.set(after: .seconds(60)) {}
         timer.cancel()

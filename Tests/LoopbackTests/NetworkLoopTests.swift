@@ -161,7 +161,7 @@ import Testing
     @Test(arguments: Stage.allCases)
     func nothingIsLeftOfALoop(stage: Stage) async throws {
         struct Weak {
-            weak var service: EventLoop?
+            weak var loop: EventLoop?
         }
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
@@ -171,11 +171,11 @@ import Testing
             let waiting = (0..<100).map { _ in self.rig(loop) }
             for rig in waiting { rig.open(port: full.port) }
             if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
-            let service = Locked(Weak())
-            loop.post { current in service.withLock { $0.service = current } }
+            let event = Locked(Weak())
+            loop.post { current in event.withLock { $0.loop = current } }
             await serviceTurn(of: loop)
             await loop.shutdown()
-            #expect(service.withLock { $0.service } == nil)
+            #expect(event.withLock { $0.loop } == nil)
             withExtendedLifetime((rig, holding, full, waiting)) {}
         }
     }
@@ -317,7 +317,7 @@ import Testing
             var message = ""
             for (limit, words) in [(Duration.milliseconds(100), "0.1 s"), (.seconds(1), "1 s"), (.seconds(12), "12 s")]
             where !message.contains(text) {
-                let loop = NetworkLoop(timeouts: ConnectTimeouts(stage: limit, address: .milliseconds(10)))
+                let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: limit, address: .milliseconds(10)))
                 let (rig, holding) = try await bring(to: stage, on: loop)
                 let failure = try #require(await rig.events.untilClosed().last?.failure)
                 #expect(failure.kind == .timedOut)
@@ -334,7 +334,7 @@ import Testing
         let server = try echo()
         try await withWatchdog {
             let full = try FullListener(address: "127.0.0.2", port: server.port)
-            let loop = NetworkLoop(timeouts: ConnectTimeouts(stage: .seconds(86_400), address: .milliseconds(50)))
+            let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .milliseconds(50)))
             let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(["127.0.0.2", "127.0.0.1"])) })
             rig.open(port: server.port, host: "two.example")
             #expect(await rig.events.next() == .opened(first))
@@ -349,7 +349,7 @@ import Testing
             let silent = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
             let full = try silent.map { try FullListener(address: $0, port: server.port) }
             let loop = NetworkLoop(
-                timeouts: ConnectTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90)))
+                timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90)))
             let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(silent + ["127.0.0.1"])) })
             rig.open(port: server.port, host: "four.example")
             #expect(await rig.events.next() == .opened(first))
@@ -360,7 +360,7 @@ import Testing
 
     @Test(arguments: [(1, 5), (2, 5), (3, 4), (5, 2), (9, 1)]) func anAddressHasLessTimeTheMoreThereAre(count: Int, seconds: Int)
     {
-        #expect(ConnectTimeouts().address(of: count) == .seconds(seconds))
+        #expect(NetworkTimeouts().address(of: count) == .seconds(seconds))
     }
 
     @Test(arguments: [

@@ -92,7 +92,7 @@ import Testing
             rig.open(port: server.port)
             #expect(
                 await rig.events.untilClosed() == [
-                    .opened(first), .text("1"), .text("2"), .text("3"), .binary([4]), .controlFrame,
+                    .opened(first), .text("1"), .text("2"), .text("3"), .binary([4]),
                     .closed(.closed(code: 4321, reason: "bye"), first),
                 ])
         }
@@ -315,8 +315,6 @@ private final class BatchCounter: WebSocketDelegate {
         counts.send(messages.count)
     }
 
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
 }
 #endif

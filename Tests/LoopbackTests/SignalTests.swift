@@ -26,7 +26,7 @@ import Testing
             for _ in 0..<20 {
                 signal(SIGPIPE, SIG_DFL)
                 DispatchQueue.concurrentPerform(iterations: 50) { _ in
-                    _ = EventLoop(loop: NetworkLoop(timeouts: .long))
+                    _ = EventLoop(owner: NetworkLoop(timeouts: .long))
                 }
                 var action = sigaction()
                 sigaction(SIGPIPE, nil, &action)

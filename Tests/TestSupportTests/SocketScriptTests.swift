@@ -33,10 +33,8 @@ private final class Rig: WebSocketDelegate {
     }
 
     func webSocketDidOpen(attempt: ConnectionAttempt) { note("opened") }
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) { note("control") }
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
-
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        if messages.count == 0 { note("control") }
         messages.forEach { _, bytes in
             let text = String(decoding: bytes, as: UTF8.self)
             note((try? JSONValue(parsing: text))?["event"]?.stringValue ?? text)

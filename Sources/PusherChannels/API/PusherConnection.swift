@@ -155,16 +155,6 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     }
 
     /// Called by the socket; not for applications.
-    public func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
-        core.webSocketDidReceiveControlFrame(attempt: attempt)
-    }
-
-    /// Called by the socket; not for applications.
-    public func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
-        core.webSocketMayHaveWaited(time, attempt: attempt)
-    }
-
-    /// Called by the socket; not for applications.
     public func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         core.webSocketDidClose(closure, attempt: attempt)
     }

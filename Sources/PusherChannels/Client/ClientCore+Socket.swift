@@ -13,6 +13,7 @@ extension ClientCore {
                 let input = Self.decode(kind, block, range, attempt, &state.decoder)
                 state.machine.handle(input, at: now, into: &state.effects)
             }
+            state.noteRead(messages.count, age: messages.age, attempt, at: now)
         }
     }
 
@@ -22,9 +23,11 @@ extension ClientCore {
     private func receiveLarge(_ messages: borrowing MessageBatch, _ attempt: ConnectionAttempt) {
         var decoder = EnvelopeDecoder()
         var inputs: [Input] = []
+        let age = messages.age
         messages.forEachInBlocks { kind, block, range in inputs.append(Self.decode(kind, block, range, attempt, &decoder)) }
         change { state, now in
             for input in inputs { state.machine.handle(input, at: now, into: &state.effects) }
+            state.noteRead(inputs.count, age: age, attempt, at: now)
         }
     }
 
@@ -40,15 +43,15 @@ extension ClientCore {
         }
     }
 
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
-        handle(.receivedControlFrame(attempt))
-    }
-
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
-        handle(.mayHaveWaited(time, attempt))
-    }
-
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         handle(.socketClosed(closure, attempt))
+    }
+}
+
+extension ClientCore.State {
+    /// Tells the machine of a read what its messages don't say: that there were none but control frames, and how old all of it may be.
+    fileprivate mutating func noteRead(_ count: Int, age: Duration, _ attempt: ConnectionAttempt, at now: Instant) {
+        if count == 0 { machine.handle(.receivedControlFrame(attempt), at: now, into: &effects) }
+        if age > .zero { machine.handle(.receivedLate(by: age, attempt), at: now, into: &effects) }
     }
 }

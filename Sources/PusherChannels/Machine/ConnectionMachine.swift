@@ -128,8 +128,8 @@ struct ConnectionMachine: Equatable, Sendable {
             receivedMalformed(frame, attempt: attempt, at: now, into: &effects)
         case .receivedControlFrame(let attempt):
             if attempt == self.attempt { noteActivity(at: now) }
-        case .mayHaveWaited(let time, let attempt):
-            if attempt == self.attempt { noteWait(of: time, at: now) }
+        case .receivedLate(let age, let attempt):
+            if attempt == self.attempt { noteDelay(of: age, at: now) }
         case .connect:
             connect(at: now, into: &effects)
         case .disconnect:
@@ -181,9 +181,9 @@ struct ConnectionMachine: Equatable, Sendable {
         if state != before { effects.append(.deliver(.stateChanged(from: before, to: state, because: reason))) }
     }
 
-    private mutating func noteWait(of time: Duration, at now: Instant) {
+    private mutating func noteDelay(of age: Duration, at now: Instant) {
         guard case .connected(var session) = phase else { return }
-        session.heartbeat.mayHaveWaited(time, at: now)
+        session.heartbeat.received(late: age, at: now)
         phase = .connected(session)
     }
 

@@ -21,9 +21,8 @@ struct Heartbeat: Equatable, Sendable {
     /// The time for which the client may send nothing: before the server's time is over, whatever the way takes. Kept, as a deadline
     /// is asked for at each read and a division of durations is long.
     private let sendInterval: Duration
-    private var lastActivity: Instant
-    /// Where what is heard may have been said long before: everything that had come by then was heard.
-    private var waitedSince: Instant?
+    /// The time by which everything that had come was heard: what is missing came later.
+    private(set) var heardUpTo: Instant
     /// The time that silence is counted from: the last sign of life, or when one could be heard again.
     private var silentSince: Instant
     /// When the client sent something last.
@@ -34,7 +33,7 @@ struct Heartbeat: Equatable, Sendable {
         self.activityTimeout = activityTimeout
         self.pongTimeout = pongTimeout
         sendInterval = activityTimeout / 4 * 3
-        lastActivity = now
+        heardUpTo = now
         silentSince = now
         lastSent = now
     }
@@ -44,19 +43,14 @@ struct Heartbeat: Equatable, Sendable {
     }
 
     mutating func activity(at now: Instant) {
-        lastActivity = now
+        heardUpTo = now
         silentSince = now
         if !state.isPaused { state = .listening }
     }
 
-    /// Notes that what is heard from here on may have come so long before.
-    mutating func mayHaveWaited(_ time: Duration, at now: Instant) {
-        waitedSince = time > .zero ? now - time : nil
-    }
-
-    /// Everything that had come by then was heard: what is missing came later.
-    var heardUpTo: Instant {
-        waitedSince.map { min($0, lastActivity) } ?? lastActivity
+    /// Notes that what was heard just now may have been said so long before, and a peer that said it so may be long gone.
+    mutating func received(late age: Duration, at now: Instant) {
+        heardUpTo = now - age
     }
 
     mutating func pause() {

@@ -22,8 +22,8 @@ enum Input: Equatable, Sendable {
     case received(ServerMessage, ConnectionAttempt)
     indirect case receivedMalformed(MalformedMessage, ConnectionAttempt)
     case receivedControlFrame(ConnectionAttempt)
-    /// Messages that are received from here on may have come so long before.
-    indirect case mayHaveWaited(Duration, ConnectionAttempt)
+    /// Messages that were received just now may have come so long before.
+    indirect case receivedLate(by: Duration, ConnectionAttempt)
     indirect case socketClosed(WebSocketClosure, ConnectionAttempt)
 
     // What was asked for and came back.

@@ -10,12 +10,20 @@ public struct MessageBatch: ~Copyable {
 
     private let messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>
 
+    /// The time for which the messages may have waited to be read, because the process was suspended or reading was stopped; zero if
+    /// they were read as they came.
+    ///
+    /// Where a connection is lost, events may be missing since then (``PusherDelegate/eventsMayBeMissing(channelName:since:)``). A
+    /// socket that can't tell says zero.
+    public let age: Duration
+
     /// Wraps messages whose memory the caller keeps for as long as the batch is used.
-    public init(_ messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>) {
+    public init(_ messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>, age: Duration = .zero) {
         self.messages = messages
+        self.age = age
     }
 
-    /// How many messages there are.
+    /// The number of messages; zero for a read that brought control frames only.
     public var count: Int { messages.count }
 
     /// Calls `body` with each message's kind and bytes; the bytes must not be kept.
@@ -34,14 +42,14 @@ public struct MessageBatch: ~Copyable {
     var copies: [(Kind, [UInt8])] { messages.map { ($0.0, [UInt8]($0.1)) } }
 
     /// Calls `body` with a batch of messages that were kept.
-    static func with(_ messages: [(Kind, [UInt8])], _ body: (borrowing MessageBatch) -> Void) {
+    static func with(_ messages: [(Kind, [UInt8])], age: Duration, _ body: (borrowing MessageBatch) -> Void) {
         let pointers = messages.map { kind, bytes in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
             copy.copyBytes(from: bytes)
             return (kind, UnsafeRawBufferPointer(copy))
         }
         defer { for (_, bytes) in pointers { bytes.deallocate() } }
-        pointers.withUnsafeBufferPointer { body(MessageBatch($0)) }
+        pointers.withUnsafeBufferPointer { body(MessageBatch($0, age: age)) }
     }
 
     /// More than this is copied to a block only for one message that is larger.
@@ -78,21 +86,25 @@ public struct MessageBatch: ~Copyable {
     }
 
     /// Calls `body` with a batch of one text message; for test doubles and custom sockets that hold strings.
-    public static func withText<Result>(_ text: String, _ body: (borrowing MessageBatch) -> Result) -> Result {
-        var text = text
-        return text.withUTF8 { utf8 in withText(UnsafeRawBufferPointer(utf8), body) }
-    }
-
-    /// The same of bytes, which may be no UTF-8.
-    package static func withText<Result>(_ bytes: [UInt8], _ body: (borrowing MessageBatch) -> Result) -> Result {
-        bytes.withUnsafeBytes { withText($0, body) }
-    }
-
-    private static func withText<Result>(
-        _ bytes: UnsafeRawBufferPointer, _ body: (borrowing MessageBatch) -> Result
+    public static func withText<Result>(
+        _ text: String, age: Duration = .zero, _ body: (borrowing MessageBatch) -> Result
     ) -> Result {
-        withUnsafePointer(to: (Kind.text, bytes)) { message in
-            body(MessageBatch(UnsafeBufferPointer(start: message, count: 1)))
+        withText(Array(text.utf8), age: age, body)
+    }
+
+    /// Calls `body` with a batch of one text message, whose bytes may be no UTF-8.
+    package static func withText<Result>(
+        _ bytes: [UInt8], age: Duration = .zero, _ body: (borrowing MessageBatch) -> Result
+    ) -> Result {
+        bytes.withUnsafeBytes { bytes in
+            withUnsafePointer(to: (Kind.text, bytes)) { message in
+                body(MessageBatch(UnsafeBufferPointer(start: message, count: 1), age: age))
+            }
         }
+    }
+
+    /// The batch of a read that brought control frames only; for test doubles and custom sockets.
+    public static func controlFrames(age: Duration = .zero) -> MessageBatch {
+        MessageBatch(UnsafeBufferPointer(start: nil, count: 0), age: age)
     }
 }

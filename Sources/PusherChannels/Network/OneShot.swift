@@ -1,4 +1,4 @@
-/// Resumes a continuation once, with the first answer that is given, before or after the continuation is there.
+/// Resumes a continuation once, with the first result that is given, before or after the continuation is there.
 final class OneShot<Value: Sendable>: Sendable {
     private enum State {
         case open

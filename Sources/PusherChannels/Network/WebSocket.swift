@@ -38,18 +38,9 @@ public protocol WebSocketDelegate: AnyObject, Sendable {
     /// The upgrade succeeded.
     func webSocketDidOpen(attempt: ConnectionAttempt)
 
-    /// Messages arrived: all that one read brought. The bytes are valid only during the call.
+    /// Messages arrived: all that one read brought, which are none where it brought control frames only (a sign of life; pings were
+    /// answered by the socket already). The bytes are valid only during the call.
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt)
-
-    /// A control frame arrived: a sign of life (a ping was answered by the socket already).
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt)
-
-    /// What is reported from here on may have come so long before: the process was suspended, or reading was stopped. Zero: it is
-    /// reported as it comes, which holds from the start.
-    ///
-    /// A socket that can't tell need not call it; what is said of missing events (``PusherDelegate/eventsMayBeMissing(channelName:since:)``)
-    /// may then begin too late by that much.
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt)
 
     /// The attempt is over.
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt)

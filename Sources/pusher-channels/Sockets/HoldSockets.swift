@@ -76,10 +76,6 @@ private final class HeldSocket: WebSocketDelegate {
 
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {}
 
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
-
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
-
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         if case .failed(let failure) = closure {
             if tally.failed.count == 0 { note("\(failure)") }

@@ -67,10 +67,6 @@ private final class MessageCounter: WebSocketDelegate {
         if before < wanted, after >= wanted { state.withLock { $0.usage = Usage().since($0.began) } }
     }
 
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
-
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
-
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         state.withLock { $0.closure = closure }
         closed.add()

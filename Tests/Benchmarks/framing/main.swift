@@ -44,7 +44,7 @@ func measureReading(payload size: Int) {
     let repeats = 2000
     for (name, opcode) in [("binary (no UTF-8 check)", UInt8(2)), ("text", 1)] {
         let (bytes, count) = frames(payload: size, opcode: opcode)
-        var conversation = WebSocketConversation(maximumSize: 16 << 20) { 0 }
+        var conversation = WebSocketConversation(maximumSize: 16 << 20, closeTimeout: .seconds(2)) { 0 }
         var sum = 0
         bytes.withUnsafeBytes { bytes in
             measure("read \(size) B \(name)", units: count * repeats) {
@@ -68,7 +68,7 @@ func measureReading(payload size: Int) {
 /// Frames that reads split: one in each 64 KiB.
 func measureSplitReading(payload size: Int) {
     let (bytes, count) = frames(payload: size, opcode: 1, filling: 64 * readSize)
-    var conversation = WebSocketConversation(maximumSize: 16 << 20) { 0 }
+    var conversation = WebSocketConversation(maximumSize: 16 << 20, closeTimeout: .seconds(2)) { 0 }
     bytes.withUnsafeBytes { bytes in
         measure("read \(size) B text, one split in each read", units: count * 30) {
             for _ in 0..<30 {
@@ -85,7 +85,7 @@ func measureSplitReading(payload size: Int) {
 func measureWriting(payload size: Int) {
     let text = String(repeating: "x", count: size)
     var key: UInt32 = 0
-    var conversation = WebSocketConversation(maximumSize: 16 << 20) {
+    var conversation = WebSocketConversation(maximumSize: 16 << 20, closeTimeout: .seconds(2)) {
         key &+= 0x9E37_79B9
         return key
     }

@@ -57,7 +57,7 @@ struct ConversationRun: ~Copyable {
 
     private init(limit: Int, room: Int) {
         var keys = MaskKeys()
-        conversation = WebSocketConversation(maximumSize: limit) { keys.next() }
+        conversation = WebSocketConversation(maximumSize: limit, closeTimeout: .seconds(2)) { keys.next() }
         self.room = room
     }
 

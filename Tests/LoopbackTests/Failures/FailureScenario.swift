@@ -41,7 +41,7 @@ struct FailureReport: Equatable, Sendable {
 
 /// Makes one attempt and waits for its end; `ports` are the real ones and those that the page has in their place.
 func failure(
-    of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: ConnectTimeouts = .long,
+    of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: NetworkTimeouts = .long,
     resolve: @escaping AddressResolver.Resolve = { $1(.success(["127.0.0.1"])) }
 ) async throws -> FailureReport {
     try await withWatchdog {
@@ -56,5 +56,5 @@ func failure(
 }
 
 /// For what never comes.
-let impatient = ConnectTimeouts(stage: .seconds(2), address: .seconds(2))
+let impatient = NetworkTimeouts(stage: .seconds(2), address: .seconds(2))
 #endif

@@ -49,7 +49,7 @@ extension FailureScenario {
 
     private static func refused(
         _ reply: ConnectProxy.Reply = .established(), credentials: ConnectProxy.Credentials? = nil,
-        showing shown: HTTPProxy.Credentials? = nil, timeouts: ConnectTimeouts = .long
+        showing shown: HTTPProxy.Credentials? = nil, timeouts: NetworkTimeouts = .long
     ) async throws -> FailureReport {
         let server = try RawServer.answering()
         let proxy = try ConnectProxy(to: server.port, credentials: credentials, reply: reply)

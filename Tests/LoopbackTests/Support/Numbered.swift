@@ -56,8 +56,6 @@ final class NumberedDelegate: WebSocketDelegate {
         }
     }
 
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
 }
 #endif

@@ -60,6 +60,7 @@ final class SocketEvents: WebSocketDelegate {
     }
 
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        if messages.count == 0 { tell(.controlFrame) }
         messages.forEach { kind, bytes in
             switch kind {
             case .text: tell(.text(String(decoding: bytes, as: UTF8.self)))
@@ -67,12 +68,6 @@ final class SocketEvents: WebSocketDelegate {
             }
         }
     }
-
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
-        tell(.controlFrame)
-    }
-
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
 
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
         tell(.closed(closure, attempt))

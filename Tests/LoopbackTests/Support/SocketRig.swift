@@ -28,12 +28,16 @@ struct SocketRig: Sendable {
     }
 }
 
-extension ConnectTimeouts {
+extension NetworkTimeouts {
     /// For tests that aren't about them: none is over before the test is, however long a busy machine takes.
-    static let long = ConnectTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .seconds(86_400))
+    static let long = NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .seconds(86_400))
 }
 
 extension NetworkLoop {
+    convenience init(timeouts: NetworkTimeouts, startThread: @escaping SystemThread.Starter = SystemThread.start) {
+        self.init(environment: NetworkEnvironment(timeouts: timeouts, startThread: startThread))
+    }
+
     /// The loop of tests that need none of their own.
     static let patient = NetworkLoop(timeouts: .long)
 }

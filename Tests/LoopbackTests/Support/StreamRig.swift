@@ -6,21 +6,24 @@ import Processes
 
 /// A stream to a peer that is the test itself, on a loop each turn of which the test takes itself. For a thread that may block.
 final class StreamRig: ByteStreamOwner {
-    let service = EventLoop(loop: NetworkLoop(timeouts: .long))
-    /// The service keeps it for as long as it isn't closed.
-    private(set) weak var stream: SocketStream?
+    let loop: EventLoop
+    /// The loop keeps it for as long as it isn't closed.
+    private(set) weak var stream: ByteStream?
     /// The client's socket.
     let descriptor: Int32
     /// The peer's end of the connection.
     private(set) var peer: Int32
     private(set) var received: [UInt8] = []
+    /// How long each read may have lain unread.
+    private(set) var ages: [Duration] = []
     private(set) var ends: [StreamEnd] = []
     private var isConnected = false
 
-    private init() throws {
+    private init(_ environment: NetworkEnvironment) throws {
+        loop = EventLoop(owner: NetworkLoop(environment: environment))
         let (listener, port) = try Loopback.ipv4.listener()
         defer { close(listener) }
-        let stream = try SocketStream(to: "127.0.0.1", port: port, service: service)
+        let stream = try ByteStream(to: "127.0.0.1", port: port, loop: loop)
         self.stream = stream
         peer = try Sockets.accept(listener)
         guard let descriptor = ProcessTables.descriptors(connectedTo: port).first else { throw Unexpected("no socket") }
@@ -32,11 +35,14 @@ final class StreamRig: ByteStreamOwner {
     }
 
     /// Runs `body` with a connected stream, and ends that. What it gives back is to be judged by the test, not by its thread.
-    static func run<Result: Sendable>(_ body: @escaping @Sendable (StreamRig) throws -> Result) async throws -> Result {
+    static func run<Result: Sendable>(
+        _ environment: NetworkEnvironment = NetworkEnvironment(timeouts: .long),
+        _ body: @escaping @Sendable (StreamRig) throws -> Result
+    ) async throws -> Result {
         try await onThread {
-            let rig = try StreamRig()
+            let rig = try StreamRig(environment)
             defer {
-                rig.service.stop()
+                rig.loop.stop()
                 close(rig.peer)
             }
             return try body(rig)
@@ -48,8 +54,8 @@ final class StreamRig: ByteStreamOwner {
     /// One turn of the loop; whether there is more to do at once.
     @discardableResult
     func turn(_ wait: EventLoop.Wait = .notAtAll) -> Bool {
-        service.wait(wait)
-        return service.settle()
+        loop.wait(wait)
+        return loop.settle()
     }
 
     /// Returns when the client's system has all that the peer sent.
@@ -63,7 +69,7 @@ final class StreamRig: ByteStreamOwner {
         let server = try TestSupport.TLSContext(ServerTLS(versions: .tls12 ... .tls12), showing: certificate)
         let session = server.stream(over: peer)
         let configuration = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
-        stream?.startTLS(try service.certificates.context(for: configuration), host: "localhost")
+        stream?.startTLS(try loop.service(ConnectorResources.self).certificates.context(for: configuration), host: "localhost")
         var buffer = [UInt8](repeating: 0, count: 1024)
         while true {
             Delivery.waitUntilArrived(from: descriptor)
@@ -101,8 +107,10 @@ final class StreamRig: ByteStreamOwner {
     // MARK: The stream
 
     func streamConnected() { isConnected = true }
-    func streamSecured() {}
-    func streamReceived(_ bytes: UnsafeRawBufferPointer) { received += bytes }
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration) {
+        received += bytes
+        ages.append(age)
+    }
     func streamWritable() {}
     func streamEnded(_ end: StreamEnd) { ends.append(end) }
 }

@@ -40,8 +40,10 @@ import Testing
         pusher.connect()
         pusher.subscribe("room")
         scheduler.advance(by: .seconds(10))
-        try socket.delegate?.webSocketMayHaveWaited(.seconds(8), attempt: #require(socket.currentAttempt))
-        socket.publish(channel: "room", event: "n", data: "1")
+        let attempt = try #require(socket.currentAttempt)
+        MessageBatch.withText(#"{"event":"n","channel":"room","data":"1"}"#, age: .seconds(8)) { batch in
+            socket.delegate?.webSocketDidReceive(batch, attempt: attempt)
+        }
         socket.drop()
         scheduler.advance(by: .seconds(2))
         #expect(recorder.notifications.contains(.gap(channel: "room", since: start + 2)))
@@ -176,7 +178,7 @@ import Testing
 
     private func read(_ rig: ClientRig, _ messages: [String]) throws {
         let attempt = try #require(rig.socket.currentAttempt)
-        MessageBatch.with(messages.map { (.text, Array($0.utf8)) }) {
+        MessageBatch.with(messages.map { (.text, Array($0.utf8)) }, age: .zero) {
             rig.pusher.connection.webSocketDidReceive($0, attempt: attempt)
         }
     }

@@ -54,13 +54,14 @@ import Testing
 
     /// A process that was suspended reads late what came before its connection was lost.
     @Test(arguments: [(Duration.seconds(30), Instant.seconds(20)), (.zero, .seconds(50)), (.seconds(99), .seconds(-49))])
-    func whatWasReadLateBelongsToIt(wait: Duration, since: Instant) {
+    func whatWasReadLateBelongsToIt(age: Duration, since: Instant) {
         var transcript = subscribed()
         transcript.pass(.seconds(50))
-        transcript.play(.mayHaveWaited(.seconds(40), transcript.attempt))
-        transcript.play(.mayHaveWaited(wait, transcript.attempt))
-        transcript.play(.mayHaveWaited(.seconds(45), ConnectionAttempt(99)))
         transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        transcript.play(.receivedLate(by: .seconds(40), transcript.attempt))
+        transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        transcript.play(.receivedLate(by: age, transcript.attempt))
+        transcript.play(.receivedLate(by: .seconds(45), ConnectionAttempt(99)))
         transcript.pass(.seconds(5))
         transcript.close(1006)
         transcript.passToDeadline()
@@ -70,7 +71,7 @@ import Testing
 
     @Test func theNextConnectionReadsAtOnce() {
         var transcript = subscribed()
-        transcript.play(.mayHaveWaited(.seconds(40), transcript.attempt))
+        transcript.play(.receivedLate(by: .seconds(40), transcript.attempt))
         transcript.close(1006)
         transcript.passToDeadline()
         transcript.establish()

@@ -22,15 +22,9 @@ final class SocketRecorder: WebSocketDelegate {
     }
 
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        if messages.count == 0 { write("\(attempt) control") }
+        if messages.age > .zero { write("\(attempt) waited \(messages.age)") }
         messages.forEach { _, bytes in write("\(attempt) \(String(decoding: bytes, as: UTF8.self))") }
-    }
-
-    func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {
-        write("\(attempt) control")
-    }
-
-    func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {
-        write("\(attempt) waited \(time)")
     }
 
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {

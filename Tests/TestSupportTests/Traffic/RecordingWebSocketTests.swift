@@ -22,7 +22,9 @@ struct RecordingWebSocketTests {
         socket.accept()
         socket.serverSends("a")
         socket.serverSendsControlFrame()
-        socket.delegate?.webSocketMayHaveWaited(.seconds(3), attempt: ConnectionAttempt(1))
+        MessageBatch.withText("late", age: .seconds(3)) {
+            socket.delegate?.webSocketDidReceive($0, attempt: ConnectionAttempt(1))
+        }
         recording.open(request, attempt: ConnectionAttempt(2))
         recording.close(code: 1000, reason: "")
         recording.open(request, attempt: ConnectionAttempt(3))
@@ -31,7 +33,8 @@ struct RecordingWebSocketTests {
         recording.close(code: 1000, reason: "")
         #expect(
             delegate.entries == [
-                "#1 open", "#1 a", "#1 control", "#1 waited 3.0 seconds", "#1 failed cancelled", "#2 failed cancelled", "#3 open",
+                "#1 open", "#1 a", "#1 control", "#1 waited 3.0 seconds", "#1 late", "#1 failed cancelled", "#2 failed cancelled",
+                "#3 open",
                 "#3 closed 4200 again",
             ])
         #expect(socket.requests == [request, request, request])
@@ -127,8 +130,6 @@ struct RecordingWebSocketTests {
                 let count = messages.count
                 counts.withLock { $0.append(count) }
             }
-            func webSocketDidReceiveControlFrame(attempt: ConnectionAttempt) {}
-            func webSocketMayHaveWaited(_ time: Duration, attempt: ConnectionAttempt) {}
             func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
         }
         let (recording, delegate) = (rig.recorder.recording(Batching()), Counting())

@@ -3,24 +3,24 @@ import Glibc
 
 /// Turns host names into addresses, away from the service thread: `getaddrinfo` may take ten seconds and more.
 ///
-/// Questions for the same name that come while one is under way share its answer, so that a service which reconnects
+/// Those who ask for a name while it is being looked up share the result, so that a service which reconnects
 /// thousands of sockets asks once.
 final class AddressResolver: Sendable {
-    typealias Answer = Result<[String], WebSocketFailure>
-    typealias Resolve = @Sendable (_ host: String, _ completion: @escaping @Sendable (Answer) -> Void) -> Void
+    typealias Resolution = Result<[String], WebSocketFailure>
+    typealias Resolve = @Sendable (_ host: String, _ completion: @escaping @Sendable (Resolution) -> Void) -> Void
 
-    /// How long a question waits for its answer, and how long the first look-up of a name may take before another one begins.
+    /// The time that who asks waits for a result, and how long the first look-up of a name may take before another one begins.
     static let patience = Duration.seconds(20)
 
     static let shared = AddressResolver(look: { look(up: $0) })
 
-    private struct Question {
+    private struct Waiter {
         let time: Instant
-        let completion: @Sendable (Answer) -> Void
+        let completion: @Sendable (Resolution) -> Void
     }
 
     private struct LookUp {
-        var questions: [Question] = []
+        var waiters: [Waiter] = []
         /// When whoever asks has it looked up again, as some look-ups never return. Each may take as long as all before: whatever
         /// happens, the threads that are lost to a name are few.
         var nextLookUp: Instant
@@ -33,20 +33,20 @@ final class AddressResolver: Sendable {
             return true
         }
 
-        mutating func takeQuestions(before time: Instant) -> [Question] {
-            let late = questions.filter { $0.time <= time }
-            questions.removeAll { $0.time <= time }
+        mutating func takeWaiters(before time: Instant) -> [Waiter] {
+            let late = waiters.filter { $0.time <= time }
+            waiters.removeAll { $0.time <= time }
             return late
         }
     }
 
     private let lookUps = Locked<[String: LookUp]>([:])
-    private let look: @Sendable (String) -> Answer
+    private let look: @Sendable (String) -> Resolution
     private let clock: @Sendable () -> Instant
     private let startThread: SystemThread.Starter
 
     init(
-        look: @escaping @Sendable (String) -> Answer, clock: @escaping @Sendable () -> Instant = { LiveScheduler.now },
+        look: @escaping @Sendable (String) -> Resolution, clock: @escaping @Sendable () -> Instant = { LiveScheduler.now },
         startThread: @escaping SystemThread.Starter = SystemThread.start
     ) {
         self.look = look
@@ -57,36 +57,36 @@ final class AddressResolver: Sendable {
     /// Calls back with the numeric addresses of a host in the order to try them, or with the reason for none: on another thread,
     /// unless there can't be one.
     ///
-    /// A look-up can't be stopped; who no longer wants the answer ignores it.
-    func resolve(_ host: String, completion: @escaping @Sendable (Answer) -> Void) {
+    /// A look-up can't be stopped; who no longer wants the result ignores it.
+    func resolve(_ host: String, completion: @escaping @Sendable (Resolution) -> Void) {
         let now = clock()
         let (isToBeLookedUp, late) = lookUps.withLock { lookUps in
             var lookUp = lookUps[host] ?? LookUp(nextLookUp: now)
             defer { lookUps[host] = lookUp }
-            let late = lookUp.takeQuestions(before: now - Self.patience)
-            lookUp.questions.append(Question(time: now, completion: completion))
+            let late = lookUp.takeWaiters(before: now - Self.patience)
+            lookUp.waiters.append(Waiter(time: now, completion: completion))
             return (lookUp.isToBeLookedUp(at: now), late)
         }
-        for question in late {
-            question.completion(.failure(.timedOut("No address was found for \(host)", after: Self.patience)))
+        for waiter in late {
+            waiter.completion(.failure(.timedOut("No address was found for \(host)", after: Self.patience)))
         }
         if isToBeLookedUp { lookUp(host) }
     }
 
     private func lookUp(_ host: String) {
         do throws(SystemError) {
-            try startThread("pusher-resolver") { self.answer(host, self.look(host)) }
+            try startThread("pusher-resolver") { self.finish(host, self.look(host)) }
         } catch {
-            answer(host, .failure(WebSocketFailure(.unreachable, "No thread to look \(host) up: \(error.text)")))
+            finish(host, .failure(WebSocketFailure(.unreachable, "No thread to look \(host) up: \(error.text)")))
         }
     }
 
-    private func answer(_ host: String, _ answer: Answer) {
+    private func finish(_ host: String, _ resolution: Resolution) {
         let lookUp = lookUps.withLock { $0.removeValue(forKey: host) }
-        for question in lookUp?.questions ?? [] { question.completion(answer) }
+        for waiter in lookUp?.waiters ?? [] { waiter.completion(resolution) }
     }
 
-    private static func look(up host: String) -> Answer {
+    private static func look(up host: String) -> Resolution {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

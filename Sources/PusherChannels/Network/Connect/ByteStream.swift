@@ -1,72 +1,287 @@
 #if canImport(CLibwebsockets)
+import Glibc
 
 /// Bytes to and from one peer, over TCP and perhaps TLS. Confined to the thread of its loop.
 ///
-/// What happens to it reaches its owner, which may do anything with it from within the call.
-protocol ByteStream: AnyObject {
-    /// Who hears of it.
-    var owner: (any ByteStreamOwner)? { get set }
+/// A socket of ours: libwebsockets' own client would connect and speak TLS too, but tells little of what went wrong, has one TLS
+/// and proxy setting for all, and parses WebSocket frames byte by byte.
+final class ByteStream: SocketHandler {
+    private enum Phase {
+        case connecting
+        case plain
+        case securing(TLSSession)
+        case secure(TLSSession)
+        /// All is said, and the peer knows. Reading goes on until it has closed too: to close with something unread is to reset
+        /// the connection, and the peer's kernel would drop what it has of ours (RFC 6455, 7.1.1).
+        case leaving(TLSSession?, LoopTimer)
+        case closed
+    }
+
+    /// What has lain unread for less isn't called old.
+    private static let notableAge = Duration.milliseconds(100)
+
+    // Kept: a closing handshake goes on when nobody else wants it any more.
+    var owner: (any ByteStreamOwner)?
+    private(set) var isReading = true
+    private let loop: EventLoop
+    private let socket: TCPSocket
+    private var number: SocketNumber = 0
+    private var phase = Phase.connecting
+    /// The time by which everything that had come was read.
+    private var emptyAt: Instant
+    /// Whether something waits for room, at first the connection itself.
+    private var awaitsRoom = true
+    /// What a write met with. Whatever the peer sent before is read first.
+    private var writeError: SystemError?
+
+    /// Starts to connect to a numeric address.
+    init(to address: String, port: Int, loop: EventLoop) throws(SystemError) {
+        self.loop = loop
+        emptyAt = loop.turnTime
+        socket = try TCPSocket.connect(to: address, port: port)
+        do throws(SystemError) {
+            number = try loop.watch(socket.descriptor, for: [.readable, .writable], self)
+        } catch {
+            socket.close()
+            phase = .closed
+            throw error
+        }
+    }
+
+    // MARK: Commands
 
     /// Has what follows go through TLS with a host; ends in `streamSecured` or `streamEnded`.
-    func startTLS(_ context: TLSContext, host: String)
+    func startTLS(_ context: TLSContext, host: String) {
+        guard let session = TLSSession(context, descriptor: socket.descriptor, host: host) else {
+            return end(.broken(SystemError(number: ENOMEM)))
+        }
+        phase = .securing(session)
+        handshake(session)
+    }
 
-    /// Writes; how many bytes were taken. The owner hears when there may be room for the rest.
-    func write(_ bytes: UnsafeRawBufferPointer) -> Int
+    /// Writes, and returns how many bytes were taken. The owner hears when there may be room for the rest.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard writeError == nil else { return 0 }
+        let count: Int
+        switch phase {
+        case .connecting, .securing, .leaving, .closed: return 0
+        case .plain:
+            do throws(SystemError) {
+                count = try socket.send(bytes)
+            } catch {
+                fail(error)
+                return 0
+            }
+        case .secure(let session):
+            let (sent, outcome) = session.send(bytes)
+            count = sent
+            switch outcome {
+            case .done, .needsInput, .needsOutput: break
+            // What the peer said before shows when it is read.
+            case .ended, .cutOff, .broken, .failed: fail(SystemError(number: EPIPE))
+            }
+        }
+        if count < bytes.count { awaitRoom() }
+        return count
+    }
 
     /// Stops or resumes reading. Writing goes on.
-    func setReading(_ reading: Bool)
+    func setReading(_ reading: Bool) {
+        guard reading != isReading, !isClosed else { return }
+        isReading = reading
+        updateInterest()
+        // What lies in the session already makes no socket readable.
+        if reading, case .secure = phase { readLater() }
+    }
 
     /// Lets the peer close, which has nothing more to say, and closes if it takes long; the owner hears nothing more.
-    func leave()
+    func leave() {
+        let session: TLSSession?
+        switch phase {
+        case .connecting, .securing: return cut()
+        case .leaving, .closed: return
+        case .plain: session = nil
+        case .secure(let secure): session = secure
+        }
+        owner = nil
+        session?.sendCloseNotify()
+        socket.finish()
+        setReading(true)
+        let timer = loop.timers.makeTimer()
+        phase = .leaving(session, timer)
+        timer.set(after: loop.environment.timeouts.closing) { self.cut() }
+    }
 
     /// Closes at once; the owner hears nothing more.
-    func cut()
-}
+    func cut() {
+        if case .secure(let session) = phase { session.sendCloseNotify() }
+        release()
+    }
 
-/// Hears what happens to a ``ByteStream``.
-protocol ByteStreamOwner: AnyObject {
-    /// The peer accepted the connection.
-    func streamConnected()
+    // MARK: What happens to the socket
 
-    /// TLS is agreed on, and the peer is who it should be.
-    func streamSecured()
-
-    /// What comes from here on may have lain unread so long; zero: it is read as it comes.
-    func streamLate(by time: Duration)
-
-    /// Bytes came; they are valid during the call only.
-    func streamReceived(_ bytes: UnsafeRawBufferPointer)
-
-    /// There may be room for what wasn't taken.
-    func streamWritable()
-
-    /// Nothing more comes; the stream is closed.
-    func streamEnded(_ end: StreamEnd)
-}
-
-extension ByteStreamOwner {
-    /// Of no matter before there is a connection.
-    func streamLate(by time: Duration) {}
-}
-
-/// How a stream came to its end.
-enum StreamEnd {
-    /// The peer said that it has sent its last.
-    case finished
-    /// The stream ended, but TLS has a goodbye for that, which didn't come: somebody between may have cut it off.
-    case cutOff
-    /// A system call failed.
-    case broken(SystemError)
-    /// TLS failed.
-    case untrusted(TLSDiagnosis)
-
-    /// What there is to say of it; nil for the ordinary end.
-    var reason: String? {
-        switch self {
-        case .finished, .cutOff: nil
-        case .broken(let error): error.text
-        case .untrusted(let trouble): trouble.reason
+    func socketReady(_ events: SocketEvents) {
+        let isGone = !events.isDisjoint(with: .gone)
+        if awaitsRoom, isGone || events.contains(.writable) {
+            awaitsRoom = false
+            updateInterest()
+            writable()
         }
+        if isReading {
+            if isGone || events.contains(.readable) { readable() }
+        } else if isGone {
+            // While nothing is read only this shows it.
+            drain(thenReporting: SystemError(number: ECONNRESET))
+        }
+    }
+
+    private func readable() {
+        if case .securing(let session) = phase {
+            handshake(session)
+        } else {
+            read()
+        }
+    }
+
+    private func writable() {
+        switch phase {
+        case .connecting:
+            let error = socket.connectionError
+            if let error, !error.isOfConnected { return end(.broken(error)) }
+            phase = .plain
+            owner?.streamConnected()
+            if let error { drain(thenReporting: error) }
+        case .securing(let session): handshake(session)
+        case .plain, .leaving(nil, _): owner?.streamWritable()
+        case .secure, .leaving:
+            // OpenSSL may have something of its own to send, which reading does.
+            read()
+            owner?.streamWritable()
+        case .closed: break
+        }
+    }
+
+    /// Reads what the peer sent before it went, even if nobody wanted to: a close frame among it may tell why.
+    private func drain(thenReporting error: SystemError) {
+        isReading = true
+        while read() {}
+        end(.broken(writeError ?? error))
+    }
+
+    // MARK: Reading
+
+    private func readLater() {
+        loop.later { self.readable() }
+    }
+
+    /// Reads once; returns whether that brought something.
+    @discardableResult
+    private func read() -> Bool {
+        guard isReading else { return false }
+        switch phase {
+        case .plain, .leaving(nil, _): return receive()
+        case .secure(let session), .leaving(let session?, _): return receive(session)
+        // A failure makes a connecting socket readable too; it is told when the socket can be written.
+        case .connecting, .securing, .closed: return false
+        }
+    }
+
+    private func receive() -> Bool {
+        switch socket.receive(into: loop.readBuffer) {
+        case .bytes(let count):
+            deliver(count)
+            return true
+        case .nothingYet: break
+        case .ended: end(endOfInput)
+        case .broken(let error): end(.broken(error))
+        }
+        return false
+    }
+
+    /// What it means that nothing more is to be read. The system tells a socket's error once: where a write met with it a read finds an
+    /// orderly end. That is one only behind a broken pipe, which takes a peer that has said that it has sent its last.
+    private var endOfInput: StreamEnd {
+        if let writeError, writeError.number != EPIPE { .broken(writeError) } else { .finished }
+    }
+
+    private func receive(_ session: TLSSession) -> Bool {
+        let (count, outcome) = session.receive(into: loop.readBuffer)
+        if count > 0 { deliver(count) }
+        if isClosed { return false }
+        goOn(after: outcome, with: session)
+        return count > 0
+    }
+
+    private func deliver(_ count: Int) {
+        let age = loop.turnTime - emptyAt
+        // A read that leaves room left nothing: what comes now came after the turn began.
+        if count < loop.readBuffer.count { emptyAt = loop.turnTime }
+        let bytes = UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])
+        owner?.streamReceived(bytes, age: age > Self.notableAge ? age : .zero)
+    }
+
+    private func handshake(_ session: TLSSession) {
+        let outcome = session.handshake()
+        if case .done = outcome {
+            phase = .secure(session)
+            owner?.streamSecured()
+            guard case .secure = phase else { return }
+        }
+        goOn(after: outcome, with: session)
+    }
+
+    private func goOn(after outcome: TLSSession.Outcome, with session: TLSSession) {
+        switch outcome {
+        // More may lie in the session: the first bytes may have come along with the handshake's last.
+        case .done: if session.hasPending { readLater() }
+        case .needsInput: break
+        case .needsOutput: awaitRoom()
+        case .ended: end(.finished)
+        case .cutOff: end(.cutOff)
+        case .broken(let number): end(.broken(SystemError(number: number)))
+        case .failed(let diagnosis): end(.untrusted(diagnosis))
+        }
+    }
+
+    // MARK: Ending
+
+    private func fail(_ error: SystemError) {
+        writeError = error
+        loop.later { self.drain(thenReporting: error) }
+    }
+
+    private func end(_ end: StreamEnd) {
+        guard !isClosed else { return }
+        let owner = owner
+        release()
+        owner?.streamEnded(end)
+    }
+
+    private func release() {
+        guard !isClosed else { return }
+        owner = nil
+        phase = .closed
+        loop.unwatch(number, socket.descriptor)
+        socket.close()
+    }
+
+    private var isClosed: Bool {
+        if case .closed = phase { true } else { false }
+    }
+
+    // MARK: Watching
+
+    private func awaitRoom() {
+        guard !awaitsRoom, !isClosed else { return }
+        awaitsRoom = true
+        updateInterest()
+    }
+
+    private func updateInterest() {
+        var events: SocketEvents = []
+        if isReading { events.insert(.readable) }
+        if awaitsRoom { events.insert(.writable) }
+        loop.change(number, socket.descriptor, for: events)
     }
 }
 #endif

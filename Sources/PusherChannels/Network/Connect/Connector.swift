@@ -1,8 +1,8 @@
 #if canImport(CLibwebsockets)
 
-/// Goes a route: name, address, proxy, TLS, one after the other, each with its deadline.
+/// Makes one connection over a route: name, address, proxy, TLS, one after the other, each with its deadline.
 final class Connector: ByteStreamOwner {
-    typealias Completion = (Result<any ByteStream, WebSocketFailure>) -> Void
+    typealias Completion = (Result<ByteStream, WebSocketFailure>) -> Void
 
     private enum Stage {
         case resolving, connecting
@@ -11,24 +11,25 @@ final class Connector: ByteStreamOwner {
     }
 
     private let route: Route
-    private let service: EventLoop
-    private let timeouts: ConnectTimeouts
+    private let loop: EventLoop
+    private let timeouts: NetworkTimeouts
+    private var tls: TLSContext?
     private var stage = Stage.resolving
     private var addresses: ArraySlice<String> = []
     private var timeForAddress = Duration.zero
     private var address = ""
     private var refusals = AddressRefusals()
-    private var stream: (any ByteStream)?
+    private var stream: ByteStream?
     /// What of the request for a tunnel waits for room.
     private var output = OutputBuffer()
     private let timer: LoopTimer
     private var completion: Completion?
 
-    init(_ route: Route, service: EventLoop) {
+    init(_ route: Route, loop: EventLoop) {
         self.route = route
-        self.service = service
-        timeouts = service.loop.timeouts
-        timer = service.timers.makeTimer()
+        self.loop = loop
+        timeouts = loop.environment.timeouts
+        timer = loop.timers.makeTimer()
     }
 
     // MARK: Commands
@@ -36,11 +37,18 @@ final class Connector: ByteStreamOwner {
     /// Begins; `completion` is called once, unless it is cancelled. Whoever gets the stream becomes its owner.
     func start(resolve: AddressResolver.Resolve, completion: @escaping Completion) {
         self.completion = completion
+        let shared = loop.service(ConnectorResources.self)
+        do throws(WebSocketFailure) {
+            // At each connection: the files may hold other certificates by now.
+            if let configuration = route.tls { tls = try shared.certificates.context(for: configuration) }
+        } catch {
+            return fail(error)
+        }
         setTimer(timeouts.stage)
-        if IPAddress(route.nearHost) != nil {
-            resolved(.success([route.nearHost]))
+        if IPAddress(route.firstHost) != nil {
+            resolved(.success([route.firstHost]))
         } else {
-            service.lookUp(route.nearHost, with: resolve) { [weak self] in self?.resolved($0) }
+            shared.lookUp(route.firstHost, with: resolve) { [weak self] in self?.resolved($0) }
         }
     }
 
@@ -51,8 +59,8 @@ final class Connector: ByteStreamOwner {
 
     // MARK: Addresses
 
-    private func resolved(_ answer: AddressResolver.Answer) {
-        switch answer {
+    private func resolved(_ result: AddressResolver.Resolution) {
+        switch result {
         case .success(let found):
             addresses = found[...]
             timeForAddress = timeouts.address(of: found.count)
@@ -67,7 +75,7 @@ final class Connector: ByteStreamOwner {
             address = next
             stage = .connecting
             do throws(SystemError) {
-                let stream = try SocketStream(to: next, port: route.nearPort, service: service)
+                let stream = try ByteStream(to: next, port: route.firstPort, loop: loop)
                 stream.owner = self
                 self.stream = stream
                 return setTimer(addresses.isEmpty ? timeouts.stage : timeForAddress)
@@ -75,7 +83,7 @@ final class Connector: ByteStreamOwner {
                 refusals.add(next, error)
             }
         }
-        fail(refusals.failure(endpoint: route.nearEnd))
+        fail(refusals.failure(endpoint: route.firstEndpoint))
     }
 
     /// The address doesn't take the connection: another one may.
@@ -87,7 +95,7 @@ final class Connector: ByteStreamOwner {
     // MARK: The stream
 
     func streamConnected() {
-        guard case .tunnel(let proxy) = route.way else { return reached() }
+        guard case .tunnel(let proxy) = route.hop else { return reached() }
         let tunnel = ProxyTunnel(through: proxy, to: route.endpoint)
         advance(to: .tunnelling(tunnel))
         output.bytes += tunnel.request
@@ -98,7 +106,7 @@ final class Connector: ByteStreamOwner {
         arrived()
     }
 
-    func streamReceived(_ bytes: UnsafeRawBufferPointer) {
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration) {
         guard case .tunnelling(var tunnel) = stage else { return }
         do throws(WebSocketFailure) {
             let isThrough = try tunnel.read(bytes)
@@ -115,17 +123,16 @@ final class Connector: ByteStreamOwner {
 
     func streamEnded(_ end: StreamEnd) {
         stream = nil
-        let reason = end.reason.map { ": \($0)" } ?? ""
         switch (stage, end) {
         case (.connecting, .broken(let error)):
             refused(error)
         case (.tunnelling, _):
             let text = "hung up before it answered the request for a tunnel to \(route.endpoint)"
-            fail(WebSocketFailure(.connectionLost, "\(route.nearEnd) \(text)\(reason)"))
-        case (_, .untrusted(let trouble)):
-            fail(trouble.failure(endpoint: route.endpoint))
+            fail(WebSocketFailure(.connectionLost, "\(route.firstEndpoint) \(text)\(end.explanation)"))
+        case (_, .untrusted(let diagnosis)):
+            fail(diagnosis.failure(endpoint: route.endpoint))
         case (.resolving, _), (.connecting, _), (.securing, _):
-            let text = "it hung up, or doesn't speak TLS\(reason)"
+            let text = "it hung up, or doesn't speak TLS\(end.explanation)"
             fail(WebSocketFailure(.tlsFailed(.handshakeFailed), "TLS with \(route.endpoint) failed: \(text)"))
         }
     }
@@ -134,7 +141,7 @@ final class Connector: ByteStreamOwner {
 
     /// The stream leads to the server: directly, or through the proxy.
     private func reached() {
-        guard let tls = route.tls else { return arrived() }
+        guard let tls else { return arrived() }
         advance(to: .securing)
         stream?.startTLS(tls, host: route.host)
     }
@@ -161,9 +168,9 @@ final class Connector: ByteStreamOwner {
         }
         let text =
             switch stage {
-            case .resolving: "No address was found for \(route.nearHost)"
-            case .connecting: "\(route.nearEnd) didn't accept the connection (address \(address))"
-            case .tunnelling: "\(route.nearEnd) didn't answer the request for a tunnel to \(route.endpoint)"
+            case .resolving: "No address was found for \(route.firstHost)"
+            case .connecting: "\(route.firstEndpoint) didn't accept the connection (address \(address))"
+            case .tunnelling: "\(route.firstEndpoint) didn't answer the request for a tunnel to \(route.endpoint)"
             case .securing: "\(route.endpoint) didn't finish the TLS handshake"
             }
         fail(.timedOut(text, after: timeouts.stage))
@@ -184,6 +191,33 @@ final class Connector: ByteStreamOwner {
 
     private func setTimer(_ time: Duration) {
         timer.set(after: time) { [weak self] in self?.timedOut() }
+    }
+}
+
+/// What the connectors of a loop have in common.
+final class ConnectorResources: LoopService {
+    let certificates = TLSContexts()
+    private let loop: EventLoop
+    private var lookUps: [ConnectionKey: (AddressResolver.Resolution) -> Void] = [:]
+
+    init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// Has a name looked up elsewhere; `completion` is called on this thread.
+    func lookUp(
+        _ host: String, with resolve: AddressResolver.Resolve, completion: @escaping (AddressResolver.Resolution) -> Void
+    ) {
+        // A number of the loop's owner, which other loops had and may get: a response can come after its loop has ended.
+        let key = loop.owner.makeKey()
+        lookUps[key] = completion
+        resolve(host) { [owner = loop.owner] result in
+            owner.post { $0.service(ConnectorResources.self).lookUps.removeValue(forKey: key)?(result) }
+        }
+    }
+
+    func stop() {
+        lookUps = [:]
     }
 }
 

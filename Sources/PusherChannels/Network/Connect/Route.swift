@@ -1,51 +1,42 @@
 #if canImport(CLibwebsockets)
 
-/// The way to a server: its name, what stands in between, and how what is said is secured.
-struct Route {
-    /// What stands in between.
-    enum Way: Hashable {
-        /// Nothing.
+/// The way to a server: its name, what stands in between, and how what is said is secured. Connections of one route can stand in for
+/// each other.
+struct Route: Hashable {
+    /// What stands between this machine and the server.
+    enum Hop: Hashable {
         case direct
         /// A proxy that is asked for a tunnel.
         case tunnel(HTTPProxy)
-        /// A proxy that makes the requests itself: what it is told is all there is.
-        case relay(HTTPProxy)
+        /// A proxy that forwards requests: what it is told is all there is.
+        case forward(HTTPProxy)
     }
 
     let host: String
     let port: Int
-    let way: Way
+    let hop: Hop
     /// Nil for no TLS.
-    let tls: TLSContext?
+    let tls: TLSConfiguration?
 
-    init(host: String, port: Int, way: Way, tls: TLSContext?) {
-        self.host = host
-        self.port = port
-        self.way = way
-        self.tls = tls
-    }
-
-    /// A way through a tunnel if there is a proxy.
-    init(host: String, port: Int, proxy: HTTPProxy?, tls: TLSContext?) {
-        self.init(host: host, port: port, way: proxy.map { .tunnel($0) } ?? .direct, tls: tls)
+    /// The proxy that forwards requests, if there is one.
+    var forwardingProxy: HTTPProxy? {
+        if case .forward(let proxy) = hop { proxy } else { nil }
     }
 
     private var proxy: HTTPProxy? {
-        switch way {
+        switch hop {
         case .direct: nil
-        case .tunnel(let proxy), .relay(let proxy): proxy
+        case .tunnel(let proxy), .forward(let proxy): proxy
         }
     }
 
     /// The server, for messages.
     var endpoint: String { endpointName(host: host, port: port) }
 
-    /// Whom to connect to.
-    var nearHost: String { proxy?.host ?? host }
-    var nearPort: Int { proxy?.port ?? port }
-
-    /// Whom to connect to, for messages.
-    var nearEnd: String { proxy.map { "Proxy \($0)" } ?? endpoint }
+    // Whom to connect to, by name, by port, and for messages.
+    var firstHost: String { proxy?.host ?? host }
+    var firstPort: Int { proxy?.port ?? port }
+    var firstEndpoint: String { proxy.map { "Proxy \($0)" } ?? endpoint }
 
     /// Names it for the queue: two ways to one host don't hold each other up.
     var name: String { proxy.map { "\(endpoint) \($0)" } ?? endpoint }

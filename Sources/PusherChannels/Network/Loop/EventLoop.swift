@@ -2,56 +2,67 @@
 import CLibwebsockets
 import Glibc
 
-/// Names one stream of a loop.
-typealias StreamNumber = UInt
+/// Hears what happens to a socket that a loop watches.
+protocol SocketHandler: AnyObject {
+    /// The socket can be read or written, or its connection is gone.
+    func socketReady(_ events: SocketEvents)
 
-/// What a loop's thread works with. Confined to that thread: it isn't `Sendable`, and only commands get to see it.
+    /// The loop ends: the socket is to be closed.
+    func cut()
+}
+
+/// A part of the network that lives on a loop's thread, made there when it is first needed.
+protocol LoopService: AnyObject {
+    init(loop: EventLoop)
+
+    /// Ends at once all that it serves, with a report to everybody concerned.
+    func stop()
+}
+
+/// Sockets, timers and deferred work of one thread. Confined to that thread: it isn't `Sendable`, and only commands get to see it.
 final class EventLoop {
-    let loop: NetworkLoop
-    let timers = LoopTimers()
-    let certificates = TLSContexts()
-    var openings = ConnectLimiter()
-    let http = HTTPClient()
-    /// What one read brings at most: the more messages in a turn, the fewer delegate calls. One serves all streams: whoever
+    /// The way to this loop from other threads.
+    let owner: NetworkLoop
+    let environment: NetworkEnvironment
+    let timers: LoopTimers
+    /// What one read brings at most: the more messages in a turn, the fewer delegate calls. One serves all sockets: whoever
     /// hears of bytes is done with them when it returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-    private(set) var turns = ReadingTurns(at: LiveScheduler.now)
+    /// The time when the sockets were last asked what they have to tell.
+    private(set) var turnTime: Instant
     /// Why nothing can be served; nil if all is well.
     private(set) var failure: WebSocketFailure?
-    private var sockets: SocketPoller?
+    private var poller: SocketPoller?
     private var libwebsockets: LibwebsocketsContext?
-    /// The connections that can be commanded: those that haven't reported their end.
-    private var connections: [ConnectionKey: WebSocketConnection] = [:]
-    private var streams: [StreamNumber: SocketStream] = [:]
-    private var lastNumber: StreamNumber = 0
-    private var lookups: [ConnectionKey: (AddressResolver.Answer) -> Void] = [:]
+    private var services: [ObjectIdentifier: any LoopService] = [:]
+    private var handlers: [SocketNumber: any SocketHandler] = [:]
+    private var lastNumber: SocketNumber = 0
+    private var deferred: [() -> Void] = []
 
-    // What is to be done once libwebsockets and the commands are through.
-    private var unflushed: [WebSocketConnection] = []
-    private var unread: [SocketStream] = []
-    private var broken: [SocketStream] = []
+    /// Creates a loop that only tells everybody why it doesn't serve.
+    init(owner: NetworkLoop, failure: WebSocketFailure?) {
+        self.owner = owner
+        self.failure = failure
+        environment = owner.environment
+        timers = LoopTimers(now: environment.now)
+        turnTime = environment.now()
+    }
 
-    /// One that serves, if it can get what that takes.
-    init(loop: NetworkLoop) {
-        self.loop = loop
+    /// Creates a loop that serves, if it can get what that takes.
+    convenience init(owner: NetworkLoop) {
+        self.init(owner: owner, failure: nil)
         do throws(SystemError) {
-            let sockets = try SocketPoller()
-            let libwebsockets = LibwebsocketsContext(for: self, watching: sockets.descriptor)
+            let poller = try SocketPoller()
+            let libwebsockets = LibwebsocketsContext(for: self, watching: poller.descriptor)
             if libwebsockets.context == nil {
                 failure = .noLoop("libwebsockets is short of descriptors or memory")
             } else {
-                (self.sockets, self.libwebsockets) = (sockets, libwebsockets)
+                (self.poller, self.libwebsockets) = (poller, libwebsockets)
             }
         } catch {
             failure = .noLoop(error.text)
         }
-    }
-
-    /// One that only tells everybody why it doesn't.
-    init(loop: NetworkLoop, failure: WebSocketFailure) {
-        self.loop = loop
-        self.failure = failure
     }
 
     deinit {
@@ -59,88 +70,51 @@ final class EventLoop {
     }
 
     /// What ends ``wait(_:)``; nil if nothing is served.
-    var wakeUp: WakeUp? { sockets?.wakeUp }
+    var wakeUp: WakeUp? { poller?.wakeUp }
 
-    // MARK: Connections
+    // MARK: Services
 
-    func connection(_ key: ConnectionKey) -> WebSocketConnection? { connections[key] }
-
-    func open(
-        _ request: WebSocketRequest, key: ConnectionKey, report: ConnectionReport, resolve: @escaping AddressResolver.Resolve
-    ) {
-        let connection = WebSocketConnection(service: self, key: key, report: report)
-        connections[key] = connection
-        connection.open(request, resolve: resolve)
+    /// The service of a type.
+    func service<Service: LoopService>(_ type: Service.Type = Service.self) -> Service {
+        if let service = services[ObjectIdentifier(type)] as? Service { return service }
+        let service = Service(loop: self)
+        services[ObjectIdentifier(type)] = service
+        return service
     }
 
-    /// Forgets a connection that has reported its end; its stream may live on for the closing handshake.
-    func forget(_ key: ConnectionKey) {
-        connections[key] = nil
-    }
-
-    /// Ends all that is left, and lets go of what refers to it: much of that refers to the service.
+    /// Ends all that is left, and lets go of what refers to it: much of that refers to the loop.
     func stop() {
-        for connection in connections.values { connection.stop() }
-        http.stop()
-        for stream in streams.values { stream.cut() }
-        (libwebsockets, sockets) = (nil, nil)
-        openings = ConnectLimiter()
-        lookups = [:]
-        (unflushed, unread, broken) = ([], [], [])
+        for service in services.values { service.stop() }
+        for handler in handlers.values { handler.cut() }
+        (libwebsockets, poller) = (nil, nil)
+        services = [:]
+        deferred = []
     }
 
-    /// Has a name looked up elsewhere; `completion` is called on this thread.
-    func lookUp(
-        _ host: String, with resolve: AddressResolver.Resolve, completion: @escaping (AddressResolver.Answer) -> Void
-    ) {
-        // A number of the loop, which other services had and may get: an answer can come after its service has ended.
-        let key = loop.makeKey()
-        lookups[key] = completion
-        resolve(host) { [loop] answer in
-            loop.post { $0.lookups.removeValue(forKey: key)?(answer) }
-        }
-    }
+    // MARK: Sockets
 
-    // MARK: Streams
-
-    /// Has a stream told what happens to its socket. Its number is no other's: what is told of one that is gone reaches nobody.
-    func add(
-        _ stream: SocketStream, with socket: TCPSocket, for events: SocketEvents
-    ) throws(SystemError) -> StreamNumber {
+    /// Begins to tell a handler what happens to a socket. Its number is no other's: what is told of one that is gone reaches nobody.
+    func watch(_ socket: Int32, for events: SocketEvents, _ handler: any SocketHandler) throws(SystemError) -> SocketNumber {
         lastNumber += 1
-        guard let sockets else { throw SystemError(number: EBADF) }
-        try sockets.add(socket.descriptor, as: lastNumber, for: events)
-        streams[lastNumber] = stream
+        guard let poller else { throw SystemError(number: EBADF) }
+        try poller.add(socket, as: lastNumber, for: events)
+        handlers[lastNumber] = handler
         return lastNumber
     }
 
-    func change(_ number: StreamNumber, with socket: TCPSocket, for events: SocketEvents) {
-        sockets?.change(socket.descriptor, as: number, for: events)
+    func change(_ number: SocketNumber, _ socket: Int32, for events: SocketEvents) {
+        poller?.change(socket, as: number, for: events)
     }
 
-    func remove(_ number: StreamNumber, with socket: TCPSocket) {
-        sockets?.remove(socket.descriptor)
-        streams[number] = nil
+    func unwatch(_ number: SocketNumber, _ socket: Int32) {
+        poller?.remove(socket)
+        handlers[number] = nil
     }
 
-    /// How old a turn may be that tells which sockets have nothing to read.
-    private static let oldestTurn = Duration.milliseconds(50)
-
-    /// Tells the streams what happened to their sockets.
+    /// Tells the handlers what happened to their sockets.
     func serveSockets() {
-        let before = turns.lastComplete.time
-        takeTurn { $0.happened($1) }
-        // On a connection on which something comes now and then, each turn is one in which it has something to tell. Now nothing
-        // is read: who was told something may have asked for a pause.
-        if turns.current.time - before > Self.oldestTurn { takeTurn { $0.waits($1) } }
-    }
-
-    private func takeTurn(_ body: (SocketStream, SocketEvents) -> Void) {
-        turns.begin(at: LiveScheduler.now)
-        let isComplete = sockets?.forEachReady { number, events in
-            if let stream = streams[number] { body(stream, events) }
-        }
-        turns.end(isComplete: isComplete ?? false)
+        turnTime = environment.now()
+        poller?.forEachReady { number, events in handlers[number]?.socketReady(events) }
     }
 
     // MARK: Turns
@@ -154,31 +128,23 @@ final class EventLoop {
     }
 
     func wait(_ wait: Wait) {
-        guard let sockets, let context = libwebsockets?.context else { return }
-        timers.arm(in: context, wakingUp: sockets.wakeUp)
+        guard let poller, let context = libwebsockets?.context else { return }
+        timers.arm(in: context, wakingUp: poller.wakeUp)
         lws_service(context, wait == .notAtAll ? -1 : 0)
     }
 
-    func flushLater(_ connection: WebSocketConnection) { unflushed.append(connection) }
-
-    func readAgain(_ stream: SocketStream) { unread.append(stream) }
-
-    func drainLater(_ stream: SocketStream) { broken.append(stream) }
-
-    /// Does what was put off; whether there is more to do at once.
-    func settle() -> Bool {
-        for begin in openings.takeTurns() { begin() }
-        for connection in take(&unflushed) { connection.flush() }
-        for stream in take(&unread) { stream.readable() }
-        for stream in take(&broken) { stream.drain() }
-        timers.runDue()
-        return !(openings.isEmpty && unflushed.isEmpty && unread.isEmpty && broken.isEmpty)
+    /// Defers work until the sockets and commands of this turn are through.
+    func later(_ work: @escaping () -> Void) {
+        deferred.append(work)
     }
 
-    private func take<Element>(_ list: inout [Element]) -> [Element] {
-        guard !list.isEmpty else { return [] }
-        defer { list = [] }
-        return list
+    /// Does what was deferred and is due; returns whether there is more to do at once.
+    func settle() -> Bool {
+        let work = deferred
+        deferred.removeAll(keepingCapacity: true)
+        for action in work { action() }
+        timers.runDue()
+        return !deferred.isEmpty
     }
 }
 

@@ -10,18 +10,25 @@ final class LibwebsocketsContext {
     private let protocols = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)
     private let name = strdup("pusher")
 
-    /// Makes one that tells a service when a descriptor can be read, and owns that.
-    init(for service: EventLoop, watching descriptor: Int32) {
+    /// Creates a context that tells a loop when a descriptor can be read, and owns that.
+    init(for loop: EventLoop, watching descriptor: Int32) {
         protocols.initialize(repeating: lws_protocols(), count: 2)
         protocols[0].name = UnsafePointer(name)
-        protocols[0].callback = libwebsocketsCallback
+        // Called for everything that happens, on the loop's thread; one thing matters here.
+        protocols[0].callback = { wsi, reason, _, _, _ in
+            guard reason == LWS_CALLBACK_RAW_RX_FILE, let wsi, let pointer = lws_context_user(lws_get_context(wsi)) else {
+                return 0
+            }
+            Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue().serveSockets()
+            return 0
+        }
         Self.quieten()
         var info = lws_context_creation_info()
         info.port = CONTEXT_PORT_NO_LISTEN
         info.options = UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
         info.protocols = UnsafePointer(protocols)
         info.vhost_name = UnsafePointer(name)
-        info.user = Unmanaged.passUnretained(service).toOpaque()
+        info.user = Unmanaged.passUnretained(loop).toOpaque()
         // This one and its own; otherwise as many as the process may open, which some containers set to a thousand million.
         info.fd_limit_per_thread = 8
         guard let context = Self.create(info) else {

@@ -10,7 +10,10 @@ final class LoopTimers {
     /// libwebsockets keeps its address.
     private let alarm = UnsafeMutablePointer<clws_alarm>.allocate(capacity: 1)
 
-    init() {
+    private let now: () -> Instant
+
+    init(now: @escaping () -> Instant) {
+        self.now = now
         alarm.initialize(to: clws_alarm())
     }
 
@@ -21,7 +24,7 @@ final class LoopTimers {
     func makeTimer() -> LoopTimer { LoopTimer(timers: self) }
 
     fileprivate func set(after delay: Duration, _ action: @escaping () -> Void) -> Actions.Number {
-        actions.add(action, at: LiveScheduler.now + delay)
+        actions.add(action, at: now() + delay)
     }
 
     fileprivate func cancel(_ number: Actions.Number) {
@@ -32,14 +35,14 @@ final class LoopTimers {
     /// Runs what is due.
     func runDue() {
         guard actions.nextDeadline() != nil else { return }
-        let now = LiveScheduler.now
-        while let action = actions.takeDue(at: now) { action() }
+        let time = now()
+        while let action = actions.takeDue(at: time) { action() }
     }
 
     /// Has libwebsockets return to the loop in time for the next timer, by waking it up.
     func arm(in context: OpaquePointer, wakingUp wakeUp: WakeUp) {
         guard let next = actions.nextDeadline() else { return clws_stop_alarm(alarm) }
-        let wait = max(.zero, next - LiveScheduler.now).components
+        let wait = max(.zero, next - now()).components
         // A microsecond more, lest it rings too early by what was rounded off.
         let microseconds = min(wait.seconds, 86_400) * 1_000_000 + wait.attoseconds / 1_000_000_000_000 + 1
         clws_set_alarm(alarm, context, wakeUp.descriptor, microseconds)

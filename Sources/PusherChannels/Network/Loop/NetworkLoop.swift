@@ -27,18 +27,16 @@ public final class NetworkLoop: Sendable {
         var stopping: [CheckedContinuation<Void, Never>] = []
     }
 
-    let timeouts: ConnectTimeouts
-    private let startThread: SystemThread.Starter
+    let environment: NetworkEnvironment
     private let state = Locked(State())
 
     /// Creates a loop; its thread starts with the first connection.
     public convenience init() {
-        self.init(timeouts: ConnectTimeouts())
+        self.init(environment: NetworkEnvironment())
     }
 
-    init(timeouts: ConnectTimeouts, startThread: @escaping SystemThread.Starter = SystemThread.start) {
-        self.timeouts = timeouts
-        self.startThread = startThread
+    init(environment: NetworkEnvironment) {
+        self.environment = environment
     }
 
     /// Ends all connections and requests at once, each with a report, and the thread; returns when it has ended.
@@ -89,9 +87,9 @@ public final class NetworkLoop: Sendable {
         var goesOn: Bool
         repeat {
             do throws(SystemError) {
-                return try startThread("pusher-lws") { self.run() }
+                return try environment.startThread("pusher-lws") { self.run() }
             } catch {
-                goesOn = serve { EventLoop(loop: self, failure: .noLoop(error.text)) }
+                goesOn = serve { EventLoop(owner: self, failure: .noLoop(error.text)) }
             }
         } while goesOn
     }
@@ -116,40 +114,40 @@ public final class NetworkLoop: Sendable {
     // MARK: The thread
 
     private func run() {
-        while serve({ EventLoop(loop: self) }) {}
+        while serve({ EventLoop(owner: self) }) {}
     }
 
     /// Serves until somebody wants it to stop; whether there is more to do.
-    private func serve(_ makeService: () -> EventLoop) -> Bool {
-        let waiting = serveUntilEnd(makeService)
-        // Decided first, and the service is gone: who waited for the end must find it.
+    private func serve(_ makeLoop: () -> EventLoop) -> Bool {
+        let waiting = serveUntilEnd(makeLoop)
+        // Decided first, and the event loop is gone: who waited for the end must find it.
         let goesOn = isNeeded()
         waiting.forEach { $0.resume() }
         return goesOn
     }
 
     /// Serves until somebody wants it to stop, and gives back who that was; if it can't, until everybody was told so.
-    private func serveUntilEnd(_ makeService: () -> EventLoop) -> [CheckedContinuation<Void, Never>] {
-        let service = makeService()
-        state.withLock { $0.wakeUp = service.wakeUp }
+    private func serveUntilEnd(_ makeLoop: () -> EventLoop) -> [CheckedContinuation<Void, Never>] {
+        let loop = makeLoop()
+        state.withLock { $0.wakeUp = loop.wakeUp }
         while true {
             // Commands first: what was posted before the wake-up was published woke nobody.
-            runCommands(on: service)
-            let hasMore = service.settle()
-            if let waiting = waitingForEnd(of: service) {
-                service.stop()
+            runCommands(on: loop)
+            let hasMore = loop.settle()
+            if let waiting = waitingForEnd(of: loop) {
+                loop.stop()
                 return waiting
             }
-            service.wait(hasMore ? .notAtAll : .untilNext)
+            loop.wait(hasMore ? .notAtAll : .untilNext)
         }
     }
 
     /// Who wanted it to stop, when it is to: not before the commands that were posted before that. One that can't serve stops as soon as
     /// those were told so who were there: who asks later asks for another try.
-    private func waitingForEnd(of service: EventLoop) -> [CheckedContinuation<Void, Never>]? {
+    private func waitingForEnd(of loop: EventLoop) -> [CheckedContinuation<Void, Never>]? {
         state.withLock { state in
             let isDone = state.commands.isEmpty
-            guard service.failure != nil || (isDone && !state.stopping.isEmpty) else { return nil }
+            guard loop.failure != nil || (isDone && !state.stopping.isEmpty) else { return nil }
             state.wakeUp = nil
             guard isDone else { return [] }
             defer { state.stopping = [] }
@@ -166,7 +164,7 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    private func runCommands(on service: EventLoop) {
+    private func runCommands(on loop: EventLoop) {
         let commands = state.withLock { state in
             defer {
                 state.commands = []
@@ -175,7 +173,7 @@ public final class NetworkLoop: Sendable {
             return state.commands
         }
         for command in commands {
-            command(service)
+            command(loop)
         }
     }
 }

@@ -2,6 +2,9 @@
 import CLibwebsockets
 import Glibc
 
+/// Names one socket of a loop.
+typealias SocketNumber = UInt
+
 /// What can be done with a socket.
 struct SocketEvents: OptionSet {
     let rawValue: UInt32
@@ -33,8 +36,8 @@ final class SocketPoller {
     /// How many sockets have their turn before commands and timers have theirs.
     private var ready = [epoll_event](repeating: epoll_event(), count: 256)
 
-    /// No stream has it.
-    private static let wakeUpNumber: StreamNumber = 0
+    /// No socket has it.
+    private static let wakeUpNumber: SocketNumber = 0
 
     init() throws(SystemError) {
         let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -59,7 +62,7 @@ final class SocketPoller {
     }
 
     /// Begins to watch a socket.
-    func add(_ socket: Int32, as number: StreamNumber, for events: SocketEvents) throws(SystemError) {
+    func add(_ socket: Int32, as number: SocketNumber, for events: SocketEvents) throws(SystemError) {
         guard control(EPOLL_CTL_ADD, socket, number, events) == 0 else { throw .last }
     }
 
@@ -69,15 +72,15 @@ final class SocketPoller {
     }
 
     /// Changes what a socket is watched for.
-    func change(_ socket: Int32, as number: StreamNumber, for events: SocketEvents) {
+    func change(_ socket: Int32, as number: SocketNumber, for events: SocketEvents) {
         _ = control(EPOLL_CTL_MOD, socket, number, events)
     }
 
-    /// Calls `body` with what happened, if anything did; whether that was all.
-    func forEachReady(_ body: (StreamNumber, SocketEvents) -> Void) -> Bool {
+    /// Calls `body` with what happened, if anything did.
+    func forEachReady(_ body: (SocketNumber, SocketEvents) -> Void) {
         let count = Int(epoll_wait(descriptor, &ready, Int32(ready.count), 0))
         for index in 0..<max(0, count) {
-            let number = StreamNumber(ready[index].data.u64)
+            let number = SocketNumber(ready[index].data.u64)
             if number == Self.wakeUpNumber {
                 var calls: eventfd_t = 0
                 eventfd_read(wakeUp.descriptor, &calls)
@@ -85,10 +88,9 @@ final class SocketPoller {
                 body(number, SocketEvents(rawValue: ready[index].events))
             }
         }
-        return count >= 0 && count < ready.count
     }
 
-    private func control(_ operation: Int32, _ socket: Int32, _ number: StreamNumber, _ events: SocketEvents) -> Int32 {
+    private func control(_ operation: Int32, _ socket: Int32, _ number: SocketNumber, _ events: SocketEvents) -> Int32 {
         var event = epoll_event()
         event.events = events.rawValue
         event.data.u64 = UInt64(number)

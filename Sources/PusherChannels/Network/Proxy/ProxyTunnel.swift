@@ -1,4 +1,4 @@
-/// Asks an HTTP proxy for a tunnel (`CONNECT`; RFC 9110, 9.3.6), and reads its answer.
+/// Asks an HTTP proxy for a tunnel (`CONNECT`; RFC 9110, 9.3.6), and reads its response.
 struct ProxyTunnel {
     private let proxy: HTTPProxy
     private let target: String
@@ -17,15 +17,15 @@ struct ProxyTunnel {
     /// Reads on; whether the tunnel is there.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(WebSocketFailure) -> Bool {
         var cursor = ByteCursor(bytes)
-        let answer: ResponseHead?
+        let response: ResponseHead?
         do throws(ResponseHeadParser.Problem) {
-            answer = try reader.read(&cursor)
+            response = try reader.read(&cursor)
         } catch {
             throw violation(error.description)
         }
-        guard let answer else { return false }
-        guard (200..<300).contains(answer.status) else {
-            throw proxy.refusal(answer.status, to: "the request for a tunnel to \(target)")
+        guard let response else { return false }
+        guard (200..<300).contains(response.status) else {
+            throw proxy.refusal(response.status, to: "the request for a tunnel to \(target)")
         }
         // Whoever is behind the tunnel waits to be spoken to.
         guard cursor.remaining == 0 else { throw violation("it sends more than its answer") }

@@ -1,18 +1,20 @@
 #if canImport(CLibwebsockets)
 
-/// A WebSocket over libwebsockets: what ``DefaultTransport`` makes on Linux.
+/// A WebSocket over libwebsockets' event loop: what ``DefaultTransport`` makes on Linux.
 ///
 /// The sockets of a ``NetworkLoop`` share its thread, on which the delegate is called; a delegate that blocks holds up all
 /// of them. It may call the socket from within its calls, and let the socket go. A socket that is let go closes its connection.
 public final class NetworkWebSocket: WebSocket {
-    /// Held apart from the socket so that a connection can report after the socket is gone, without keeping it alive.
-    let delegateBox = DelegateBox()
+    private struct State {
+        weak var delegate: (any WebSocketDelegate)?
+        /// The connection of the latest attempt.
+        var current: ConnectionKey?
+    }
 
     private let loop: NetworkLoop
-    /// The connection of the latest attempt. Commands are posted under this lock: that keeps them in the order of the calls.
-    private let current = Locked<ConnectionKey?>(nil)
-
     private let resolve: AddressResolver.Resolve
+    /// Commands are posted under this lock: that keeps them in the order of the calls.
+    private let state = Locked(State())
 
     /// Creates a socket; it does nothing before ``open(_:attempt:)``.
     public convenience init(loop: NetworkLoop = .shared) {
@@ -25,29 +27,32 @@ public final class NetworkWebSocket: WebSocket {
     }
 
     deinit {
-        guard let key = current.withLock({ $0 }) else { return }
-        loop.post { $0.connection(key)?.abandon() }
+        command { $0.abandon() }
     }
 
-    /// Who hears of this socket; held weakly.
+    /// The object that hears of this socket; held weakly.
     public var delegate: (any WebSocketDelegate)? {
-        get { delegateBox.delegate }
+        get { state.withLock { $0.delegate } }
         set {
-            delegateBox.delegate = newValue
-            command { $0.delegateChanged() }
+            state.withLock { $0.delegate = newValue }
+            command { [weak newValue] in $0.setDelegate(newValue) }
         }
     }
 
     /// Starts connecting; tries the addresses of the host in turn. An earlier attempt that is still open is closed with 1000.
     public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
-        let isFirst = current.withLock { current in
+        // Kept until the lock is open: with the last reference to it a user's object may end.
+        let delegate = delegate
+        let isFirst = state.withLock { state in
             let key = loop.makeKey()
-            let previous = current
-            current = key
-            return loop.enqueue { [resolve, delegateBox] service in
-                if let previous { service.connection(previous)?.abandon() }
-                let report = ConnectionReport(box: delegateBox, attempt: attempt)
-                service.open(request, key: key, report: report, resolve: resolve)
+            let previous = state.current
+            state.current = key
+            return loop.enqueue { [resolve, weak delegate] loop in
+                let connections = loop.service(WebSocketConnections.self)
+                if let previous { connections[previous]?.abandon() }
+                let connection = WebSocketConnection(
+                    request, attempt: attempt, key: key, delegate: delegate, resolve: resolve, loop: loop)
+                connections.open(connection, key: key)
             }
         }
         // With nothing locked: where there can't be a loop, the delegate hears of it now.
@@ -77,10 +82,10 @@ public final class NetworkWebSocket: WebSocket {
     }
 
     private func command(_ body: @escaping @Sendable (WebSocketConnection) -> Void) {
-        current.withLock { current in
-            guard let key = current else { return }
-            loop.post { service in
-                if let connection = service.connection(key) { body(connection) }
+        state.withLock { state in
+            guard let key = state.current else { return }
+            loop.post { loop in
+                if let connection = loop.service(WebSocketConnections.self)[key] { body(connection) }
             }
         }
     }

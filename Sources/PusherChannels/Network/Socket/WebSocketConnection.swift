@@ -1,155 +1,335 @@
 #if canImport(CLibwebsockets)
 
-/// One attempt, from its `open` to its one report of the end. Lives on the loop's thread.
-final class WebSocketConnection {
+/// One attempt of a socket, from its `open` to its one report of the end. Lives on the loop's thread.
+///
+/// The one owner of what it takes in turn: a place in the queue, a connector, a stream.
+final class WebSocketConnection: ByteStreamOwner {
     private enum Phase {
         case waiting
-        case opening(WebSocketHandshake)
-        case open(OpenConnection)
+        case connecting(Connector)
+        case upgrading(ByteStream, UpgradeExchange)
+        /// Also when the end is reported: the closing handshake may go on.
+        case open(ByteStream)
         case ended
     }
 
-    private let service: EventLoop
-    private let key: ConnectionKey
-    private let report: ConnectionReport
-    private var phase = Phase.waiting
-    private var isReading = true
-    /// Where it queues for its turn, or holds one of the places.
-    private var endpoint: String?
+    /// Larger messages take longer to read than the 50 ms that others may have to wait, however they are made.
+    static let largeSize = 1 << 20
 
-    init(service: EventLoop, key: ConnectionKey, report: ConnectionReport) {
-        self.service = service
+    private let loop: EventLoop
+    private let key: ConnectionKey
+    private let attempt: ConnectionAttempt
+    private let resolve: AddressResolver.Resolve
+    private let timer: LoopTimer
+    private var request: WebSocketRequest
+    private weak var delegate: (any WebSocketDelegate)?
+    private var phase = Phase.waiting
+    private var conversation: WebSocketConversation
+    /// Where it queues for its turn, or holds one of the places.
+    private var queue: String?
+    private var isReading = true
+    /// Whether large messages are being reported by another thread: until it is done nothing else is.
+    private var isHandingOver = false
+    /// What came and may not be read yet: with the upgrade's response, or while messages are handed over.
+    private var early: [UInt8] = []
+    /// The end, which came while messages are handed over.
+    private var streamEnd: StreamEnd?
+    /// How long what was read last may have lain unread.
+    private var age = Duration.zero
+
+    init(
+        _ request: WebSocketRequest, attempt: ConnectionAttempt, key: ConnectionKey, delegate: (any WebSocketDelegate)?,
+        resolve: @escaping AddressResolver.Resolve, loop: EventLoop
+    ) {
+        self.request = request
+        self.attempt = attempt
         self.key = key
-        self.report = report
+        self.delegate = delegate
+        self.resolve = resolve
+        self.loop = loop
+        timer = loop.timers.makeTimer()
+        let (timeouts, random) = (loop.environment.timeouts, loop.environment.random)
+        conversation = WebSocketConversation(
+            maximumSize: request.maximumMessageSize, closeTimeout: timeouts.closing,
+            makeKey: { UInt32(truncatingIfNeeded: random()) })
     }
+
+    private var registry: WebSocketConnections { loop.service() }
 
     // MARK: Opening
 
-    func open(_ request: WebSocketRequest, resolve: @escaping AddressResolver.Resolve) {
-        if let failure = service.failure { return end(.failed(failure)) }
-        let opening: WebSocketHandshake
+    func open() {
+        if let failure = loop.failure { return fail(failure) }
+        let (upgrade, route): (UpgradeRequest, Route)
         do throws(WebSocketFailure) {
-            opening = try WebSocketHandshake(request, service: service)
+            upgrade = try UpgradeRequest(request)
+            route = Route(
+                host: request.host, port: request.port, hop: try request.effectiveProxy.map { .tunnel($0) } ?? .direct,
+                tls: request.secure ? request.tls : nil)
         } catch {
-            return end(.failed(error))
+            return fail(error)
         }
-        let endpoint = opening.route.name
-        self.endpoint = endpoint
-        service.openings.enter(key, to: endpoint) { [weak self] in
-            guard let self, case .waiting = phase else { return }
-            phase = .opening(opening)
-            opening.start(resolve: resolve) { [weak self] in self?.opened($0, request, resolve: resolve) }
+        queue = route.name
+        registry.enter(key, to: route.name) { [weak self] in self?.connect(route, upgrade) }
+    }
+
+    private func connect(_ route: Route, _ upgrade: UpgradeRequest) {
+        guard case .waiting = phase else { return }
+        let connector = Connector(route, loop: loop)
+        phase = .connecting(connector)
+        connector.start(resolve: resolve) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let stream): self.upgrade(stream, upgrade)
+            case .failure(let failure): fail(failure)
+            }
         }
     }
 
-    private func opened(
-        _ result: WebSocketHandshake.Result, _ request: WebSocketRequest, resolve: @escaping AddressResolver.Resolve
-    ) {
+    private func upgrade(_ stream: ByteStream, _ upgrade: UpgradeRequest) {
+        stream.owner = self
+        let random = loop.environment.random
+        phase = .upgrading(stream, UpgradeExchange(request, as: upgrade, nonce: (random(), random())))
+        let limit = loop.environment.timeouts.stage
+        timer.set(after: limit) { [weak self] in
+            self?.fail(.timedOut("\(upgrade.endpoint) didn't answer the WebSocket upgrade", after: limit))
+        }
+        streamWritable()
+    }
+
+    private func readResponse(_ bytes: UnsafeRawBufferPointer, on stream: ByteStream, _ exchange: inout UpgradeExchange) {
+        var cursor = ByteCursor(bytes)
+        do throws(WebSocketFailure) {
+            switch try exchange.read(&cursor) {
+            case nil: phase = .upgrading(stream, exchange)
+            case .upgraded: opened(stream, early: Array(cursor.take(upTo: cursor.remaining)))
+            case .redirected(let next):
+                leave()
+                request = next
+                open()
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    func opened(_ stream: ByteStream, early bytes: [UInt8]) {
+        timer.cancel()
         leaveQueue()
-        switch result {
-        case .open(let stream, let early):
-            let connection = OpenConnection(
-                stream: stream, maximumSize: request.maximumMessageSize, report: report,
-                timer: service.timers.makeTimer(), ended: { [weak self] in self?.ended() },
-                handOver: { [loop = service.loop, key] work in
-                    LargeMessages.perform {
-                        work()
-                        loop.post { $0.connection(key)?.handedOver() }
-                    }
-                })
-            phase = .open(connection)
-            report.opened()
-            if !isReading { connection.setReading(false) }
-            connection.receive(early: early)
-        case .redirected(let request):
-            phase = .waiting
-            open(request, resolve: resolve)
-        case .failed(let failure):
-            end(.failed(failure))
-        }
-    }
-
-    private func leaveQueue() {
-        guard let endpoint else { return }
-        self.endpoint = nil
-        service.openings.leave(key, to: endpoint)
+        phase = .open(stream)
+        delegate?.webSocketDidOpen(attempt: attempt)
+        receive(early: bytes)
     }
 
     // MARK: Commands
 
     func send(_ text: String) {
-        guard case .open(let connection) = phase else { return }
-        connection.send(text)
-        service.flushLater(self)
+        guard case .open = phase else { return }
+        conversation.send(text)
+        loop.later { self.flush() }
     }
 
     func sendUnlessBusy(_ text: String) {
-        guard case .open(let connection) = phase else { return }
-        connection.sendUnlessBusy(text)
-        service.flushLater(self)
+        guard case .open = phase else { return }
+        conversation.sendUnlessBusy(text)
+        loop.later { self.flush() }
     }
 
-    func delegateChanged() {
-        report.delegateChanged()
-    }
-
-    /// Large messages were read elsewhere.
-    func handedOver() {
-        if case .open(let connection) = phase { connection.handedOver() }
-    }
-
-    /// Has what was sent since go out together.
-    func flush() {
-        if case .open(let connection) = phase { connection.flush() }
+    func setDelegate(_ delegate: (any WebSocketDelegate)?) {
+        self.delegate = delegate
     }
 
     func setReading(_ reading: Bool) {
         isReading = reading
-        if case .open(let connection) = phase { connection.setReading(reading) }
+        readIfAllowed()
     }
 
     func close(code: UInt16, reason: String) {
-        switch phase {
-        case .waiting, .opening: cancel("Closed before it was open")
-        case .open(let connection): connection.close(code: code, reason: reason)
-        case .ended: break
-        }
+        guard case .open = phase else { return cancel("Closed before it was open") }
+        conversation.close(code: code, reason: reason)
+        // The peer's close frame may stand behind what nobody wanted to read.
+        setReading(true)
+        flush()
     }
 
     /// Closes for an owner that doesn't wait: reports at once, and leaves the closing handshake to itself.
     func abandon() {
-        switch phase {
-        case .waiting, .opening: cancel("Closed before it was open")
-        case .open(let connection): connection.abandon()
-        case .ended: break
-        }
+        guard case .open = phase else { return cancel("Closed before it was open") }
+        conversation.abandon()
+        setReading(true)
+        flush()
     }
 
     /// Ends at once, because the loop does.
     func stop() {
+        let message = "The loop was shut down"
+        guard case .open = phase else { return cancel(message) }
+        conversation.cut(WebSocketFailure(.cancelled, message))
+        if isHandingOver, let closure = conversation.takeClosure() {
+            // Nobody will be there to say that the messages are read.
+            loop.environment.performElsewhere { [weak delegate, attempt] in delegate?.webSocketDidClose(closure, attempt: attempt)
+            }
+            registry.forget(key)
+        }
+        flush()
+    }
+
+    // MARK: The stream
+
+    func streamWritable() {
         switch phase {
-        case .waiting, .opening: cancel("The loop was shut down")
-        case .open(let connection): connection.stop(WebSocketFailure(.cancelled, "The loop was shut down"))
-        case .ended: break
+        case .upgrading(let stream, var exchange):
+            exchange.write { stream.write($0) }
+            phase = .upgrading(stream, exchange)
+        case .open: flush()
+        case .waiting, .connecting, .ended: break
         }
     }
 
-    // MARK: Ending
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration) {
+        if case .upgrading(let stream, var exchange) = phase { return readResponse(bytes, on: stream, &exchange) }
+        if isHandingOver { return early.append(contentsOf: bytes) }
+        if !early.isEmpty { receiveEarly() }
+        self.age = age
+        conversation.receive(bytes)
+        flush()
+    }
+
+    func streamEnded(_ end: StreamEnd) {
+        guard case .open = phase else { return upgradeEnded(end) }
+        if isHandingOver {
+            streamEnd = end
+            return
+        }
+        // A close frame among it may tell why.
+        if !early.isEmpty { receiveEarly() }
+        conversation.streamEnded(because: end.explanation)
+        flush()
+    }
+
+    private func upgradeEnded(_ end: StreamEnd) {
+        let endpoint = endpointName(host: request.host, port: request.port)
+        // With TLS 1.3 a server refuses a client's certificate only after the handshake.
+        if case .untrusted(let diagnosis) = end { return fail(diagnosis.failure(endpoint: endpoint)) }
+        let text = "\(endpoint) hung up before it answered the WebSocket upgrade\(end.explanation)"
+        fail(WebSocketFailure(.connectionLost, text))
+    }
+
+    // MARK: Reading
+
+    /// Reads what came before there was a connection to read it.
+    func receive(early bytes: [UInt8]) {
+        early = bytes
+        readIfAllowed()
+    }
+
+    private func readIfAllowed() {
+        guard case .open(let stream) = phase else { return }
+        let reads = isReading && !isHandingOver
+        stream.setReading(reads)
+        if reads, !early.isEmpty { receiveEarly() }
+    }
+
+    private func receiveEarly() {
+        let bytes = early
+        early = []
+        bytes.withUnsafeBytes { streamReceived($0, age: age) }
+    }
+
+    /// Has messages reported by another thread, as reading them takes long; reports of other connections don't wait for that.
+    private func handOver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
+        isHandingOver = true
+        stream.setReading(false)
+        let (copies, age) = (messages.copies, messages.age)
+        loop.environment.performElsewhere { [weak delegate, attempt, key, owner = loop.owner] in
+            MessageBatch.with(copies, age: age) { delegate?.webSocketDidReceive($0, attempt: attempt) }
+            owner.post { $0.service(WebSocketConnections.self)[key]?.handedOver() }
+        }
+    }
+
+    /// The other thread is done with the messages.
+    func handedOver() {
+        isHandingOver = false
+        flush()
+        readIfAllowed()
+        guard let end = streamEnd, !isHandingOver else { return }
+        streamEnd = nil
+        streamEnded(end)
+    }
+
+    // MARK: The conversation
+
+    /// Does what the conversation has come to.
+    func flush() {
+        guard case .open(let stream) = phase else { return }
+        conversation.write { stream.write($0) }
+        if !isHandingOver { report(from: stream) }
+        if let time = conversation.takeTimer() {
+            timer.set(after: time) { [weak self] in self?.timedOut() }
+        }
+        if conversation.stream == .closeNow {
+            timer.cancel()
+            stream.leave()
+        }
+    }
+
+    private func report(from stream: ByteStream) {
+        var heard = 0
+        conversation.takeMessages(age: age) { messages in
+            heard = messages.count
+            if messages.size > Self.largeSize {
+                handOver(messages, from: stream)
+            } else {
+                delegate?.webSocketDidReceive(messages, attempt: attempt)
+            }
+        }
+        guard !isHandingOver else { return }
+        if conversation.takeControlFrames(), heard == 0 {
+            delegate?.webSocketDidReceive(.controlFrames(age: age), attempt: attempt)
+        }
+        if let closure = conversation.takeClosure() {
+            registry.forget(key)
+            delegate?.webSocketDidClose(closure, attempt: attempt)
+        }
+    }
+
+    private func timedOut() {
+        conversation.timerFired()
+        flush()
+        // The peer had its time already.
+        if case .open(let stream) = phase, conversation.stream == .closeNow { stream.cut() }
+    }
+
+    // MARK: Ending before it is open
 
     private func cancel(_ message: String) {
-        if case .opening(let opening) = phase { opening.cancel() }
-        end(.failed(WebSocketFailure(.cancelled, message)))
+        fail(WebSocketFailure(.cancelled, message))
     }
 
-    private func end(_ closure: WebSocketClosure) {
-        ended()
-        leaveQueue()
-        report.closed(closure)
-    }
-
-    private func ended() {
+    private func fail(_ failure: WebSocketFailure) {
+        if case .ended = phase { return }
+        leave()
         phase = .ended
-        service.forget(key)
+        registry.forget(key)
+        delegate?.webSocketDidClose(.failed(failure), attempt: attempt)
+    }
+
+    /// Lets go of what was to become an open connection.
+    private func leave() {
+        timer.cancel()
+        switch phase {
+        case .connecting(let connector): connector.cancel()
+        case .upgrading(let stream, _): stream.cut()
+        case .waiting, .open, .ended: break
+        }
+        phase = .waiting
+        leaveQueue()
+    }
+
+    private func leaveQueue() {
+        guard let queue else { return }
+        self.queue = nil
+        registry.leave(key, to: queue)
     }
 }
 #endif

@@ -15,7 +15,7 @@ struct OpenSSLError: Equatable {
 }
 
 extension OpenSSLError {
-    /// The stream ended without a goodbye.
+    /// The stream ended without close_notify.
     static let unexpectedEnd = OpenSSLError(library: ERR_LIB_SSL, reason: SSL_R_UNEXPECTED_EOF_WHILE_READING)
 }
 

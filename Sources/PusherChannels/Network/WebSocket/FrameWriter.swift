@@ -18,7 +18,7 @@ struct FrameWriter {
         append(.ping, UnsafeRawBufferPointer(rebasing: payload.prefix(maximumControlPayload)), to: &output)
     }
 
-    /// Adds the answer to a ping (5.5.3): its payload.
+    /// Adds the pong for a ping (5.5.3): its payload.
     func append(pong payload: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         append(.pong, UnsafeRawBufferPointer(rebasing: payload.prefix(maximumControlPayload)), to: &output)
     }

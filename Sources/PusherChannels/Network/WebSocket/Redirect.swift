@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where an answer sends a client instead (RFC 9110, 15.4).
+/// Where a response sends a client instead (RFC 9110, 15.4).
 extension ResponseHead {
-    /// The request to make instead of `request`; nil if the answer names no place to go, or one that is less safe.
+    /// The request to make instead of `request`; nil if the response names no place to go, or one that is less safe.
     func redirect(of request: WebSocketRequest) -> WebSocketRequest? {
         guard [301, 302, 303, 307, 308].contains(status),
             let location = fields.first(where: { $0.name.lowercased() == "location" })?.value,

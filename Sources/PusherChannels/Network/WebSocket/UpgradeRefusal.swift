@@ -1,4 +1,4 @@
-/// Why an answer to the upgrade opens no WebSocket (RFC 6455, 4.1).
+/// The reason why a response to the upgrade opens no WebSocket (RFC 6455, 4.1).
 enum UpgradeRefusal: Error, Equatable, Sendable {
     /// Another status than 101.
     case status(Int)
@@ -6,7 +6,7 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
     case noUpgrade
     /// `Connection` doesn't name upgrade.
     case noConnectionUpgrade
-    /// `Sec-WebSocket-Accept` is missing or of another key: the answer of something that is no WebSocket server, or of a cache.
+    /// `Sec-WebSocket-Accept` is missing or of another key: the response of something that is no WebSocket server, or of a cache.
     case wrongAccept
     /// A field that announces a body.
     case body(String)

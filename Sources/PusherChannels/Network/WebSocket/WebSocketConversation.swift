@@ -28,19 +28,19 @@ struct WebSocketConversation: ~Copyable {
         case over
     }
 
-    /// How long the peer may take over its part of the end without anything moving.
-    static let closeTimeout = Duration.seconds(2)
     /// While more output than this waits, only the last ping is remembered (5.5.3): a peer that sends pings and doesn't read
     /// must not fill the memory.
-    private static let answerLimit = 1 << 16
+    private static let replyLimit = 1 << 16
     /// While more output than this waits, nothing is added: the peer doesn't read, and what waits must not fill the memory.
     private static let outputLimit = 16 << 20
 
+    /// How long the peer may take over its part of the end without anything moving.
+    private let closeTimeout: Duration
     private var reader: MessageReader
     private let writer: FrameWriter
     private var phase = Phase.open
     private var output = OutputBuffer()
-    private var unanswered: [UInt8]?
+    private var pendingPing: [UInt8]?
     /// The last message that gave way to other output.
     private var unsent: String?
     /// How much of the output there is up to the end of our close frame.
@@ -52,7 +52,8 @@ struct WebSocketConversation: ~Copyable {
     private var isReported = false
 
     /// Begins after the upgrade. Larger messages than `maximumSize` are refused; `makeKey` draws a mask for each frame.
-    init(maximumSize: Int, makeKey: @escaping () -> UInt32) {
+    init(maximumSize: Int, closeTimeout: Duration, makeKey: @escaping () -> UInt32) {
+        self.closeTimeout = closeTimeout
         reader = MessageReader(maximumSize: maximumSize)
         writer = FrameWriter(makeKey: makeKey)
     }
@@ -83,17 +84,17 @@ struct WebSocketConversation: ~Copyable {
     /// The same for a message of which only the last matters: while much waits, as with pings, it takes the place of the one before.
     mutating func sendUnlessBusy(_ text: String) {
         guard case .open = phase else { return }
-        if output.count > Self.answerLimit { unsent = text } else { send(text) }
+        if output.count > Self.replyLimit { unsent = text } else { send(text) }
     }
 
     /// The owner closes (7.1.2): after what it sent before, nothing after.
     mutating func close(code: UInt16, reason: String) {
         guard case .open = phase else { return }
-        answerLastPing()
+        sendPendingPong()
         writer.append(close: code, reason: reason, to: &output.bytes)
         unwrittenToClose = output.count
         phase = .closing(code: code, reason: reason)
-        timer = Self.closeTimeout
+        timer = closeTimeout
     }
 
     /// The owner closes and waits for nothing: reported at once, while the closing handshake goes on by itself.
@@ -102,10 +103,9 @@ struct WebSocketConversation: ~Copyable {
         if case .closing(let code, let reason) = phase { report(.closed(code: code, reason: reason)) }
     }
 
-    /// The stream ended, in whichever way (7.1.4); `reason` says more for a person.
-    mutating func streamEnded(because reason: String? = nil) {
-        let addition = reason.map { ": \($0)" } ?? ""
-        cut(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(addition)"))
+    /// The stream ended, in whichever way (7.1.4); `explanation` says more for a person, and begins with a colon.
+    mutating func streamEnded(because explanation: String = "") {
+        cut(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(explanation)"))
     }
 
     /// Nothing more is to be said or heard; an open connection failed like this.
@@ -138,10 +138,10 @@ struct WebSocketConversation: ~Copyable {
         output.write(body)
         let taken = before - output.count
         guard taken > 0 else { return }
-        if unanswered != nil || unsent != nil, output.count <= Self.answerLimit {
-            // Where all was taken nobody waits for room, and nobody would call this for the answer.
+        if pendingPing != nil || unsent != nil, output.count <= Self.replyLimit {
+            // Where all was taken nobody waits for room, and nobody would call this for the pong.
             let isAllWritten = !hasOutput
-            answerLastPing()
+            sendPendingPong()
             sendUnsent()
             if isAllWritten { output.write(body) }
         }
@@ -149,17 +149,19 @@ struct WebSocketConversation: ~Copyable {
         switch phase {
         case .open: break
         case .closing:
-            if unwrittenToClose > 0 { timer = Self.closeTimeout }
+            if unwrittenToClose > 0 { timer = closeTimeout }
             unwrittenToClose -= min(taken, unwrittenToClose)
-        case .parting: timer = Self.closeTimeout
-        case .over: timer = hasOutput ? Self.closeTimeout : nil
+        case .parting: timer = closeTimeout
+        case .over: timer = hasOutput ? closeTimeout : nil
         }
     }
 
     /// Calls `body` with the messages of the last read, if there are any, and takes their memory back.
-    mutating func takeMessages(_ body: (borrowing MessageBatch) -> Void) {
+    ///
+    /// `age` is how long they may have waited to be read.
+    mutating func takeMessages(age: Duration = .zero, _ body: (borrowing MessageBatch) -> Void) {
         if !messages.isEmpty {
-            messages.withUnsafeBufferPointer { body(MessageBatch($0)) }
+            messages.withUnsafeBufferPointer { body(MessageBatch($0, age: age)) }
             messages.removeAll(keepingCapacity: true)
         }
         reader.release()
@@ -206,7 +208,7 @@ struct WebSocketConversation: ~Copyable {
             if !isReported { messages.append((kind, bytes)) }
         case .ping(let payload):
             heardControlFrame = !isReported
-            answer(payload)
+            sendPong(for: payload)
         case .pong:
             heardControlFrame = !isReported
         case .close(let code, let reason):
@@ -215,9 +217,9 @@ struct WebSocketConversation: ~Copyable {
     }
 
     /// Also while the peer owes us its close frame (5.5.2): only data may not follow ours.
-    private mutating func answer(_ ping: UnsafeRawBufferPointer) {
-        if output.count > Self.answerLimit {
-            unanswered = Array(ping)
+    private mutating func sendPong(for ping: UnsafeRawBufferPointer) {
+        if output.count > Self.replyLimit {
+            pendingPing = Array(ping)
         } else {
             writer.append(pong: ping, to: &output.bytes)
         }
@@ -229,9 +231,9 @@ struct WebSocketConversation: ~Copyable {
         send(text)
     }
 
-    private mutating func answerLastPing() {
-        guard let ping = unanswered else { return }
-        unanswered = nil
+    private mutating func sendPendingPong() {
+        guard let ping = pendingPing else { return }
+        pendingPing = nil
         ping.withUnsafeBytes { writer.append(pong: $0, to: &output.bytes) }
     }
 
@@ -244,9 +246,9 @@ struct WebSocketConversation: ~Copyable {
             report(.closed(code: code, reason: String(decoding: reason, as: UTF8.self)))
         }
         phase = .parting
-        // After the peer's close frame no ping needs an answer (5.5.2).
-        unanswered = nil
-        timer = Self.closeTimeout
+        // After the peer's close frame no ping needs a pong (5.5.2).
+        pendingPing = nil
+        timer = closeTimeout
     }
 
     /// Fails the connection (7.1.7). To an owner that closed already it is closed.
@@ -261,8 +263,8 @@ struct WebSocketConversation: ~Copyable {
     private mutating func end(_ closure: WebSocketClosure) {
         report(closure)
         phase = .over
-        unanswered = nil
-        if hasOutput { timer = Self.closeTimeout }
+        pendingPing = nil
+        if hasOutput { timer = closeTimeout }
     }
 
     private mutating func report(_ closure: WebSocketClosure) {

@@ -19,8 +19,8 @@ import FoundationNetworking
         return request
     }
 
-    private func text(_ request: URLRequest, relayedBy proxy: HTTPProxy? = nil) throws -> String {
-        String(decoding: try HTTPRequest(request).bytes(relayedBy: proxy), as: UTF8.self)
+    private func text(_ request: URLRequest, forwardedBy proxy: HTTPProxy? = nil) throws -> String {
+        String(decoding: try HTTPRequest(request).bytes(forwardedBy: proxy), as: UTF8.self)
     }
 
     private func failure(_ request: URLRequest) throws -> HTTPFailure {
@@ -119,7 +119,7 @@ import FoundationNetworking
 
     @Test func aRelayGetsTheWholeAddressAndTheCredentials() throws {
         let proxy = HTTPProxy(host: "proxy.example", port: 3128, credentials: .init(user: "ann", password: "secret"))
-        let sent = try text(request("http://ann:own@example.com:8080/a?b", method: "POST", body: "x"), relayedBy: proxy)
+        let sent = try text(request("http://ann:own@example.com:8080/a?b", method: "POST", body: "x"), forwardedBy: proxy)
         #expect(
             sent == """
                 POST http://example.com:8080/a?b HTTP/1.1\r
@@ -137,7 +137,7 @@ import FoundationNetworking
     }
 
     @Test func aRelayWithoutCredentialsGetsNone() throws {
-        let sent = try text(request("http://[::1]"), relayedBy: HTTPProxy(host: "p", port: 1))
+        let sent = try text(request("http://[::1]"), forwardedBy: HTTPProxy(host: "p", port: 1))
         #expect(sent.hasPrefix("GET http://[::1]/ HTTP/1.1\r\nHost: [::1]\r\n"))
         #expect(!sent.contains("Proxy-"))
     }

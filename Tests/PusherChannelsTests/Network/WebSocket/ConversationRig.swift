@@ -20,7 +20,7 @@ struct ConversationRig: ~Copyable {
 
     init(maximumSize: Int = 1 << 20) {
         var key: UInt32 = 0
-        conversation = WebSocketConversation(maximumSize: maximumSize) {
+        conversation = WebSocketConversation(maximumSize: maximumSize, closeTimeout: .seconds(2)) {
             key &+= 0x9E37_79B9
             return key
         }

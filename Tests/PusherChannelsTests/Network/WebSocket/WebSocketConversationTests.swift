@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func wholeMessagesAreThoseBytesThatWereFed() {
-        var conversation = WebSocketConversation(maximumSize: 1000) { 0 }
+        var conversation = WebSocketConversation(maximumSize: 1000, closeTimeout: .seconds(2)) { 0 }
         (ServerFrame.text("first") + ServerFrame.text("second")).withUnsafeBytes { bytes in
             conversation.receive(bytes)
             conversation.takeMessages { batch in
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func memoryOfMessagesInPartsIsUsedAgain() {
-        var conversation = WebSocketConversation(maximumSize: 1000) { 0 }
+        var conversation = WebSocketConversation(maximumSize: 1000, closeTimeout: .seconds(2)) { 0 }
         let bytes = ServerFrame.text("a", isFinal: false) + ServerFrame.more(String(repeating: "b", count: 500), isFinal: true)
         for _ in 0..<100 {
             bytes.withUnsafeBytes { bytes in

@@ -57,7 +57,7 @@ struct HTTPRequest: Sendable {
     var endpoint: String { endpointName(host: host, port: port) }
 
     /// The request's bytes for the server itself, or for a proxy that makes the request in its own name.
-    func bytes(relayedBy proxy: HTTPProxy? = nil) -> [UInt8] {
+    func bytes(forwardedBy proxy: HTTPProxy? = nil) -> [UInt8] {
         guard let proxy else { return requestHead("\(method) \(path)", fields) + body }
         let origin = "http://\(HTTPSyntax.authority(host: host, port: port, secure: secure))"
         return requestHead("\(method) \(origin)\(path)", fields + proxy.authorization) + body

@@ -1,4 +1,4 @@
-/// An HTTP answer's head: its status and its fields as they came.
+/// An HTTP response's head: its status and its fields as they came.
 struct ResponseHead: Sendable {
     let status: Int
     let fields: [(name: String, value: String)]

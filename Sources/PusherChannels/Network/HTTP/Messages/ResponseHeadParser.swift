@@ -1,4 +1,4 @@
-/// Reads the head of an HTTP answer (RFC 9112, 2 to 5) from bytes as they come, and not one byte more.
+/// Reads the head of an HTTP response (RFC 9112, 2 to 5) from bytes as they come, and not one byte more.
 struct ResponseHeadParser {
     /// Longer heads are refused.
     static let limit = 16_384
@@ -15,7 +15,7 @@ struct ResponseHeadParser {
 
     private var head: [UInt8] = []
 
-    /// Reads to the end of the head; `nil` if that is still to come. Interim answers (RFC 9110, 15.2) are skipped.
+    /// Reads to the end of the head; `nil` if that is still to come. Interim responses (RFC 9110, 15.2) are skipped.
     mutating func read(_ cursor: inout ByteCursor) throws(Problem) -> ResponseHead? {
         while let byte = cursor.next() {
             head.append(byte)
@@ -23,9 +23,9 @@ struct ResponseHeadParser {
             // At once: what is no HTTP server may wait for us as we wait for it.
             if head.count <= 7, !"HTTP/1.".utf8.starts(with: head) { throw .notHTTP }
             guard byte == UInt8(ascii: "\n"), endsWithEmptyLine else { continue }
-            let answer = try parse()
+            let response = try parse()
             head = []
-            if answer.status == 101 || !(100..<200).contains(answer.status) { return answer }
+            if response.status == 101 || !(100..<200).contains(response.status) { return response }
         }
         return nil
     }
@@ -66,7 +66,7 @@ extension String {
 }
 
 extension ResponseHeadParser.Problem {
-    /// What is wrong with the answer, to be put behind a colon.
+    /// What is wrong with the response, to be put behind a colon.
     var description: String {
         switch self {
         case .notHTTP: "what it sends is no HTTP"

@@ -42,7 +42,7 @@ struct ResponseReader {
     private let method: String
     private let limit: Int
     private var phase = Phase.head
-    private var head = ResponseHeadParser()
+    private var headParser = ResponseHeadParser()
     private var body: [UInt8] = []
     /// Whether anything of a response has come.
     private(set) var hasBegun = false
@@ -56,20 +56,20 @@ struct ResponseReader {
     mutating func read(_ cursor: inout ByteCursor) throws(Problem) -> HTTPResponse? {
         if cursor.remaining > 0 { hasBegun = true }
         if case .head = phase {
-            guard let answer = try readHead(&cursor) else { return nil }
-            phase = try bodyPhase(answer)
+            guard let head = try readHead(&cursor) else { return nil }
+            phase = try bodyPhase(head)
         }
         switch phase {
         case .head: return nil
-        case .counted(let answer, let left):
+        case .counted(let head, let left):
             let bytes = cursor.take(upTo: left)
             body += bytes
-            phase = .counted(answer, left: left - bytes.count)
-            return left == bytes.count ? response(answer, reuse: answer.lifetime) : nil
-        case .chunked(let answer, var chunks):
+            phase = .counted(head, left: left - bytes.count)
+            return left == bytes.count ? response(head, reuse: head.lifetime) : nil
+        case .chunked(let head, var chunks):
             let isWhole = try read(&cursor, &chunks)
-            phase = .chunked(answer, chunks)
-            return isWhole ? response(answer, reuse: answer.lifetime) : nil
+            phase = .chunked(head, chunks)
+            return isWhole ? response(head, reuse: head.lifetime) : nil
         case .untilEnd:
             let bytes = cursor.take(upTo: cursor.remaining)
             guard bytes.count <= limit - body.count else { throw .tooLong(limit: limit) }
@@ -80,13 +80,13 @@ struct ResponseReader {
 
     /// The response that the orderly end of the connection completes.
     func end() throws(Problem) -> HTTPResponse {
-        guard case .untilEnd(let answer) = phase else { throw .cutShort(after: body.count) }
-        return response(answer, reuse: nil)
+        guard case .untilEnd(let head) = phase else { throw .cutShort(after: body.count) }
+        return response(head, reuse: nil)
     }
 
     private mutating func readHead(_ cursor: inout ByteCursor) throws(Problem) -> ResponseHead? {
         do throws(ResponseHeadParser.Problem) {
-            return try head.read(&cursor)
+            return try headParser.read(&cursor)
         } catch {
             throw .head(error)
         }
@@ -100,26 +100,26 @@ struct ResponseReader {
         }
     }
 
-    private func response(_ answer: ResponseHead, reuse: Duration?) -> HTTPResponse {
-        HTTPResponse(status: answer.status, fields: answer.fields, body: body, reuse: reuse)
+    private func response(_ head: ResponseHead, reuse: Duration?) -> HTTPResponse {
+        HTTPResponse(status: head.status, fields: head.fields, body: body, reuse: reuse)
     }
 
     /// How the body comes (RFC 9112, 6.3).
-    private func bodyPhase(_ answer: ResponseHead) throws(Problem) -> Phase {
-        guard answer.status != 101 else { throw .upgrade }
-        if method == "HEAD" || answer.status == 204 || answer.status == 304 { return .counted(answer, left: 0) }
-        let length = try answer.contentLength
-        if answer.has("Transfer-Encoding") {
+    private func bodyPhase(_ head: ResponseHead) throws(Problem) -> Phase {
+        guard head.status != 101 else { throw .upgrade }
+        if method == "HEAD" || head.status == 204 || head.status == 304 { return .counted(head, left: 0) }
+        let length = try head.contentLength
+        if head.has("Transfer-Encoding") {
             // Whoever reads it differently sees another end than we do: the way to smuggle a response into a connection.
-            let codings = answer.values("Transfer-Encoding")
-            guard answer.minorVersion > 0, length == nil, codings.count == 1, codings[0].isSameWord(as: "chunked") else {
+            let codings = head.values("Transfer-Encoding")
+            guard head.minorVersion > 0, length == nil, codings.count == 1, codings[0].isSameWord(as: "chunked") else {
                 throw .encoding
             }
-            return .chunked(answer, ChunkedReader())
+            return .chunked(head, ChunkedReader())
         }
-        guard let length else { return .untilEnd(answer) }
+        guard let length else { return .untilEnd(head) }
         guard length <= limit else { throw .tooLong(limit: limit) }
-        return .counted(answer, left: length)
+        return .counted(head, left: length)
     }
 }
 
@@ -137,7 +137,7 @@ extension ResponseHead {
     }
 
     /// For how long the connection can be used again (RFC 9112, 9.3): a second less than the server says that it waits, lest a
-    /// request crosses its goodbye.
+    /// request crosses its close.
     fileprivate var lifetime: Duration? {
         let connection = values("Connection")
         guard !connection.contains(where: { $0.isSameWord(as: "close") }),
@@ -153,7 +153,7 @@ extension ResponseHead {
 }
 
 extension ResponseReader.Problem {
-    /// What is wrong with the answer, to be put behind a colon.
+    /// What is wrong with the response, to be put behind a colon.
     var description: String {
         switch self {
         case .head(let problem): problem.description

@@ -1,41 +1,21 @@
 #if canImport(CLibwebsockets)
 
-/// What connections have in common that can stand in for each other.
-struct ConnectionPoolKey: Hashable {
-    /// Whose connections they are.
-    let pool: ConnectionKey
-    let host: String
-    let port: Int
-    let way: Route.Way
-    /// Nil for no TLS.
-    let tls: TLSConfiguration?
-}
-
-/// The connections of one kind, and the requests that wait for one of them, in their order.
+/// The connections of one route, and the requests that wait for one of them, in their order.
 final class ConnectionPool {
     /// How many connections there are at most: as many as browsers make.
     static let limit = 6
 
-    private enum Turn {
-        case open, taken
-    }
-
-    private let key: ConnectionPoolKey
-    private let service: EventLoop
+    private let loop: EventLoop
     private let resolve: AddressResolver.Resolve
     /// Called when there is nothing left.
     private let emptied: () -> Void
     private var waiting: [HTTPExchange] = []
     private var connections: [HTTPConnection] = []
-    /// Requests that fail at once let the next ones go ahead; taken while that happens already, further up the stack.
-    private var turn = Turn.open
+    /// Requests that fail at once let the next ones go ahead: that happens then already, further up the stack.
+    private var isServing = false
 
-    init(
-        _ key: ConnectionPoolKey, service: EventLoop, resolve: @escaping AddressResolver.Resolve,
-        emptied: @escaping () -> Void
-    ) {
-        self.key = key
-        self.service = service
+    init(loop: EventLoop, resolve: @escaping AddressResolver.Resolve, emptied: @escaping () -> Void) {
+        self.loop = loop
         self.resolve = resolve
         self.emptied = emptied
     }
@@ -43,7 +23,7 @@ final class ConnectionPool {
     // MARK: Requests
 
     func enter(_ exchange: HTTPExchange) {
-        exchange.lane = self
+        exchange.pool = self
         exchange.setDeadline { [weak self, weak exchange] in
             if let exchange { self?.timedOut(exchange) }
         }
@@ -55,9 +35,8 @@ final class ConnectionPool {
     func withdraw(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
         if let index = waiting.firstIndex(where: { $0 === exchange }) {
             waiting.remove(at: index)
-        } else if let connection = connections.first(where: { $0.exchange === exchange }) {
-            connection.close()
-            lost(connection)
+        } else {
+            connections.first { $0.exchange === exchange }?.close()
         }
         exchange.end(.failure(failure))
     }
@@ -66,7 +45,7 @@ final class ConnectionPool {
     func stop(_ failure: HTTPFailure) {
         let exchanges = connections.compactMap(\.exchange) + waiting
         waiting = []
-        closeAll(connections)
+        for connection in connections { connection.close() }
         for exchange in exchanges { exchange.end(.failure(failure)) }
     }
 
@@ -78,53 +57,45 @@ final class ConnectionPool {
 
     // MARK: Connections
 
-    /// One has answered, and may be used again.
+    /// A connection has answered, and may be used again.
     func freed() {
         serve()
     }
 
-    /// One is closed.
+    /// A connection is closed.
     func lost(_ connection: HTTPConnection) {
         connections.removeAll { $0 === connection }
         serve()
     }
 
-    /// One was closed before it answered a request, which is to be made again.
-    func lost(_ connection: HTTPConnection, repeating exchange: HTTPExchange) {
-        exchange.attempt = .second
+    /// Has a request made again, whose connection was closed before it answered.
+    func again(_ exchange: HTTPExchange) {
+        exchange.needsNewConnection = true
         waiting.insert(exchange, at: 0)
-        lost(connection)
     }
 
-    /// Closes what nobody uses.
+    /// Closes the connections that nobody uses.
     func closeIdle() {
-        closeAll(connections.filter { $0.exchange == nil })
-    }
-
-    private func closeAll(_ list: [HTTPConnection]) {
-        for connection in list {
-            connection.close()
-            lost(connection)
-        }
+        for connection in connections where connection.exchange == nil { connection.close() }
     }
 
     private func serve() {
-        guard turn == .open else { return }
-        turn = .taken
+        guard !isServing else { return }
+        isServing = true
         while let exchange = waiting.first, let connection = connection(for: exchange) {
             waiting.removeFirst()
             connection.take(exchange)
         }
-        turn = .open
+        isServing = false
         if waiting.isEmpty, connections.isEmpty { emptied() }
     }
 
-    /// One that is free or new; nil if all are taken.
+    /// A connection that is free or new; nil if all are taken.
     private func connection(for exchange: HTTPExchange) -> HTTPConnection? {
         // The last: the others grow old and go.
-        if exchange.attempt == .first, let idle = connections.last(where: { $0.exchange == nil }) { return idle }
+        if !exchange.needsNewConnection, let idle = connections.last(where: { $0.exchange == nil }) { return idle }
         guard connections.count < Self.limit else { return nil }
-        let connection = HTTPConnection(key, lane: self, service: service, resolve: resolve)
+        let connection = HTTPConnection(pool: self, loop: loop, resolve: resolve)
         connections.append(connection)
         return connection
     }

@@ -1,70 +1,76 @@
 #if canImport(CLibwebsockets)
-import Foundation
 
 /// The HTTP requests of a loop, and the connections kept for more of them. Confined to the loop's thread.
-final class HTTPClient {
-    private var exchanges: [ConnectionKey: HTTPExchange] = [:]
-    private var lanes: [ConnectionPoolKey: ConnectionPool] = [:]
+final class HTTPClient: LoopService {
+    /// Sessions that share connections do so where the route is the same.
+    private struct PoolKey: Hashable {
+        let session: ConnectionKey
+        let route: Route
+    }
 
-    /// How many requests are under way.
+    private let loop: EventLoop
+    private var exchanges: [ConnectionKey: HTTPExchange] = [:]
+    private var pools: [PoolKey: ConnectionPool] = [:]
+
+    init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// The number of requests under way.
     var count: Int { exchanges.count }
 
-    /// Makes a request over a connection of a pool; `completion` is called once.
+    /// Makes a request over the connections of a session; `completion` is called once.
     func start(
-        _ request: HTTPRequest, key: ConnectionKey, over pool: SharedConnections, tls: TLSConfiguration,
-        proxy: ProxyConfiguration,
-        service: EventLoop, completion: @escaping (HTTPExchange.Answer) -> Void
+        _ request: HTTPRequest, key: ConnectionKey, over session: SharedConnections, tls: TLSConfiguration,
+        proxy: ProxyConfiguration, completion: @escaping (HTTPExchange.Result) -> Void
     ) {
-        if let failure = service.failure { return completion(.failure(HTTPFailure(failure))) }
-        let laneKey: ConnectionPoolKey
+        if let failure = loop.failure { return completion(.failure(HTTPFailure(failure))) }
+        let route: Route
         do throws(WebSocketFailure) {
-            laneKey = ConnectionPoolKey(
-                pool: pool.key, host: request.host.lowercased(), port: request.port, way: try request.way(proxy),
+            route = Route(
+                host: request.host.lowercased(), port: request.port, hop: try request.hop(proxy),
                 tls: request.secure ? tls : nil)
         } catch {
             return completion(.failure(HTTPFailure(error)))
         }
-        let exchange = HTTPExchange(request, timer: service.timers.makeTimer()) { [weak self] answer in
+        let exchange = HTTPExchange(request, over: route, timer: loop.timers.makeTimer()) { [weak self] result in
             self?.exchanges[key] = nil
-            completion(answer)
+            completion(result)
         }
         exchanges[key] = exchange
-        lane(laneKey, service: service, resolve: pool.resolve).enter(exchange)
+        pool(PoolKey(session: session.key, route: route), resolve: session.resolve).enter(exchange)
     }
 
     func cancel(_ key: ConnectionKey) {
         guard let exchange = exchanges[key] else { return }
-        exchange.lane?.withdraw(exchange, HTTPFailure(WebSocketFailure(.cancelled, "The request was cancelled")))
+        exchange.pool?.withdraw(exchange, HTTPFailure(WebSocketFailure(.cancelled, "The request was cancelled")))
     }
 
-    /// Closes the connections of a pool that nobody can use any more.
-    func letGo(_ pool: ConnectionKey) {
-        for (key, lane) in lanes where key.pool == pool { lane.closeIdle() }
+    /// Closes the connections of a session that nobody can use any more.
+    func closeConnections(of session: ConnectionKey) {
+        for (key, pool) in pools where key.session == session { pool.closeIdle() }
     }
 
-    /// Ends all that is left.
     func stop() {
-        for lane in lanes.values { lane.stop(HTTPFailure(WebSocketFailure(.cancelled, "The loop was shut down"))) }
+        for pool in pools.values { pool.stop(HTTPFailure(WebSocketFailure(.cancelled, "The loop was shut down"))) }
     }
 
-    private func lane(
-        _ key: ConnectionPoolKey, service: EventLoop, resolve: @escaping AddressResolver.Resolve
-    ) -> ConnectionPool {
-        if let lane = lanes[key] { return lane }
-        let lane = ConnectionPool(key, service: service, resolve: resolve) { [weak self] in self?.lanes[key] = nil }
-        lanes[key] = lane
-        return lane
+    private func pool(_ key: PoolKey, resolve: @escaping AddressResolver.Resolve) -> ConnectionPool {
+        if let pool = pools[key] { return pool }
+        let pool = ConnectionPool(loop: loop, resolve: resolve) { [weak self] in self?.pools[key] = nil }
+        pools[key] = pool
+        return pool
     }
 }
 
 extension HTTPRequest {
     /// What stands between: a proxy makes a tunnel for TLS only, because many let nobody through to other ports than 443.
-    fileprivate func way(_ configuration: ProxyConfiguration) throws(WebSocketFailure) -> Route.Way {
+    fileprivate func hop(_ configuration: ProxyConfiguration) throws(WebSocketFailure) -> Route.Hop {
         let proxy = try configuration.proxy { (environment) throws(WebSocketFailure) in
             try environment.requestProxy(for: host, port: port, secure: secure)
         }
         guard let proxy else { return .direct }
-        return secure ? .tunnel(proxy) : .relay(proxy)
+        return secure ? .tunnel(proxy) : .forward(proxy)
     }
 }
 #endif

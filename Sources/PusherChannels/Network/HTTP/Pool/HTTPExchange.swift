@@ -1,26 +1,21 @@
 #if canImport(CLibwebsockets)
 
-/// One request on its way to its one answer. Lives on the loop's thread.
+/// One request on its way to its one response. Lives on the loop's thread.
 final class HTTPExchange {
-    typealias Answer = Result<HTTPResponse, HTTPFailure>
-
-    /// How often it was sent.
-    enum Attempt {
-        /// Not yet, or once.
-        case first
-        /// Again, because the connection that was kept for it turned out to be gone: now on one of its own.
-        case second
-    }
+    typealias Result = Swift.Result<HTTPResponse, HTTPFailure>
 
     let request: HTTPRequest
-    var attempt = Attempt.first
-    /// Where it waits or is under way.
-    weak var lane: ConnectionPool?
+    let route: Route
+    /// Whether it needs a connection of its own, because the one that was kept for it turned out to be gone.
+    var needsNewConnection = false
+    /// The pool in which it waits or is under way.
+    weak var pool: ConnectionPool?
     private let timer: LoopTimer
-    private var completion: ((Answer) -> Void)?
+    private var completion: ((Result) -> Void)?
 
-    init(_ request: HTTPRequest, timer: LoopTimer, completion: @escaping (Answer) -> Void) {
+    init(_ request: HTTPRequest, over route: Route, timer: LoopTimer, completion: @escaping (Result) -> Void) {
         self.request = request
+        self.route = route
         self.timer = timer
         self.completion = completion
     }
@@ -30,12 +25,12 @@ final class HTTPExchange {
         timer.set(after: request.timeout, action)
     }
 
-    /// Answers, once: whatever comes later is ignored.
-    func end(_ answer: Answer) {
+    /// Reports what came of it, once: whatever comes later is ignored.
+    func end(_ result: Result) {
         timer.cancel()
         let completion = completion
         self.completion = nil
-        completion?(answer)
+        completion?(result)
     }
 }
 #endif

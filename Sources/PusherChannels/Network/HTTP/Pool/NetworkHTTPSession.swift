@@ -5,10 +5,10 @@ import FoundationNetworking
 /// Makes HTTP requests with the TLS and proxy settings that connections have: what ``DefaultTransport`` uses on Linux, where
 /// FoundationNetworking's `URLSession` can be told neither.
 ///
-/// HTTP/1.1 without cookies, caches and decompression. Redirects are answers like others, because requests for authorizations
+/// HTTP/1.1 without cookies, caches and decompression. Redirects are responses like others, because requests for authorizations
 /// carry what is meant for one server only; so is 401, whatever it asks for. Connections are kept for further requests, at most
 /// six to a server, for half a minute; more requests wait for their turn. One that finds its connection closed by the server
-/// before any answer is sent once more, on a new one. All the time that a request takes counts for its `timeoutInterval`.
+/// before any response is sent once more, on a new one. All the time that a request takes counts for its `timeoutInterval`.
 /// Bodies have 16 MiB at most.
 ///
 /// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` gives the failure behind one. May be
@@ -62,15 +62,14 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
                 let failure = WebSocketFailure(.cancelled, "The request was cancelled before it began")
                 Self.hand(over: .failure(HTTPFailure(failure)), to: completionHandler)
             },
-            started: { [tls, proxy, pool] service in
+            started: { [tls, proxy, pool] loop in
                 switch checked {
                 case .success(let request):
-                    service.http.start(request, key: key, over: pool, tls: tls, proxy: proxy, service: service) { answer in
+                    loop.service(HTTPClient.self).start(request, key: key, over: pool, tls: tls, proxy: proxy) { result in
                         // Until here: connections are not closed under a request whose session is gone.
                         withExtendedLifetime(pool) {}
-                        Self.hand(
-                            over: answer.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }, to: completionHandler
-                        )
+                        let result = result.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }
+                        Self.hand(over: result, to: completionHandler)
                     }
                 case .failure(let failure):
                     Self.hand(over: .failure(failure), to: completionHandler)
@@ -118,7 +117,7 @@ public final class NetworkHTTPTask: HTTPTask {
 
     /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
     public func cancel() {
-        take(\.cancel) { loop.post { [key] in $0.http.cancel(key) } }
+        take(\.cancel) { loop.post { [key] in $0.service(HTTPClient.self).cancel(key) } }
     }
 
     private func take(_ command: KeyPath<Prepared, NetworkLoop.Command>, orIfBegun otherwise: () -> Void) {
@@ -145,7 +144,7 @@ final class SharedConnections: Sendable {
     }
 
     deinit {
-        loop.post { [key] in $0.http.letGo(key) }
+        loop.post { [key] in $0.service(HTTPClient.self).closeConnections(of: key) }
     }
 }
 #endif

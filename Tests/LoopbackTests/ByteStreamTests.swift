@@ -6,7 +6,7 @@ import Processes
 import Testing
 
 /// A stream, turn by turn: what its loop does in each, and what the peer sees of it.
-@Suite struct SocketStreamTests {
+@Suite struct ByteStreamTests {
     // MARK: Reading
 
     /// What TLS has read already makes no socket readable.
@@ -15,13 +15,13 @@ import Testing
             let counts = try await StreamRig.run { rig in
                 let session = try rig.shakeHandsInTLS12()
                 while rig.turn() {}
-                let size = rig.service.readBuffer.count
+                let size = rig.loop.readBuffer.count
                 rig.send([UInt8](repeating: 1, count: size + 8), over: session)
-                rig.service.wait(.notAtAll)
+                rig.loop.wait(.notAtAll)
                 let first = rig.received.count
                 // The next read is full, too: again something is left, and nothing but this turn knows of it.
                 rig.send([UInt8](repeating: 2, count: size), over: session)
-                while rig.service.settle() {}
+                while rig.loop.settle() {}
                 return [first - size, rig.received.count - 2 * size]
             }
             #expect(counts == [0, 8])
@@ -43,12 +43,73 @@ import Testing
     @Test func aReadThatBringsNothingIsNoEnd() async throws {
         try await withWatchdog {
             let received = try await StreamRig.run { rig in
-                rig.stream?.readable()
+                rig.stream?.socketReady(.readable)
                 rig.send(Array("later".utf8))
                 rig.turn()
                 return rig.received
             }
             #expect(received == Array("later".utf8))
+        }
+    }
+
+    // MARK: How long something lay unread
+
+    /// A loop's clock, which the test sets.
+    private final class Clock: Sendable {
+        private let time = Locked(Instant.origin)
+
+        var environment: NetworkEnvironment { NetworkEnvironment(timeouts: .long, now: { self.time.withLock { $0 } }) }
+
+        func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }
+    }
+
+    @Test func whatIsReadMayHaveComeSinceTheReadBefore() async throws {
+        let clock = Clock()
+        try await withWatchdog {
+            let ages = try await StreamRig.run(clock.environment) { rig in
+                for wait in [Duration.zero, .seconds(5), .milliseconds(100), .milliseconds(101)] {
+                    clock.advance(by: wait)
+                    rig.send([1])
+                    rig.turn()
+                }
+                return rig.ages
+            }
+            #expect(ages == [.zero, .seconds(5), .zero, .milliseconds(101)])
+        }
+    }
+
+    @Test func whatAReadHadNoRoomForIsAsOldAsTheRest() async throws {
+        let clock = Clock()
+        try await withWatchdog {
+            let ages = try await StreamRig.run(clock.environment) { rig in
+                clock.advance(by: .seconds(5))
+                rig.send([UInt8](repeating: 1, count: rig.loop.readBuffer.count + 1))
+                for _ in 1...2 {
+                    rig.turn()
+                    clock.advance(by: .seconds(1))
+                }
+                rig.send([2])
+                rig.turn()
+                return rig.ages
+            }
+            #expect(ages == [.seconds(5), .seconds(6), .seconds(1)])
+        }
+    }
+
+    @Test func whatWaitedForAReaderIsAsOldAsThePause() async throws {
+        let clock = Clock()
+        try await withWatchdog {
+            let ages = try await StreamRig.run(clock.environment) { rig in
+                rig.stream?.setReading(false)
+                rig.send([1])
+                clock.advance(by: .seconds(3))
+                rig.turn()
+                clock.advance(by: .seconds(3))
+                rig.stream?.setReading(true)
+                rig.turn()
+                return rig.ages
+            }
+            #expect(ages == [.seconds(6)])
         }
     }
 
@@ -59,7 +120,7 @@ import Testing
             let heard = try await StreamRig.run { rig in
                 rig.stream?.cut()
                 return Readiness.readable.wait(for: rig.peer)
-                    ? Sockets.receive(rig.peer, into: rig.service.readBuffer) : .nothingYet
+                    ? Sockets.receive(rig.peer, into: rig.loop.readBuffer) : .nothingYet
             }
             #expect(heard == .end)
         }
@@ -70,7 +131,7 @@ import Testing
             let heard = try await StreamRig.run { rig in
                 rig.stream?.leave()
                 Delivery.waitUntilArrived(from: rig.descriptor)
-                return Sockets.receive(rig.peer, into: rig.service.readBuffer)
+                return Sockets.receive(rig.peer, into: rig.loop.readBuffer)
             }
             #expect(heard == .end)
         }
@@ -84,8 +145,8 @@ import Testing
                 rig.stream?.leave()
                 Delivery.waitUntilArrived(from: rig.descriptor)
                 defer { withExtendedLifetime(session) {} }
-                guard case .bytes = Sockets.receive(rig.peer, into: rig.service.readBuffer) else { return nil }
-                return rig.service.readBuffer[0]
+                guard case .bytes = Sockets.receive(rig.peer, into: rig.loop.readBuffer) else { return nil }
+                return rig.loop.readBuffer[0]
             }
             // A record with an alert, before the end.
             #expect(kind == 21)
@@ -113,7 +174,7 @@ import Testing
             let isGone = try await StreamRig.run { rig in
                 rig.stream?.leave()
                 var isOverdue = false
-                let timer = rig.service.timers.makeTimer()
+                let timer = rig.loop.timers.makeTimer()
                 // Set later and for longer, so that it is due later, however busy the machine is.
                 timer.set(after: .milliseconds(2500)) { isOverdue = true }
                 while rig.stream != nil, !isOverdue { rig.turn(.untilNext) }
@@ -132,9 +193,9 @@ import Testing
                 guard rig.reset() else { throw Unexpected("no reset") }
                 for _ in 0..<2 { _ = [1, 2, 3].withUnsafeBytes { rig.stream?.write($0) } }
                 rig.turn()
-                return rig.ends.map(\.reason)
+                return rig.ends.map(\.explanation)
             }
-            #expect(ends == [SystemError(number: ECONNRESET).text])
+            #expect(ends == [": \(SystemError(number: ECONNRESET).text)"])
         }
     }
 }

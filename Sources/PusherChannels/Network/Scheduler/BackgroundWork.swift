@@ -1,10 +1,7 @@
 #if canImport(CLibwebsockets)
 
-/// Messages that take so long to read that a loop, which serves others too, doesn't do it.
-enum LargeMessages {
-    /// What is smaller takes less than the 50 ms that others may have to wait, however it is made.
-    static let size = 1 << 20
-
+/// Work that takes so long that a loop, which serves others too, doesn't do it.
+enum BackgroundWork {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
         var isWorking = false
@@ -14,7 +11,7 @@ enum LargeMessages {
 
     /// Has something done by another thread, or by this one if there can't be another. One after the other, as each may take much
     /// memory.
-    static func perform(_ work: @escaping @Sendable () -> Void) {
+    @Sendable static func perform(_ work: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             state.waiting.append(work)
             defer { state.isWorking = true }

@@ -1,0 +1,49 @@
+#if canImport(CLibwebsockets)
+
+/// The WebSocket connections of a loop: those that can be commanded, and those that wait for their turn to open.
+final class WebSocketConnections: LoopService {
+    private let loop: EventLoop
+    /// Those that haven't reported their end.
+    private var connections: [ConnectionKey: WebSocketConnection] = [:]
+    private var limiter = ConnectLimiter()
+
+    init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    subscript(key: ConnectionKey) -> WebSocketConnection? { connections[key] }
+
+    /// Begins a connection, which is there until ``forget(_:)``.
+    func open(_ connection: WebSocketConnection, key: ConnectionKey) {
+        connections[key] = connection
+        connection.open()
+    }
+
+    /// Forgets a connection that has reported its end; its stream may live on for the closing handshake.
+    func forget(_ key: ConnectionKey) {
+        connections[key] = nil
+    }
+
+    func stop() {
+        for connection in connections.values { connection.stop() }
+    }
+
+    // MARK: Turns to open
+
+    /// Calls `begin` when it is a connection's turn to open: not before this call has returned.
+    func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
+        limiter.enter(key, to: endpoint, begin: begin)
+        takeTurns()
+    }
+
+    /// Takes note that a connection is open, has failed, or doesn't want to wait any more.
+    func leave(_ key: ConnectionKey, to endpoint: String) {
+        limiter.leave(key, to: endpoint)
+        takeTurns()
+    }
+
+    private func takeTurns() {
+        for begin in limiter.takeTurns() { loop.later(begin) }
+    }
+}
+#endif

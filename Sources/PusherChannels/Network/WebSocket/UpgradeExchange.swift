@@ -1,0 +1,50 @@
+/// A client's upgrade to WebSocket as it is carried out: the request's bytes out, the response's bytes in.
+struct UpgradeExchange {
+    /// What the server's response means.
+    enum Outcome {
+        /// Frames follow.
+        case upgraded
+        /// The server sends the client elsewhere.
+        case redirected(WebSocketRequest)
+    }
+
+    private let request: WebSocketRequest
+    private let endpoint: String
+    private let handshake: UpgradeHandshake
+    private var parser = ResponseHeadParser()
+    private var output = OutputBuffer()
+
+    /// Creates the exchange of a request that was checked.
+    init(_ request: WebSocketRequest, as upgrade: UpgradeRequest, nonce: (UInt64, UInt64)) {
+        self.request = request
+        endpoint = upgrade.endpoint
+        handshake = upgrade.makeHandshake(nonce: nonce)
+        output.bytes = upgrade.bytes(handshake)
+    }
+
+    /// Calls `body` with what is to be written; it returns how much of that the stream took.
+    mutating func write(_ body: (UnsafeRawBufferPointer) -> Int) {
+        output.write(body)
+    }
+
+    /// Reads on, and nothing beyond the response; nil if some of it is still to come.
+    mutating func read(_ cursor: inout ByteCursor) throws(WebSocketFailure) -> Outcome? {
+        guard let response = try readHead(&cursor) else { return nil }
+        if request.maximumRedirects > 0, let next = response.redirect(of: request) { return .redirected(next) }
+        do throws(UpgradeRefusal) {
+            _ = try handshake.check(response)
+        } catch {
+            throw error.failure(endpoint: endpoint)
+        }
+        return .upgraded
+    }
+
+    private mutating func readHead(_ cursor: inout ByteCursor) throws(WebSocketFailure) -> ResponseHead? {
+        do throws(ResponseHeadParser.Problem) {
+            return try parser.read(&cursor)
+        } catch {
+            let text = "\(endpoint) doesn't answer like a WebSocket server: \(error.description)"
+            throw WebSocketFailure(.protocolViolation, text)
+        }
+    }
+}

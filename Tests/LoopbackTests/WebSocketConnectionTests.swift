@@ -1,0 +1,164 @@
+#if os(Linux)
+@testable import PusherChannels
+import Testing
+
+/// An open connection on a loop each turn of which the test takes: what comes early, what comes while large messages are read elsewhere,
+/// and that the peer's close frame is read.
+@Suite struct WebSocketConnectionTests {
+    /// A connection, what it reports, and what it wants another thread to do.
+    private final class Rig {
+        let connection: WebSocketConnection
+        private weak var stream: ByteStream?
+        private let delegate: SocketEvents
+        private let reports = Locked<[SocketEvent]>([])
+        private let elsewhere: Elsewhere
+
+        init(_ rig: StreamRig, early: [Frame], reads: Bool, elsewhere: Elsewhere) {
+            self.elsewhere = elsewhere
+            delegate = SocketEvents { [reports] event in reports.withLock { $0.append(event) } }
+            stream = rig.stream
+            connection = WebSocketConnection(
+                WebSocketRequest(secure: false, host: "a.example", port: 80, path: "/"), attempt: first,
+                key: rig.loop.owner.makeKey(), delegate: delegate,
+                resolve: { _, _ in }, loop: rig.loop)
+            connection.setReading(reads)
+            guard let stream else { return }
+            stream.owner = connection
+            connection.opened(stream, early: early.flatMap(\.bytes))
+            _ = news()
+        }
+
+        var isReading: Bool { stream?.isReading ?? false }
+
+        /// What was reported since this was asked last.
+        func news() -> [SocketEvent] {
+            reports.withLock { reports in
+                defer { reports = [] }
+                return reports.filter { $0 != .opened(first) }
+            }
+        }
+
+        func receive(_ frames: Frame...) {
+            frames.flatMap(\.bytes).withUnsafeBytes { connection.streamReceived($0, age: .zero) }
+        }
+
+        /// Does what another thread is to do; whether there was anything.
+        func readElsewhere() -> Bool {
+            let didWork = elsewhere.perform()
+            connection.handedOver()
+            return didWork
+        }
+    }
+
+    /// Keeps work for the test to do.
+    private final class Elsewhere: Sendable {
+        private let work = Locked<(@Sendable () -> Void)?>(nil)
+
+        func take(_ work: @escaping @Sendable () -> Void) {
+            self.work.withLock { $0 = work }
+        }
+
+        func perform() -> Bool {
+            let taken = work.withLock { work in
+                defer { work = nil }
+                return work
+            }
+            taken?()
+            return taken != nil
+        }
+    }
+
+    /// Runs `body` with an open connection, of which some frames came with the response to the upgrade. What it gives back is judged.
+    private func withConnection<Result: Sendable>(
+        early: [Frame] = [], reads: Bool = true, _ body: @escaping @Sendable (Rig) throws -> Result
+    ) async throws -> Result {
+        let elsewhere = Elsewhere()
+        let environment = NetworkEnvironment(timeouts: .long, performElsewhere: { elsewhere.take($0) })
+        return try await StreamRig.run(environment) { rig in
+            try body(Rig(rig, early: early, reads: reads, elsewhere: elsewhere))
+        }
+    }
+
+    private static let large = String(repeating: "x", count: WebSocketConnection.largeSize + 1)
+
+    // MARK: Closing
+
+    /// The peer's close frame may stand behind what nobody wanted to read.
+    @Test(arguments: [false, true]) func whoClosesReadsOn(isLetGo: Bool) async throws {
+        let read = try await withConnection { rig in
+            rig.connection.setReading(false)
+            let before = rig.isReading
+            if isLetGo { rig.connection.abandon() } else { rig.connection.close(code: 1000, reason: "") }
+            return [before, rig.isReading]
+        }
+        #expect(read == [false, true])
+    }
+
+    // MARK: What came with the response to the upgrade
+
+    @Test func whatCameEarlyWaitsForAReader() async throws {
+        let news = try await withConnection(early: [.text("early")], reads: false) { rig in
+            let before = rig.news()
+            rig.connection.setReading(true)
+            return [before, rig.news()]
+        }
+        #expect(news == [[], [.text("early")]])
+    }
+
+    /// A stream that is lost reads what is left, if nobody wants to or not.
+    @Test func whatCameEarlyComesFirst() async throws {
+        let news = try await withConnection(early: [.text("early")], reads: false) { rig in
+            rig.receive(.text("late"))
+            return rig.news()
+        }
+        #expect(news == [.text("early"), .text("late")])
+    }
+
+    @Test func whatCameEarlyComesBeforeTheEnd() async throws {
+        let news = try await withConnection(early: [.close(4001, "gone")], reads: false) { rig in
+            rig.connection.streamEnded(.finished)
+            return rig.news()
+        }
+        #expect(news == [.closed(.closed(code: 4001, reason: "gone"), first)])
+    }
+
+    // MARK: Large messages
+
+    @Test func nothingIsReadWhileALargeMessageIsReadElsewhere() async throws {
+        let read = try await withConnection { rig in
+            rig.receive(.text(Self.large))
+            let meanwhile = rig.isReading
+            // Whoever wants to read on must wait.
+            rig.connection.setReading(false)
+            rig.connection.setReading(true)
+            return [meanwhile, rig.isReading, rig.readElsewhere(), rig.isReading]
+        }
+        #expect(read == [false, false, true, true])
+    }
+
+    @Test func whatComesMeanwhileComesAfterwards() async throws {
+        let news = try await withConnection { rig in
+            rig.receive(.text(Self.large))
+            rig.receive(.text("after"))
+            let meanwhile = rig.news()
+            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+            return [meanwhile, rig.news()]
+        }
+        #expect(news == [[], [.text(Self.large), .text("after")]])
+    }
+
+    @Test func theEndThatComesMeanwhileComesAfterwards() async throws {
+        let news = try await withConnection { rig in
+            rig.receive(.text(Self.large))
+            rig.connection.streamEnded(.finished)
+            let meanwhile = rig.news()
+            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+            return [meanwhile, rig.news()]
+        }
+        #expect(news.first == [])
+        #expect(news.last?.count == 2)
+        #expect(news.last?.first == .text(Self.large))
+        #expect(news.last?.last?.failure?.kind == .connectionLost)
+    }
+}
+#endif
