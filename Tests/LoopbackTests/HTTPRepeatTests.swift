@@ -52,6 +52,38 @@ import Testing
         }
     }
 
+    /// It was sent whole: the server may have carried it out, and a second time is for the user to decide.
+    @Test func aRequestThatMayHaveBeenCarriedOutIsNotRepeated() async throws {
+        let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
+        try await withWatchdog {
+            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
+            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2", method: "POST", body: "x"))
+            #expect(failure.code == .networkConnectionLost)
+            #expect(log.requests == ["/1 #1", "/2 #1"])
+        }
+    }
+
+    /// What it got of the request was no request.
+    @Test func aRequestThatWasNotSentWholeIsRepeated() async throws {
+        let size = 16 << 20
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            let head = try connection.readRequest()
+            log.requested(head, on: number)
+            _ = try connection.readBody(of: head)
+            try connection.send(okay())
+            // Then it hangs up, with most of the next one unread.
+            if number == 1 { _ = try connection.readRequest() }
+        }
+        try await withWatchdog {
+            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
+            let body = String(repeating: "x", count: size)
+            let answer = try await rig.answer(HTTPRig.request(port: server.port, "/2", method: "POST", body: body))
+            #expect(answer == "200 ok")
+            #expect(log.requests == ["/1 #1", "/2 #2"])
+        }
+    }
+
     /// It has begun to answer: it has read the request, and may have done what it asks for.
     @Test func aRequestWithPartOfAnAnswerIsNotRepeated() async throws {
         let server = try RawServer { [log] connection in

@@ -53,6 +53,9 @@ struct HTTPRequest: Sendable {
         timeout = request.timeLimit
     }
 
+    /// Whether making it twice is as good as once (RFC 9110, 9.2.2).
+    var isIdempotent: Bool { ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method) }
+
     /// The server, for messages.
     var endpoint: String { endpointName(host: host, port: port) }
 

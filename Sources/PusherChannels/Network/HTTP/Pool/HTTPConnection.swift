@@ -111,7 +111,8 @@ final class HTTPConnection: ByteStreamOwner {
             // With TLS 1.3 a server refuses a client's certificate only after the handshake.
             return fail(exchange, HTTPFailure(diagnosis.failure(endpoint: route.endpoint)))
         }
-        if requests > 1, !reader.hasBegun {
+        // What the server has in full it may have carried out, and to do that twice is for the user to decide.
+        if requests > 1, !reader.hasBegun, exchange.request.isIdempotent || output.count > 0 {
             pool?.again(exchange)
             return close()
         }

@@ -8,7 +8,8 @@ import FoundationNetworking
 /// HTTP/1.1 without cookies, caches and decompression. Redirects are responses like others, because requests for authorizations
 /// carry what is meant for one server only; so is 401, whatever it asks for. Connections are kept for further requests, at most
 /// six to a server, for half a minute; more requests wait for their turn. One that finds its connection closed by the server
-/// before any response is sent once more, on a new one. All the time that a request takes counts for its `timeoutInterval`.
+/// before any response is sent once more, on a new one, if it is idempotent or wasn't sent whole; other requests, such as POST,
+/// may have been carried out, and fail with `networkConnectionLost`. All the time that a request takes counts for its `timeoutInterval`.
 /// Bodies have 16 MiB at most.
 ///
 /// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` gives the failure behind one. May be
