@@ -12,13 +12,13 @@ import Testing
     private final class Rig: Sendable {
         let time = Locked(Instant.origin)
         let begun = Note<Int>()
-        let ends = Locked<[@Sendable (AddressResolver.Answer) -> Void]>([])
+        let ends = Locked<[@Sendable (AddressResolver.Resolution) -> Void]>([])
         let answers = Note<String>()
 
         func resolver() -> AddressResolver {
             AddressResolver(
                 look: { _ in
-                    let (answer, isThere) = (Locked(AddressResolver.Answer.success([])), DispatchSemaphore(value: 0))
+                    let (answer, isThere) = (Locked(AddressResolver.Resolution.success([])), DispatchSemaphore(value: 0))
                     let number = self.ends.withLock { ends in
                         ends.append { end in
                             answer.withLock { $0 = end }
@@ -103,7 +103,7 @@ import Testing
                     guard !isShort.withLock({ $0 }) else { throw SystemError(number: EAGAIN) }
                     try SystemThread.start(name, body)
                 })
-            let answers = Note<AddressResolver.Answer>()
+            let answers = Note<AddressResolver.Resolution>()
             resolver.resolve("some.example") { answers.send($0) }
             let text = "No thread to look some.example up: resource temporarily unavailable"
             #expect(await answers.next() == .failure(WebSocketFailure(.unreachable, text)))

@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func anAddressThatComesTooLateIsIgnored() async throws {
-        let answer = Locked<(@Sendable (AddressResolver.Answer) -> Void)?>(nil)
+        let answer = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
         let asked = Note<Void>()
         try await withWatchdog {
             let rig = SocketRig(

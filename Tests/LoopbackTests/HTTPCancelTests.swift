@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func whileTheNameIsLookedUp() async throws {
-        let answer = Locked<(@Sendable (AddressResolver.Answer) -> Void)?>(nil)
+        let answer = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
         let asked = Note<Void>()
         let log = HTTPLog()
         let server = try RawServer(log: log) { _, _ in okay() }

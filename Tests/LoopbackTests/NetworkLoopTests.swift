@@ -182,7 +182,7 @@ import Testing
 
     @Test func onlyOpeningStartsALoopAgain() async throws {
         let server = try echo()
-        let answer = Locked<(@Sendable (AddressResolver.Answer) -> Void)?>(nil)
+        let answer = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
             var rig: SocketRig? = self.rig(loop)
@@ -232,7 +232,7 @@ import Testing
 
     @Test func anAnswerThatComesTooLateIsNobodyElses() async throws {
         let server = try RawServer.answering()
-        let answers = Locked<[String: @Sendable (AddressResolver.Answer) -> Void]>([:])
+        let answers = Locked<[String: @Sendable (AddressResolver.Resolution) -> Void]>([:])
         let asked = Note<Void>()
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)

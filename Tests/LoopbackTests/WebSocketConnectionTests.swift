@@ -39,7 +39,7 @@ import Testing
         }
 
         func receive(_ frames: Frame...) {
-            frames.flatMap(\.bytes).withUnsafeBytes { connection.streamReceived($0, age: .zero) }
+            frames.flatMap(\.bytes).withUnsafeBytes { connection.streamReceived($0, since: LiveScheduler.now) }
         }
 
         /// Does what another thread is to do; whether there was anything.

@@ -23,11 +23,10 @@ extension ClientCore {
     private func receiveLarge(_ messages: borrowing MessageBatch, _ attempt: ConnectionAttempt) {
         var decoder = EnvelopeDecoder()
         var inputs: [Input] = []
-        let age = messages.age
         messages.forEachInBlocks { kind, block, range in inputs.append(Self.decode(kind, block, range, attempt, &decoder)) }
         change { state, now in
             for input in inputs { state.machine.handle(input, at: now, into: &state.effects) }
-            state.noteRead(inputs.count, age: age, attempt, at: now)
+            state.noteRead(inputs.count, age: messages.age, attempt, at: now)
         }
     }
 

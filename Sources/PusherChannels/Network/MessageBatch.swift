@@ -15,12 +15,36 @@ public struct MessageBatch: ~Copyable {
     ///
     /// Where a connection is lost, events may be missing since then (``PusherDelegate/eventsMayBeMissing(channelName:since:)``). A
     /// socket that can't tell says zero.
-    public let age: Duration
+    public var age: Duration {
+        switch origin {
+        case .told(let age): return age
+        case .since(let time):
+            // When it is asked for: whoever handles the messages may be suspended until then.
+            let age = LiveScheduler.now - time
+            return age > Self.notableAge ? age : .zero
+        }
+    }
+
+    /// What is known of when the messages came.
+    enum Origin {
+        case told(age: Duration)
+        /// Everything that had come by then was read before.
+        case since(Instant)
+    }
+
+    /// What has waited for less was read as it came.
+    private static var notableAge: Duration { .milliseconds(100) }
+
+    let origin: Origin
 
     /// Wraps messages whose memory the caller keeps for as long as the batch is used.
     public init(_ messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>, age: Duration = .zero) {
+        self.init(messages, .told(age: age))
+    }
+
+    init(_ messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>, _ origin: Origin) {
         self.messages = messages
-        self.age = age
+        self.origin = origin
     }
 
     /// The number of messages; zero for a read that brought control frames only.
@@ -42,14 +66,14 @@ public struct MessageBatch: ~Copyable {
     var copies: [(Kind, [UInt8])] { messages.map { ($0.0, [UInt8]($0.1)) } }
 
     /// Calls `body` with a batch of messages that were kept.
-    static func with(_ messages: [(Kind, [UInt8])], age: Duration, _ body: (borrowing MessageBatch) -> Void) {
+    static func with(_ messages: [(Kind, [UInt8])], _ origin: Origin, _ body: (borrowing MessageBatch) -> Void) {
         let pointers = messages.map { kind, bytes in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
             copy.copyBytes(from: bytes)
             return (kind, UnsafeRawBufferPointer(copy))
         }
         defer { for (_, bytes) in pointers { bytes.deallocate() } }
-        pointers.withUnsafeBufferPointer { body(MessageBatch($0, age: age)) }
+        pointers.withUnsafeBufferPointer { body(MessageBatch($0, origin)) }
     }
 
     /// More than this is copied to a block only for one message that is larger.
@@ -105,6 +129,10 @@ public struct MessageBatch: ~Copyable {
 
     /// The batch of a read that brought control frames only; for test doubles and custom sockets.
     public static func controlFrames(age: Duration = .zero) -> MessageBatch {
-        MessageBatch(UnsafeBufferPointer(start: nil, count: 0), age: age)
+        controlFrames(.told(age: age))
+    }
+
+    static func controlFrames(_ origin: Origin) -> MessageBatch {
+        MessageBatch(UnsafeBufferPointer(start: nil, count: 0), origin)
     }
 }

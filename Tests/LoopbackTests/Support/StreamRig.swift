@@ -14,8 +14,8 @@ final class StreamRig: ByteStreamOwner {
     /// The peer's end of the connection.
     private(set) var peer: Int32
     private(set) var received: [UInt8] = []
-    /// How long each read may have lain unread.
-    private(set) var ages: [Duration] = []
+    /// The times since which the bytes of each read came.
+    private(set) var times: [Instant] = []
     private(set) var ends: [StreamEnd] = []
     private var isConnected = false
 
@@ -107,9 +107,9 @@ final class StreamRig: ByteStreamOwner {
     // MARK: The stream
 
     func streamConnected() { isConnected = true }
-    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration) {
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
         received += bytes
-        ages.append(age)
+        times.append(time)
     }
     func streamWritable() {}
     func streamEnded(_ end: StreamEnd) { ends.append(end) }

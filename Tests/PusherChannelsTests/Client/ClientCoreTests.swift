@@ -178,7 +178,7 @@ import Testing
 
     private func read(_ rig: ClientRig, _ messages: [String]) throws {
         let attempt = try #require(rig.socket.currentAttempt)
-        MessageBatch.with(messages.map { (.text, Array($0.utf8)) }, age: .zero) {
+        MessageBatch.with(messages.map { (.text, Array($0.utf8)) }, .told(age: .zero)) {
             rig.pusher.connection.webSocketDidReceive($0, attempt: attempt)
         }
     }

@@ -17,9 +17,6 @@ final class ByteStream: SocketHandler {
         case closed
     }
 
-    /// What has lain unread for less isn't called old.
-    private static let notableAge = Duration.milliseconds(100)
-
     // Kept: a closing handshake goes on when nobody else wants it any more.
     var owner: (any ByteStreamOwner)?
     private(set) var isReading = true
@@ -213,11 +210,11 @@ final class ByteStream: SocketHandler {
     }
 
     private func deliver(_ count: Int) {
-        let age = loop.turnTime - emptyAt
+        let time = emptyAt
         // A read that leaves room left nothing: what comes now came after the turn began.
         if count < loop.readBuffer.count { emptyAt = loop.turnTime }
         let bytes = UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])
-        owner?.streamReceived(bytes, age: age > Self.notableAge ? age : .zero)
+        owner?.streamReceived(bytes, since: time)
     }
 
     private func handshake(_ session: TLSSession) {

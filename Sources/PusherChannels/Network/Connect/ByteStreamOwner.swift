@@ -8,8 +8,8 @@ protocol ByteStreamOwner: AnyObject {
     /// TLS is agreed on, and the peer is who it should be.
     func streamSecured()
 
-    /// Bytes came, which may have lain unread for so long; zero: they are read as they came. They are valid during the call only.
-    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration)
+    /// Bytes came, some time after `time`: what had come by then was read before. They are valid during the call only.
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant)
 
     /// There may be room for what wasn't taken.
     func streamWritable()

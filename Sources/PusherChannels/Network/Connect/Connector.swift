@@ -106,7 +106,7 @@ final class Connector: ByteStreamOwner {
         arrived()
     }
 
-    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration) {
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
         guard case .tunnelling(var tunnel) = stage else { return }
         do throws(WebSocketFailure) {
             let isThrough = try tunnel.read(bytes)

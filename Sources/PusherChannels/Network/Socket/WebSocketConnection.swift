@@ -34,8 +34,8 @@ final class WebSocketConnection: ByteStreamOwner {
     private var early: [UInt8] = []
     /// The end, which came while messages are handed over.
     private var streamEnd: StreamEnd?
-    /// How long what was read last may have lain unread.
-    private var age = Duration.zero
+    /// The time by which everything was read that had come before what was read last.
+    private var origin = MessageBatch.Origin.told(age: .zero)
 
     init(
         _ request: WebSocketRequest, attempt: ConnectionAttempt, key: ConnectionKey, delegate: (any WebSocketDelegate)?,
@@ -186,11 +186,11 @@ final class WebSocketConnection: ByteStreamOwner {
         }
     }
 
-    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration) {
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
         if case .upgrading(let stream, var exchange) = phase { return readResponse(bytes, on: stream, &exchange) }
         if isHandingOver { return early.append(contentsOf: bytes) }
         if !early.isEmpty { receiveEarly() }
-        self.age = age
+        origin = .since(time)
         conversation.receive(bytes)
         flush()
     }
@@ -233,16 +233,17 @@ final class WebSocketConnection: ByteStreamOwner {
     private func receiveEarly() {
         let bytes = early
         early = []
-        bytes.withUnsafeBytes { streamReceived($0, age: age) }
+        bytes.withUnsafeBytes { conversation.receive($0) }
+        flush()
     }
 
     /// Has messages reported by another thread, as reading them takes long; reports of other connections don't wait for that.
     private func handOver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
         isHandingOver = true
         stream.setReading(false)
-        let (copies, age) = (messages.copies, messages.age)
+        let (copies, origin) = (messages.copies, messages.origin)
         loop.environment.performElsewhere { [weak delegate, attempt, key, owner = loop.owner] in
-            MessageBatch.with(copies, age: age) { delegate?.webSocketDidReceive($0, attempt: attempt) }
+            MessageBatch.with(copies, origin) { delegate?.webSocketDidReceive($0, attempt: attempt) }
             owner.post { $0.service(WebSocketConnections.self)[key]?.handedOver() }
         }
     }
@@ -275,7 +276,7 @@ final class WebSocketConnection: ByteStreamOwner {
 
     private func report(from stream: ByteStream) {
         var heard = 0
-        conversation.takeMessages(age: age) { messages in
+        conversation.takeMessages(origin) { messages in
             heard = messages.count
             if messages.size > Self.largeSize {
                 handOver(messages, from: stream)
@@ -285,7 +286,7 @@ final class WebSocketConnection: ByteStreamOwner {
         }
         guard !isHandingOver else { return }
         if conversation.takeControlFrames(), heard == 0 {
-            delegate?.webSocketDidReceive(.controlFrames(age: age), attempt: attempt)
+            delegate?.webSocketDidReceive(.controlFrames(origin), attempt: attempt)
         }
         if let closure = conversation.takeClosure() {
             registry.forget(key)

@@ -158,10 +158,10 @@ struct WebSocketConversation: ~Copyable {
 
     /// Calls `body` with the messages of the last read, if there are any, and takes their memory back.
     ///
-    /// `age` is how long they may have waited to be read.
-    mutating func takeMessages(age: Duration = .zero, _ body: (borrowing MessageBatch) -> Void) {
+    /// `origin` is what is known of when they came.
+    mutating func takeMessages(_ origin: MessageBatch.Origin = .told(age: .zero), _ body: (borrowing MessageBatch) -> Void) {
         if !messages.isEmpty {
-            messages.withUnsafeBufferPointer { body(MessageBatch($0, age: age)) }
+            messages.withUnsafeBufferPointer { body(MessageBatch($0, origin)) }
             messages.removeAll(keepingCapacity: true)
         }
         reader.release()

@@ -91,7 +91,7 @@ final class HTTPConnection: ByteStreamOwner {
         output.write { stream.write($0) }
     }
 
-    func streamReceived(_ bytes: UnsafeRawBufferPointer, age: Duration) {
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
         // What nobody asked for would be taken for the response to the next request.
         guard case .asking(let stream, let exchange) = phase else { return close() }
         var cursor = ByteCursor(bytes)
