@@ -1,0 +1,89 @@
+"""What ci/checks/forbidden finds: a line for each of its rules, planted in a project that has nothing else."""
+
+import subprocess
+
+from support import LIMIT, ProjectCase
+
+NETWORK = "Sources/PusherChannels/Network"
+TRAP, DOOR, RANDOM = "traps", "the world is reached", "random numbers"
+CLOCK, LIVE, SLEEP = "clocks are read", "a clock and what starts", "tests wait for events"
+
+# What finds a line, and where it stands.
+FOUND = [
+    (TRAP, "Sources/PusherChannels/Wire/F.swift", 'fatalError("no")'),
+    (TRAP, "Sources/PusherChannels/Wire/F.swift", "let a = try! b()"),
+    (DOOR, "Sources/PusherChannels/API/F.swift", "        Task { await a() }"),
+    (DOOR, "Sources/PusherChannels/API/F.swift", "let task = Task(priority: .low) { await a() }"),
+    (DOOR, "Sources/PusherChannels/API/F.swift", "let now = Date()"),
+    (RANDOM, f"{NETWORK}/WebSocket/F.swift", "let key: UInt32 = .random(in: 0 ... .max)"),
+    (RANDOM, f"{NETWORK}/WebSocket/F.swift", "let host = hosts.randomElement()"),
+    (RANDOM, "Sources/PusherChannels/Machine/F.swift", "let delay = Double.random(in: 0..<1)"),
+    (RANDOM, "Sources/PusherChannels/Client/F.swift", "var generator = SystemRandomNumberGenerator()"),
+    (CLOCK, f"{NETWORK}/Loop/F.swift", "let now = ContinuousClock().now"),
+    (CLOCK, f"{NETWORK}/Loop/F.swift", "clock_gettime(CLOCK_MONOTONIC, &time)"),
+    (CLOCK, f"{NETWORK}/Connect/F.swift", "        Thread { look() }.start()"),
+    (CLOCK, f"{NETWORK}/Connect/F.swift", "DispatchQueue.global().async { look() }"),
+    (CLOCK, "Sources/PusherChannels/Client/F.swift", "pthread_create(&thread, nil, body, nil)"),
+    (LIVE, f"{NETWORK}/Socket/F.swift", "let now = LiveScheduler.now"),
+    (LIVE, f"{NETWORK}/Socket/F.swift", "let scheduler = LiveScheduler()"),
+    (LIVE, f"{NETWORK}/Socket/F.swift", 'try SystemThread.start("more") { work() }'),
+    (SLEEP, "Tests/PusherChannelsTests/F.swift", "try await Task.sleep(for: .seconds(1))"),
+    (SLEEP, "TestSupport/F.swift", "usleep(1000)"),
+]
+
+# What may stand, and where.
+ALLOWED = [
+    (f"{NETWORK}/F.swift", "    // Not Date(), Task { } nor .random(in: 0 ... .max): try! would trap."),
+    ("Sources/PusherChannels/API/F.swift", "let task = session.dataTask(with: request)"),
+    ("Sources/PusherChannels/Machine/F.swift", "let delay = Double.random(in: 0..<1, using: &generator)"),
+    (f"{NETWORK}/PusherEnvironment.swift", "let seed = UInt64.random(in: .min ... .max), now = Date(), scheduler = LiveScheduler()"),
+    (f"{NETWORK}/Scheduler/F.swift", "let now = ContinuousClock().now"),
+    (f"{NETWORK}/Loop/F.swift", "    init(startThread: @escaping SystemThread.Starter = SystemThread.start) {"),
+    (f"{NETWORK}/Connect/F.swift", "    clock: @escaping @Sendable () -> Instant = { LiveScheduler.now },"),
+    (f"{NETWORK}/Loop/LoopTimers.swift", "let now = LiveScheduler.now"),
+    ("Tests/PusherChannelsTests/F.swift", "try await clock.sleep(for: .seconds(1))"),
+]
+
+
+class Forbidden(ProjectCase):
+    def setUp(self):
+        super().setUp()
+        subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
+        self.copied("ci/checks/forbidden")
+
+    def checked(self, path, *lines):
+        """The exit code and what was said of a file with these lines."""
+        file = self.project / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{line}\n" for line in lines))
+        done = subprocess.run(
+            [self.project / "ci/checks/forbidden"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=LIMIT)
+        file.unlink()
+        return done.returncode, done.stdout
+
+    def test_each_rule_finds_what_it_is_for(self):
+        for rule, path, line in FOUND:
+            with self.subTest(line):
+                code, said = self.checked(path, "import Foundation", line)
+                self.assertEqual(code, 1, said)
+                self.assertIn(f"{path}:2:{line}\n", said)
+                self.assertRegex(said, rf"(?m)^\^ {rule}")
+                self.assertEqual(said.count("^ "), 1, said)
+
+    def test_what_is_none_of_it_may_stand(self):
+        for path, line in ALLOWED:
+            with self.subTest(line):
+                self.assertEqual(self.checked(path, line), (0, ""))
+
+    def test_three_unchecked_marks_are_allowed(self):
+        marks = ["struct A: @unchecked Sendable {}", "nonisolated(unsafe) let b = c()", "/// Not @unchecked Sendable."]
+        path = "Sources/PusherChannels/Client/F.swift"
+        self.assertEqual(self.checked(path, *marks, marks[0]), (0, ""))
+        code, said = self.checked(path, *marks, *marks[:2])
+        self.assertEqual((code, said.splitlines()[-1]), (1, "^ 4 unchecked marks in the SDK, three are allowed"))
+
+    def test_an_excuse_that_is_not_needed_any_more_is_named(self):
+        path = f"{NETWORK}/Socket/LargeMessages.swift"
+        self.assertEqual(self.checked(path, 'try SystemThread.start("more") { work() }'), (0, ""))
+        self.assertEqual(self.checked(path, "let a = 1"), (1, f"{path} needs no excuse any more\n"))
