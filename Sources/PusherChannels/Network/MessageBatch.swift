@@ -18,9 +18,9 @@ public struct MessageBatch: ~Copyable {
     public var age: Duration {
         switch origin {
         case .told(let age): return age
-        case .since(let time):
+        case .since(let time, let now):
             // When it is asked for: whoever handles the messages may be suspended until then.
-            let age = LiveScheduler.now - time
+            let age = now() - time
             return age > Self.notableAge ? age : .zero
         }
     }
@@ -28,8 +28,8 @@ public struct MessageBatch: ~Copyable {
     /// What is known of when the messages came.
     enum Origin {
         case told(age: Duration)
-        /// Everything that had come by then was read before.
-        case since(Instant)
+        /// Everything that had come by then was read before, by a clock.
+        case since(Instant, now: () -> Instant)
     }
 
     /// What has waited for less was read as it came.

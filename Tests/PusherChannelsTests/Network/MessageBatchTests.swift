@@ -5,23 +5,26 @@ import Testing
 
 /// What a batch says of how long its messages may have waited.
 @Suite struct MessageBatchTests {
-    private func age(since time: Instant) -> Duration {
-        MessageBatch.controlFrames(.since(time)).age
-    }
-
     /// Whoever handles it may be suspended meanwhile: it counts until it is asked for.
     @Test func itsAgeCountsUntilItIsAskedFor() {
-        let time = LiveScheduler.now - Duration.seconds(5)
-        let (first, second) = (age(since: time), age(since: time))
-        #expect(first >= Duration.seconds(5))
-        #expect(second > first)
+        let scheduler = TestScheduler()
+        let batch = MessageBatch.controlFrames(.since(.origin, now: { scheduler.now }))
+        scheduler.advance(by: .seconds(5))
+        let first = batch.age
+        scheduler.advance(by: .seconds(2))
+        let second = batch.age
+        #expect([first, second] == [.seconds(5), .seconds(7)])
     }
 
-    @Test func whatIsReadAsItComesHasNone() {
-        #expect(age(since: LiveScheduler.now + Duration.seconds(60)) == .zero)
+    @Test(arguments: [(99, 0), (100, 0), (101, 101)])
+    func whatIsReadAsItComesHasNone(milliseconds: Int, expected: Int) {
+        let now = Instant(.milliseconds(milliseconds))
+        let age = MessageBatch.controlFrames(.since(.origin, now: { now })).age
+        #expect(age == .milliseconds(expected))
     }
 
     @Test func whatASocketTellsIsTaken() {
-        #expect(MessageBatch.controlFrames(age: .milliseconds(3)).age == .milliseconds(3))
+        let age = MessageBatch.controlFrames(age: .milliseconds(3)).age
+        #expect(age == .milliseconds(3))
     }
 }

@@ -190,7 +190,7 @@ final class WebSocketConnection: ByteStreamOwner {
         if case .upgrading(let stream, var exchange) = phase { return readResponse(bytes, on: stream, &exchange) }
         if isHandingOver { return early.append(contentsOf: bytes) }
         if !early.isEmpty { receiveEarly() }
-        origin = .since(time)
+        origin = .since(time, now: loop.environment.now)
         conversation.receive(bytes)
         flush()
     }
