@@ -114,7 +114,7 @@ import FoundationNetworking
         try await rig.recorder.next { $0 == .subscribed(channel: "private-a") }
     }
 
-    @Test func anReplyOfManyMegabytesIsNotRead() async throws {
+    @Test func aReplyOfManyMegabytesIsNotRead() async throws {
         try reply(200, String(repeating: " ", count: (1 << 20) + 1))
         let rig = rig { _ in }
         rig.pusher.subscribe("private-a")

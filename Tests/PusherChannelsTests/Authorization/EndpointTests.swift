@@ -84,7 +84,7 @@ import FoundationNetworking
         (200, #""key:abc""#, #"but its body has no string "auth""#),
         (200, "\u{0}\u{1}", "its body is not JSON"),
     ])
-    func anReplyThatIsNoUse(status: Int, body: String, problem: String) throws {
+    func aReplyThatIsNoUse(status: Int, body: String, problem: String) throws {
         let rig = rig()
         try reply(rig, body, status: status)
         let channel = rig.pusher.subscribe("private-room")

@@ -50,12 +50,12 @@ import Testing
         #expect(transcript.play(.unsubscribe(channel: "private-0")).authorizations.map(\.channel) == ["private-2"])
     }
 
-    @Test func anReplyThatNeverComesFreesItsPlace() {
+    @Test func aReplyThatNeverComesFreesItsPlace() {
         var (transcript, _) = connected(channels: 2, limit: 1)
         #expect(transcript.pass(.seconds(15)).authorizations.map(\.channel) == ["private-1"])
     }
 
-    @Test func anReplyFreesThePlaceOfWhoWasAsked() {
+    @Test func aReplyFreesThePlaceOfWhoWasAsked() {
         let attempts = (1...3).map { SubscriptionAttempt(channel: "private", connection: ConnectionAttempt(1), generation: $0) }
         var queue = AuthorizationQueue(limit: 1)
         for attempt in attempts { queue.append(attempt) }

@@ -106,7 +106,7 @@ import Testing
     }
 
     // Proves P6.8, P6.10.
-    @Test func anReplyThatNeverComesIsAskedForAgain() {
+    @Test func aReplyThatNeverComesIsAskedForAgain() {
         var (transcript, _) = authorizing()
         let effects = transcript.pass(.seconds(17))
         #expect(effects.events == ["pusher:subscription_error"])
