@@ -27,14 +27,14 @@ extension ServerMachine {
         to request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
     ) -> StubResponse {
         do throws(HTTPRefusal) {
-            if let answer = try authorize(request) { return .json(answer) }
-            return .json(try answer(request, unixTime: unixTime, into: &effects))
+            if let reply = try authorize(request) { return .json(reply) }
+            return .json(try reply(request, unixTime: unixTime, into: &effects))
         } catch {
             return StubResponse(status: error.status, text: error.reason + "\n")
         }
     }
 
-    private mutating func answer(
+    private mutating func reply(
         _ request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
     ) throws(HTTPRefusal) -> JSONValue {
         let segments = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }

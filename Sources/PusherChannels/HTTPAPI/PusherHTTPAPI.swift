@@ -59,15 +59,15 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible {
     }
 
     private func send(_ request: URLRequest) async throws(PusherError) {
-        let answer: (body: Data, response: HTTPURLResponse)
+        let reply: (body: Data, response: HTTPURLResponse)
         do {
-            answer = try await environment.httpSession.response(to: request)
+            reply = try await environment.httpSession.response(to: request)
         } catch {
             throw PusherError(.httpAPI, message: "the HTTP API could not be asked: \(error.localizedDescription)")
         }
-        let status = answer.response.statusCode
+        let status = reply.response.statusCode
         guard (200..<300).contains(status) else {
-            let reason = String(decoding: answer.body.prefix(200), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            let reason = String(decoding: reply.body.prefix(200), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             throw PusherError(.httpAPI, code: status, message: "the HTTP API answered with status \(status): \(reason)")
         }
     }
