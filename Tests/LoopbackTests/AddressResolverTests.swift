@@ -13,30 +13,30 @@ import Testing
         let time = Locked(Instant.origin)
         let begun = Note<Int>()
         let ends = Locked<[@Sendable (AddressResolver.Resolution) -> Void]>([])
-        let answers = Note<String>()
+        let replies = Note<String>()
 
         func resolver() -> AddressResolver {
             AddressResolver(
                 look: { _ in
-                    let (answer, isThere) = (Locked(AddressResolver.Resolution.success([])), DispatchSemaphore(value: 0))
+                    let (reply, isThere) = (Locked(AddressResolver.Resolution.success([])), DispatchSemaphore(value: 0))
                     let number = self.ends.withLock { ends in
                         ends.append { end in
-                            answer.withLock { $0 = end }
+                            reply.withLock { $0 = end }
                             isThere.signal()
                         }
                         return ends.count
                     }
                     self.begun.send(number)
                     isThere.wait()
-                    return answer.withLock { $0 }
+                    return reply.withLock { $0 }
                 }, clock: { self.time.withLock { $0 } })
         }
 
-        func ask(_ resolver: AddressResolver, _ question: String) {
-            resolver.resolve("slow.example") { [answers] answer in
-                switch answer {
-                case .success(let addresses): answers.send("\(question): \(addresses.joined(separator: " "))")
-                case .failure(let failure): answers.send("\(question): \(failure.kind)")
+        func ask(_ resolver: AddressResolver, _ lookUp: String) {
+            resolver.resolve("slow.example") { [replies] reply in
+                switch reply {
+                case .success(let addresses): replies.send("\(lookUp): \(addresses.joined(separator: " "))")
+                case .failure(let failure): replies.send("\(lookUp): \(failure.kind)")
                 }
             }
         }
@@ -45,7 +45,7 @@ import Testing
         func end(_ number: Int, _ addresses: String...) { ends.withLock { $0[number - 1] }(.success(addresses)) }
     }
 
-    @Test func questionsForANameShareALookUp() async throws {
+    @Test func whoAsksForANameSharesALookUp() async throws {
         try await withWatchdog {
             let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
             rig.ask(resolver, "one")
@@ -53,7 +53,7 @@ import Testing
             rig.advance(19)
             rig.ask(resolver, "two")
             rig.end(1, "::1")
-            #expect(await [rig.answers.next(), rig.answers.next()] == ["one: ::1", "two: ::1"])
+            #expect(await [rig.replies.next(), rig.replies.next()] == ["one: ::1", "two: ::1"])
             #expect(rig.ends.withLock { $0.count } == 1)
         }
     }
@@ -65,15 +65,15 @@ import Testing
             #expect(await rig.begun.next() == 1)
             rig.advance(20)
             rig.ask(resolver, "two")
-            #expect(await rig.answers.next() == "one: timedOut")
+            #expect(await rig.replies.next() == "one: timedOut")
             #expect(await rig.begun.next() == 2)
             rig.end(2, "::2")
-            #expect(await rig.answers.next() == "two: ::2")
+            #expect(await rig.replies.next() == "two: ::2")
             // The first comes back after all, to somebody who asked meanwhile.
             rig.ask(resolver, "three")
             #expect(await rig.begun.next() == 3)
             rig.end(1, "::1")
-            #expect(await rig.answers.next() == "three: ::1")
+            #expect(await rig.replies.next() == "three: ::1")
             rig.end(3, "::3")
         }
     }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func withoutAThreadThereIsAnErrorAndTheNextQuestionIsAnswered() async throws {
+    @Test func withoutAThreadThereIsAnErrorAndTheNextLookUpSucceeds() async throws {
         try await withWatchdog {
             let isShort = Locked(true)
             let resolver = AddressResolver(
@@ -103,13 +103,13 @@ import Testing
                     guard !isShort.withLock({ $0 }) else { throw SystemError(number: EAGAIN) }
                     try SystemThread.start(name, body)
                 })
-            let answers = Note<AddressResolver.Resolution>()
-            resolver.resolve("some.example") { answers.send($0) }
+            let replies = Note<AddressResolver.Resolution>()
+            resolver.resolve("some.example") { replies.send($0) }
             let text = "No thread to look some.example up: resource temporarily unavailable"
-            #expect(await answers.next() == .failure(WebSocketFailure(.unreachable, text)))
+            #expect(await replies.next() == .failure(WebSocketFailure(.unreachable, text)))
             isShort.withLock { $0 = false }
-            resolver.resolve("some.example") { answers.send($0) }
-            #expect(await answers.next() == .success(["::1"]))
+            resolver.resolve("some.example") { replies.send($0) }
+            #expect(await replies.next() == .success(["::1"]))
         }
     }
 }

@@ -13,7 +13,7 @@ import Testing
     @Test func whatLiesInTheSessionBehindAFullReadIsReadAtOnce() async throws {
         try await withWatchdog {
             let counts = try await StreamRig.run { rig in
-                let session = try rig.shakeHandsInTLS12()
+                let session = try rig.handshakeInTLS12()
                 while rig.turn() {}
                 let size = rig.loop.readBuffer.count
                 rig.send([UInt8](repeating: 1, count: size + 8), over: session)
@@ -31,7 +31,7 @@ import Testing
     @Test func whatCameAlongWithTheHandshakeIsReadAtOnce() async throws {
         try await withWatchdog {
             let received = try await StreamRig.run { rig in
-                let session = try rig.shakeHandsInTLS12()
+                let session = try rig.handshakeInTLS12()
                 rig.send(Array("early".utf8), over: session)
                 while rig.turn() {}
                 return rig.received
@@ -135,10 +135,10 @@ import Testing
         }
     }
 
-    @Test func whoLeavesSaysGoodbyeInTLS() async throws {
+    @Test func whoLeavesSendsCloseNotify() async throws {
         try await withWatchdog {
             let kind = try await StreamRig.run { rig -> UInt8? in
-                let session = try rig.shakeHandsInTLS12()
+                let session = try rig.handshakeInTLS12()
                 while rig.turn() {}
                 rig.stream?.leave()
                 Delivery.waitUntilArrived(from: rig.descriptor)

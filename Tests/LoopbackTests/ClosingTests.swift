@@ -159,13 +159,13 @@ import Testing
 
     /// The end that the server is given two seconds for looks the same to us: it is the server that sees whether it was heard.
     @Test func weCloseWhileReadingIsPaused() async throws {
-        let answers = Note<Frame?>()
+        let replies = Note<Frame?>()
         let server = try RawServer { connection in
             try connection.upgrade()
             try connection.send(.text("unread"))
             let close = try connection.readFrame()
             try connection.send(Frame(opcode: 9, payload: Array("heard?".utf8)))
-            answers.send(try? connection.readFrame())
+            replies.send(try? connection.readFrame())
             try connection.send(close)
         }
         try await withWatchdog {
@@ -178,7 +178,7 @@ import Testing
                 rig.socket.close(code: 1000, reason: "")
                 let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt))
                 #expect(await rig.events.untilClosed().last == end)
-                if await answers.next() == .some(.pong("heard?")) { return }
+                if await replies.next() == .some(.pong("heard?")) { return }
             }
             Issue.record("what the server said after our close frame was never read")
         }

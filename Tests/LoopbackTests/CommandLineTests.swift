@@ -99,7 +99,7 @@ import TestSupport
         }
     }
 
-    @Test func triggerSaysThatNobodyAnswers() async throws {
+    @Test func triggerSaysThatNobodyReplies() async throws {
         try await withWatchdog {
             let refusing = try RawServer.refusingPort()
             defer { close(refusing.descriptor) }

@@ -115,12 +115,12 @@ import Testing
     }
 
     @Test func anAddressThatComesTooLateIsIgnored() async throws {
-        let answer = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
+        let reply = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
         let asked = Note<Void>()
         try await withWatchdog {
             let rig = SocketRig(
                 socket: NetworkWebSocket(loop: .patient) { _, completion in
-                    answer.withLock { $0 = completion }
+                    reply.withLock { $0 = completion }
                     asked.send(())
                 })
             rig.open(port: 80, host: "slow.example")
@@ -128,7 +128,7 @@ import Testing
             rig.socket.close(code: 1000, reason: "")
             let events = await rig.events.untilClosed()
             #expect(events.last?.failure?.kind == .cancelled)
-            answer.withLock { $0 }?(.success(["127.0.0.1"]))
+            reply.withLock { $0 }?(.success(["127.0.0.1"]))
             await serviceTurn()
             rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
             guard case .closed(_, second) = await rig.events.next() else {
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: [401, 404, 302, 503])
-    func anAnswerThatIsNoUpgrade(status: Int) async throws {
+    func aReplyThatIsNoUpgrade(status: Int) async throws {
         let server = try RawServer { connection in
             _ = try connection.readRequest()
             try connection.send(
@@ -186,7 +186,7 @@ import Testing
         #expect(try await failure(with: server).kind == .connectionLost)
     }
 
-    @Test func aServerThatNeverAnswersIsGivenUpByClose() async throws {
+    @Test func aServerThatNeverRepliesIsGivenUpByClose() async throws {
         let asked = Note<Bool>()
         let server = try RawServer { connection in
             _ = try connection.readRequest()

@@ -7,7 +7,7 @@ import Testing
 
 /// The snippets of doc comments, word for word; `ci/checks/snippets` compares them. Those that take servers.
 @Suite struct DocCommentTests {
-    private static let question = #"printf 'GET / HTTP/1.0\r\n\r\n'"#
+    private static let lookUp = #"printf 'GET / HTTP/1.0\r\n\r\n'"#
 
     /// ``NetworkLoop``.
     @Test func aClientHasOneOfTheLoops() async throws {
@@ -34,7 +34,7 @@ import Testing
         let file = try authority.file()  // For clients that take a file: curl --cacert, SSL_CERT_FILE.
         try await withWatchdog {
             let client = try await TLSClient.connect(
-                to: server.port, saying: Self.question, "-verify_return_error", "-no-CApath", "-no-CAstore", "-CAfile", file.path)
+                to: server.port, saying: Self.lookUp, "-verify_return_error", "-no-CApath", "-no-CAstore", "-CAfile", file.path)
             #expect(client.remarks.contains("Verification: OK"))
             #expect(client.output.hasPrefix("HTTP/1.1 404"))
         }
@@ -48,12 +48,12 @@ import Testing
         let old = try await LocalServer.start(tls: ServerTLS(versions: .tls11 ... .tls11))
         try await withWatchdog {
             let ann = try authority.issueClient(name: "ann")
-            let friend = try await TLSClient.connect(to: server.port, saying: Self.question, showing: ann)
+            let friend = try await TLSClient.connect(to: server.port, saying: Self.lookUp, showing: ann)
             #expect(friend.output.hasPrefix("HTTP/1.1 404"))
-            let stranger = try await TLSClient.connect(to: server.port, saying: Self.question)
+            let stranger = try await TLSClient.connect(to: server.port, saying: Self.lookUp)
             #expect(stranger.output.isEmpty)
             let veteran = try await TLSClient.connect(
-                to: old.port, saying: Self.question, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
+                to: old.port, saying: Self.lookUp, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
             #expect(veteran.version == "TLSv1.1")
         }
         await server.stop()

@@ -32,7 +32,7 @@ import Testing
 
     /// The consumer, a command that prints, is slower than the server: the server waits, the command's memory stays.
     @Test(.disabled(if: Self.sanitizer == "address", "the address sanitizer keeps what is freed"))
-    func aSlowConsumerTakesNoMemoryAndLosesNothing() async throws {
+    func aSlowReaderTakesNoMemoryAndLosesNothing() async throws {
         let events = 200_000
         try await withWatchdog {
             let server = try await Command.server()

@@ -60,14 +60,14 @@ import Testing
     }
 
     @Test func whileTheNameIsLookedUp() async throws {
-        let answer = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
+        let reply = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
         let asked = Note<Void>()
         let log = HTTPLog()
         let server = try RawServer(log: log) { _, _ in okay() }
         let session = NetworkHTTPSession(
             proxy: .none, loop: .patient,
             resolve: { _, completion in
-                answer.withLock { $0 = completion }
+                reply.withLock { $0 = completion }
                 asked.send(())
             })
         try await withWatchdog {
@@ -76,7 +76,7 @@ import Testing
             await asked.next()
             started.task.cancel()
             #expect(await started.end() == .cancelled)
-            answer.withLock { $0 }?(.success(["127.0.0.1"]))
+            reply.withLock { $0 }?(.success(["127.0.0.1"]))
             await serviceTurn()
             #expect(ProcessTables.connections(toPort: server.port) == 0)
             #expect(log.connections == 0)

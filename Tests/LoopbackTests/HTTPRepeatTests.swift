@@ -35,8 +35,8 @@ import Testing
         }
         try await withWatchdog {
             for number in 1...3 {
-                let answer = try await rig.answer(HTTPRig.request(port: server.port, "/\(number)"))
-                #expect(answer == "200 ok")
+                let reply = try await rig.reply(HTTPRig.request(port: server.port, "/\(number)"))
+                #expect(reply == "200 ok")
             }
             #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2", "/3 #2"])
         }
@@ -45,7 +45,7 @@ import Testing
     @Test func aRequestIsRepeatedOnce() async throws {
         let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
         try await withWatchdog {
-            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
+            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
             let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2"))
             #expect(failure.code == .networkConnectionLost)
             #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2"])
@@ -56,7 +56,7 @@ import Testing
     @Test func aRequestThatMayHaveBeenCarriedOutIsNotRepeated() async throws {
         let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
         try await withWatchdog {
-            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
+            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
             let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2", method: "POST", body: "x"))
             #expect(failure.code == .networkConnectionLost)
             #expect(log.requests == ["/1 #1", "/2 #1"])
@@ -76,16 +76,16 @@ import Testing
             if number == 1 { _ = try connection.readRequest() }
         }
         try await withWatchdog {
-            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
+            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
             let body = String(repeating: "x", count: size)
-            let answer = try await rig.answer(HTTPRig.request(port: server.port, "/2", method: "POST", body: body))
-            #expect(answer == "200 ok")
+            let reply = try await rig.reply(HTTPRig.request(port: server.port, "/2", method: "POST", body: body))
+            #expect(reply == "200 ok")
             #expect(log.requests == ["/1 #1", "/2 #2"])
         }
     }
 
     /// It has begun to answer: it has read the request, and may have done what it asks for.
-    @Test func aRequestWithPartOfAnAnswerIsNotRepeated() async throws {
+    @Test func aRequestWithPartOfAReplyIsNotRepeated() async throws {
         let server = try RawServer { [log] connection in
             let number = log.connected()
             log.requested(try connection.readRequest(), on: number)
@@ -94,7 +94,7 @@ import Testing
             try connection.send("H")
         }
         try await withWatchdog {
-            _ = try await rig.answer(HTTPRig.request(port: server.port, "/1"))
+            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
             let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2"))
             #expect(failure.code == .networkConnectionLost)
             #expect(log.requests == ["/1 #1", "/2 #1"])
@@ -116,7 +116,7 @@ import Testing
             for _ in 1...2 { await asked.next() }
             for _ in 1...4 { open.signal() }
             for _ in 1...2 { #expect(await ends.next() == .some(200)) }
-            #expect(try await rig.answer(HTTPRig.request(port: server.port, "/3")) == "200 ok")
+            #expect(try await rig.reply(HTTPRig.request(port: server.port, "/3")) == "200 ok")
             #expect(log.requests.count == 4)
             #expect(log.requests.last == "/3 #3")
         }

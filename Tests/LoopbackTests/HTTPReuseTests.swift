@@ -12,10 +12,10 @@ import Testing
     private let rig = HTTPRig()
     private let log = HTTPLog()
 
-    private func answers(_ count: Int, port: Int) async throws -> [String] {
-        var answers: [String] = []
-        for number in 1...count { answers.append(try await rig.answer(HTTPRig.request(port: port, "/\(number)"))) }
-        return answers
+    private func replies(_ count: Int, port: Int) async throws -> [String] {
+        var replies: [String] = []
+        for number in 1...count { replies.append(try await rig.reply(HTTPRig.request(port: port, "/\(number)"))) }
+        return replies
     }
 
     /// Makes requests, so many at a time; how many were answered as they should be.
@@ -26,7 +26,7 @@ import Testing
                 if number > limit, try await group.next() == true { good += 1 }
                 group.addTask {
                     let request = try HTTPRig.request("\(address)/\(number)", method: "POST", body: "\(number)")
-                    return try await rig.answer(request) == "200 ok"
+                    return try await rig.reply(request) == "200 ok"
                 }
             }
             for try await isGood in group where isGood { good += 1 }
@@ -37,7 +37,7 @@ import Testing
     @Test func requestsOneAfterTheOtherShareAConnection() async throws {
         let server = try RawServer(log: log) { _, request in okay("\(request)") }
         try await withWatchdog {
-            let all = try await answers(20, port: server.port)
+            let all = try await replies(20, port: server.port)
             #expect(all == (1...20).map { "200 \($0)" })
             #expect(log.connections == 1)
         }
@@ -104,7 +104,7 @@ import Testing
     func aServerThatSaysThatItHangsUp(field: String) async throws {
         let server = try RawServer(log: log) { _, _ in okay("x", field) }
         try await withWatchdog {
-            let all = try await answers(3, port: server.port)
+            let all = try await replies(3, port: server.port)
             #expect(all == ["200 x", "200 x", "200 x"])
             #expect(log.connections == 3)
         }
@@ -125,11 +125,11 @@ import Testing
             }
         }
         try await withWatchdog {
-            let answer = try await rig.answer(HTTPRig.request(port: server.port))
-            #expect(answer == "200 1")
+            let reply = try await rig.reply(HTTPRig.request(port: server.port))
+            #expect(reply == "200 1")
             // The client has closed its end, too.
             await closed.next()
-            #expect(try await rig.answer(HTTPRig.request(port: server.port)) == "200 2")
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 2")
         }
     }
 
@@ -142,15 +142,15 @@ import Testing
             closed.send(try connection.readToEnd().isEmpty)
         }
         try await withWatchdog {
-            let answer = try await rig.answer(HTTPRig.request(port: server.port))
-            #expect(answer == "200 x")
+            let reply = try await rig.reply(HTTPRig.request(port: server.port))
+            #expect(reply == "200 x")
             #expect(await closed.next() == true)
         }
     }
 
     /// A second answer to one request would be taken for that to the next.
     @Test(arguments: [true, false])
-    func moreThanAnAnswer(atOnce: Bool) async throws {
+    func moreThanAReply(atOnce: Bool) async throws {
         let said = Note<Void>()
         let heard = DispatchSemaphore(value: 0)
         let server = try RawServer { [log] connection in
@@ -174,19 +174,19 @@ import Testing
             }
         }
         try await withWatchdog {
-            let answer = try await rig.answer(HTTPRig.request(port: server.port))
-            #expect(answer == "200 first")
+            let reply = try await rig.reply(HTTPRig.request(port: server.port))
+            #expect(reply == "200 first")
             heard.signal()
             if !atOnce {
                 await said.next()
                 await serviceTurn()
             }
-            #expect(try await rig.answer(HTTPRig.request(port: server.port)) == "200 another connection")
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 another connection")
         }
     }
 
     /// An answer before all of the request was sent: the rest of it would be taken for the next one.
-    @Test func anAnswerThatDoesNotWaitForTheRequest() async throws {
+    @Test func aReplyThatDoesNotWaitForTheRequest() async throws {
         // More than the kernels hold between the two.
         let size = 32 << 20
         let heard = DispatchSemaphore(value: 0)
@@ -201,10 +201,10 @@ import Testing
         }
         try await withWatchdog {
             let body = String(repeating: "x", count: size)
-            let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body))
-            #expect(answer == "413 1")
+            let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
+            #expect(reply == "413 1")
             // At once: a connection that were kept would be closed for its age some day.
-            #expect(try await rig.answer(HTTPRig.request(port: server.port)) == "413 2")
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "413 2")
             heard.signal()
             #expect(await isCut.next() == true)
         }
@@ -247,9 +247,9 @@ import Testing
         let server = try RawServer(log: log) { _, _ in okay() }
         try await withWatchdog {
             // Its task is all that is left of it.
-            let answer = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).answer(
+            let reply = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).reply(
                 HTTPRig.request(port: server.port))
-            #expect(answer == "200 ok")
+            #expect(reply == "200 ok")
             // The loop lets go of it in the turn in which it has answered, and hears of that in the next.
             await serviceTurn()
             await serviceTurn()
@@ -266,16 +266,16 @@ import Testing
             var tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
             let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
             for _ in 1...3 {
-                _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).answer(request)
+                _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
             }
             #expect(proxy.connectionCount == 1)
             tls.minimumVersion = .tls13
-            _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).answer(request)
+            _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
             #expect(proxy.connectionCount == 2)
             // What one may do, another may not.
             #expect(try await HTTPRig(root).failure(request).code == .serverCertificateHasUnknownRoot)
             // Another session has connections of its own.
-            _ = try await HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)).answer(request)
+            _ = try await HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)).reply(request)
             #expect(proxy.connectionCount == 4)
         }
         proxy.stop()
@@ -303,7 +303,7 @@ import Testing
             await loop.shutdown()
             for _ in 1...9 { #expect(await ends.next() == .some(.cancelled)) }
             #expect(log.connections == 6)
-            #expect(try await HTTPRig(session).answer(HTTPRig.request(port: server.port)) == "200 again")
+            #expect(try await HTTPRig(session).reply(HTTPRig.request(port: server.port)) == "200 again")
             await loop.shutdown()
         }
     }

@@ -16,7 +16,7 @@ import Testing
             server.stub("/first", StubResponse(text: "one"))
             server.stub("/second", StubResponse(text: "two"))
             let client = try RawClient(port: server.port)
-            var answers: [String] = []
+            var replies: [String] = []
             for path in ["/first", "/second"] {
                 client.send(request(path))
                 try await server.nextRequest("GET \(path)")
@@ -26,10 +26,10 @@ import Testing
                     text += String(decoding: bytes, as: UTF8.self)
                     guard end == .open, !bytes.isEmpty else { break }
                 }
-                answers.append(text)
+                replies.append(text)
             }
-            #expect(answers.map { $0.hasPrefix("HTTP/1.1 200") } == [true, true], "\(answers)")
-            #expect(answers.map { $0.suffix(3) } == ["one", "two"])
+            #expect(replies.map { $0.hasPrefix("HTTP/1.1 200") } == [true, true], "\(replies)")
+            #expect(replies.map { $0.suffix(3) } == ["one", "two"])
         }
     }
 

@@ -84,7 +84,7 @@ import TestSupport
         (.malformedFrame(.orphanContinuation), [0x80, UInt8(text.count)] + text),
         (.badUTF8, [0x81, 4, 0x22, 0xC3, 0x28, 0x22]),
     ])
-    func framesAreSentToThoseWhoAreThereAndThoseWhoCome(fault: Fault, bytes: [UInt8]) async throws {
+    func framesAreSentToOldAndNewConnections(fault: Fault, bytes: [UInt8]) async throws {
         let server = try await LocalServer.start()
         try await withWatchdog {
             let (early, _) = try await upgrade(server)

@@ -13,7 +13,7 @@ import Testing
         .unreachable, "Can't start what serves connections: resource temporarily unavailable")
 
     @Test func withoutAThreadEachAttemptFailsAndTheNextOneWorks() async throws {
-        let server = try RawServer.answering()
+        let server = try RawServer.replying()
         try await withWatchdog {
             let threads = FewThreads()
             let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
@@ -36,7 +36,7 @@ import Testing
 
     /// Who is told while it asks may ask again from within that.
     @Test func whoIsToldSoMayAskAgain() async throws {
-        let server = try RawServer.answering()
+        let server = try RawServer.replying()
         try await withWatchdog {
             let threads = FewThreads()
             let loop = NetworkLoop(timeouts: .long, startThread: threads.start)

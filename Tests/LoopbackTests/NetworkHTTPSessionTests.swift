@@ -14,7 +14,7 @@ import Testing
 
     /// Without a length only the goodbye tells that nobody cut it off.
     @Test(arguments: [true, false])
-    func aBodyUpToTheEndNeedsTLSsGoodbye(isCut: Bool) async throws {
+    func aBodyUpToTheEndNeedsCloseNotify(isCut: Bool) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
         let server = try RawServer { connection in
             _ = try connection.readRequest()
@@ -33,13 +33,13 @@ import Testing
                 #expect(failure.code == .networkConnectionLost)
                 #expect(failure.failure.message.hasSuffix("hung up in the middle of its answer"))
             } else {
-                #expect(try await rig.answer(request) == "200 pay 100")
+                #expect(try await rig.reply(request) == "200 pay 100")
             }
         }
         proxy.stop()
     }
 
-    @Test func aRequestAndItsAnswer() async throws {
+    @Test func aRequestAndItsReply() async throws {
         let heard = Note<String>()
         let server = try RawServer { connection in
             let head = try connection.readRequest()
@@ -75,14 +75,14 @@ import Testing
         ("GET", "HTTP/1.1 407 Proxy\r\nContent-Length: 0\r\n\r\n", "407 "),
         ("GET", "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n", "500 "),
     ])
-    func kindsOfAnswers(method: String, sent: String, answer: String) async throws {
+    func kindsOfReplies(method: String, sent: String, reply: String) async throws {
         let server = try RawServer { connection in
             _ = try connection.readRequest()
             try connection.send(sent)
         }
         try await withWatchdog {
-            let got = try await rig.answer(HTTPRig.request(port: server.port, method: method))
-            #expect(got == answer)
+            let got = try await rig.reply(HTTPRig.request(port: server.port, method: method))
+            #expect(got == reply)
         }
     }
 
@@ -97,8 +97,8 @@ import Testing
         }
         try await withWatchdog {
             let body = String(repeating: "abcdefgh", count: size / 8)
-            let answer = try await rig.answer(HTTPRig.request(port: server.port, method: "POST", body: body))
-            #expect(answer == "200 \(body)")
+            let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
+            #expect(reply == "200 \(body)")
         }
     }
 
@@ -107,8 +107,8 @@ import Testing
             try connection.send(okay(try connection.readRequest().contains("Host: [::1]:") ? "host" : "no host"))
         }
         try await withWatchdog {
-            let answer = try await rig.answer(HTTPRig.request("http://[::1]:\(server.port)/"))
-            #expect(answer == "200 host")
+            let reply = try await rig.reply(HTTPRig.request("http://[::1]:\(server.port)/"))
+            #expect(reply == "200 host")
         }
     }
 
@@ -154,7 +154,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", .dataLengthExceedsMaximum, "more than 16777216 bytes"),
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", .badServerResponse, "another protocol"),
     ])
-    func answersThatAreNone(sent: String, code: URLError.Code, text: String) async throws {
+    func repliesThatAreNone(sent: String, code: URLError.Code, text: String) async throws {
         let log = HTTPLog()
         let server = try RawServer { connection in
             _ = log.connected()
@@ -249,7 +249,7 @@ import Testing
         let request = try HTTPRig.request("https://localhost:\(server.port)/")
         let result: Result<String, HTTPFailure>
         do {
-            result = .success(try await rig.answer(request))
+            result = .success(try await rig.reply(request))
         } catch {
             result = .failure(try await rig.failure(request))
         }
@@ -259,8 +259,8 @@ import Testing
 
     @Test func anAuthorityOfOnesOwn() async throws {
         try await withWatchdog {
-            let answer = try await secure(flaw: nil) { .only(.text($0.certificatePEM)) }
-            #expect(try answer.get() == "200 secret")
+            let reply = try await secure(flaw: nil) { .only(.text($0.certificatePEM)) }
+            #expect(try reply.get() == "200 secret")
         }
     }
 

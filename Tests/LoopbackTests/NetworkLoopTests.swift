@@ -182,13 +182,13 @@ import Testing
 
     @Test func onlyOpeningStartsALoopAgain() async throws {
         let server = try echo()
-        let answer = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
+        let reply = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
             var rig: SocketRig? = self.rig(loop)
             rig?.open(port: server.port)
             let slow = SocketRig(
-                socket: NetworkWebSocket(loop: loop) { _, completion in answer.withLock { $0 = completion } })
+                socket: NetworkWebSocket(loop: loop) { _, completion in reply.withLock { $0 = completion } })
             slow.open(port: 80, host: "slow.example")
             #expect(await rig?.events.next() == .opened(first))
             await loop.shutdown()
@@ -196,7 +196,7 @@ import Testing
             rig?.socket.setReading(false)
             rig?.socket.close(code: 1000, reason: "")
             rig = nil
-            answer.withLock { $0 }?(.success(["127.0.0.1"]))
+            reply.withLock { $0 }?(.success(["127.0.0.1"]))
             #expect(!loop.isRunning)
         }
     }
@@ -230,15 +230,15 @@ import Testing
         }
     }
 
-    @Test func anAnswerThatComesTooLateIsNobodyElses() async throws {
-        let server = try RawServer.answering()
-        let answers = Locked<[String: @Sendable (AddressResolver.Resolution) -> Void]>([:])
+    @Test func aReplyThatComesTooLateIsNobodyElses() async throws {
+        let server = try RawServer.replying()
+        let replies = Locked<[String: @Sendable (AddressResolver.Resolution) -> Void]>([:])
         let asked = Note<Void>()
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
             let rig = SocketRig(
                 socket: NetworkWebSocket(loop: loop) { host, completion in
-                    answers.withLock { $0[host] = completion }
+                    replies.withLock { $0[host] = completion }
                     asked.send(())
                 })
             rig.open(port: server.port, host: "old.example")
@@ -248,9 +248,9 @@ import Testing
             rig.open(port: server.port, host: "new.example", attempt: 2)
             await asked.next()
             // Whoever gets to hear of it gives up.
-            answers.withLock { $0["old.example"] }?(.failure(WebSocketFailure(.hostNotFound, "too late")))
+            replies.withLock { $0["old.example"] }?(.failure(WebSocketFailure(.hostNotFound, "too late")))
             await serviceTurn(of: loop)
-            answers.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
+            replies.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
             #expect(await rig.events.next() == .opened(second))
             await loop.shutdown()
         }
@@ -330,7 +330,7 @@ import Testing
         }
     }
 
-    @Test func anAddressThatDoesNotAnswerGivesWayToTheNext() async throws {
+    @Test func anAddressThatDoesNotReplyGivesWayToTheNext() async throws {
         let server = try echo()
         try await withWatchdog {
             let full = try FullListener(address: "127.0.0.2", port: server.port)
@@ -343,7 +343,7 @@ import Testing
         }
     }
 
-    @Test func severalThatDoNotAnswerLeaveTimeForTheLast() async throws {
+    @Test func severalThatDoNotReplyLeaveTimeForTheLast() async throws {
         let server = try echo()
         try await withWatchdog {
             let silent = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]

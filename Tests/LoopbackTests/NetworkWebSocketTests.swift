@@ -99,7 +99,7 @@ import Testing
     }
 
     // Proves W4.22.
-    @Test func messagesWithTheAnswerToTheUpgradeAreNotLost() async throws {
+    @Test func messagesWithTheReplyToTheUpgradeAreNotLost() async throws {
         let server = try RawServer { connection in
             try connection.upgrade(followedBy: Frame.text("early").bytes + Frame.text("bird").bytes)
             try connection.readToEnd()
@@ -115,13 +115,13 @@ import Testing
 
     // Proves P12.5.
     @Test func aMessageThatIsTooLargeIsRefused() async throws {
-        let answer = Note<Frame>()
+        let reply = Note<Frame>()
         let server = try RawServer { connection in
             try connection.upgrade()
             let size = 16 * 1024 * 1024 + 1
             try connection.send([0x81, 127] + (0..<8).map { UInt8(truncatingIfNeeded: size >> (56 - 8 * $0)) })
             try connection.send([UInt8](repeating: 0x78, count: 65_536))
-            answer.send(try connection.readFrame())
+            reply.send(try connection.readFrame())
         }
         try await withWatchdog {
             let rig = SocketRig()
@@ -129,23 +129,23 @@ import Testing
             let events = await rig.events.untilClosed()
             #expect(events.count == 2)
             #expect(events.last?.failure?.kind == .protocolViolation)
-            #expect(await answer.next() == .close(1009, "message of more than 16777216 bytes"))
+            #expect(await reply.next() == .close(1009, "message of more than 16777216 bytes"))
         }
     }
 
     // Proves P4.6.
-    @Test func aPingIsAnswered() async throws {
-        let answer = Note<Frame>()
+    @Test func aPingIsRepliedTo() async throws {
+        let reply = Note<Frame>()
         let server = try RawServer { connection in
             try connection.upgrade()
             try connection.send(Frame(opcode: 9, payload: Array("are you there".utf8)))
-            answer.send(try connection.readFrame())
+            reply.send(try connection.readFrame())
             try connection.readToEnd()
         }
         try await withWatchdog {
             let rig = SocketRig()
             rig.open(port: server.port)
-            #expect(await answer.next() == .pong("are you there"))
+            #expect(await reply.next() == .pong("are you there"))
             withExtendedLifetime(rig) {}
         }
     }

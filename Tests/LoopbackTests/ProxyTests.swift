@@ -61,7 +61,7 @@ import Testing
         ConnectProxy.Reply.established(cut: .every(1)), .established(cut: .at(10)), .established(cut: .at(40)),
         .establishedHTTP10, .establishedWithBodyLength,
     ])
-    func howeverTheProxyAnswers(reply: ConnectProxy.Reply) async throws {
+    func howeverTheProxyReplies(reply: ConnectProxy.Reply) async throws {
         let authority = try CertificateAuthority()
         let server = try echo(tls: .certificate(authority.issue(names: ["ws.example"])))
         let proxy = try ConnectProxy(to: server.port, reply: reply)

@@ -30,7 +30,7 @@ import Testing
 
     // Proves W4.8.
     @Test func eachHandshakeHasAKeyOfItsOwn() async throws {
-        let server = try RawServer.answering(then: .finish)
+        let server = try RawServer.replying(then: .finish)
         try await withWatchdog {
             for _ in 0..<8 {
                 let rig = SocketRig()
@@ -48,7 +48,7 @@ import Testing
     // Proves W5.10.
     @Test func eachFrameHasAMaskOfItsOwn() async throws {
         let received = Record<[UInt8]>()
-        let server = try RawServer.answering(received: received)
+        let server = try RawServer.replying(received: received)
         try await withWatchdog {
             let rig = SocketRig()
             rig.open(port: server.port)
@@ -66,7 +66,7 @@ import Testing
     }
 
     // Proves W4.12.
-    @Test func nothingIsSentBetweenTheRequestAndItsAnswer() async throws {
+    @Test func nothingIsSentBetweenTheRequestAndItsReply() async throws {
         let early = Note<Bool>()
         let (asked, sent) = (Note<Void>(), DispatchSemaphore(value: 0))
         let server = try RawServer { connection in
@@ -91,7 +91,7 @@ import Testing
     }
 
     // Proves W4.1, W4.21.
-    @Test func anAnswerThatOpensNothingClosesTheStreamAndIsReportedOnce() async throws {
+    @Test func aReplyThatOpensNothingClosesTheStreamAndIsReportedOnce() async throws {
         let ended = Note<Void>()
         let server = try RawServer { connection in
             _ = try connection.readRequest()

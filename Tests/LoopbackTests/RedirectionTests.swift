@@ -21,9 +21,9 @@ import Testing
     }
 
     @Test func redirectsAreFollowedAsOftenAsAsked() async throws {
-        let last = try RawServer.answering()
-        let middle = try RawServer.answering(.text("HTTP/1.1 307 x\r\nLocation: ws://127.0.0.1:\(last.port)/b\r\n\r\n"))
-        let server = try RawServer.answering(.text("HTTP/1.1 301 x\r\nLocation: ws://127.0.0.1:\(middle.port)/a?x=y\r\n\r\n"))
+        let last = try RawServer.replying()
+        let middle = try RawServer.replying(.text("HTTP/1.1 307 x\r\nLocation: ws://127.0.0.1:\(last.port)/b\r\n\r\n"))
+        let server = try RawServer.replying(.text("HTTP/1.1 301 x\r\nLocation: ws://127.0.0.1:\(middle.port)/a?x=y\r\n\r\n"))
         #expect(try await open(request(port: server.port, redirects: 2)) == .opened(first))
         #expect(server.requests.all.first?.contains("X-Secret: s3cret") == true)
         #expect(middle.requests.all.first?.hasPrefix("GET /a?x=y HTTP/1.1\r\n") == true)
@@ -38,13 +38,13 @@ import Testing
     }
 
     @Test func aCircleEnds() async throws {
-        let server = try RawServer.answering(.text("HTTP/1.1 302 x\r\nLocation: /again\r\n\r\n"))
+        let server = try RawServer.replying(.text("HTTP/1.1 302 x\r\nLocation: /again\r\n\r\n"))
         #expect(try await open(request(port: server.port, redirects: 5))?.failure?.kind == .upgradeRefused(status: 302))
         #expect(server.requests.all.count == 6)
     }
 
     @Test func aServerAtAnIPv6Address() async throws {
-        let server = try RawServer.answering(on: .ipv6)
+        let server = try RawServer.replying(on: .ipv6)
         let request = WebSocketRequest(secure: false, host: "::1", port: server.port, path: "/")
         #expect(try await open(request) == .opened(first))
         #expect(server.requests.all.first?.contains("\r\nHost: [::1]:\(server.port)\r\n") == true)
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: ["::1", "::2"])
     func aCertificateForAnIPv6Address(address: String) async throws {
         let authority = try CertificateAuthority()
-        let server = try RawServer.answering(tls: .certificate(authority.issue(addresses: [address])))
+        let server = try RawServer.replying(tls: .certificate(authority.issue(addresses: [address])))
         let proxy = try ConnectProxy(to: server.port)
         var request = WebSocketRequest(secure: true, host: "::1", port: 443, path: "/")
         request.tls.roots = .only(.text(authority.certificatePEM))

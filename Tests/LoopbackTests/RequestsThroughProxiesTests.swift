@@ -26,7 +26,7 @@ import Testing
         try await withWatchdog {
             let rig = session(
                 proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"), trusting: authority)
-            for _ in 0..<3 { #expect(try await rig.answer(request) == #"200 {"Hello":"World"}"#) }
+            for _ in 0..<3 { #expect(try await rig.reply(request) == #"200 {"Hello":"World"}"#) }
             let failure = try await session(
                 proxy.port, HTTPProxy.Credentials(user: "ann", password: "wr0ng"), trusting: authority
             ).failure(request)
@@ -39,11 +39,11 @@ import Testing
     }
 
     @Test func httpIsRelayed() async throws {
-        let proxy = try RawServer.answering(.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"))
+        let proxy = try RawServer.replying(.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"))
         try await withWatchdog {
             let rig = session(proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
-            let answer = try await rig.answer(HTTPRig.request("http://api.example:8080/a?b=c", method: "POST", body: "x"))
-            #expect(answer == "200 hi")
+            let reply = try await rig.reply(HTTPRig.request("http://api.example:8080/a?b=c", method: "POST", body: "x"))
+            #expect(reply == "200 hi")
         }
         let lines = proxy.requests.all.first?.components(separatedBy: "\r\n") ?? []
         #expect(lines.first == "POST http://api.example:8080/a?b=c HTTP/1.1")
@@ -60,8 +60,8 @@ import Testing
         }
     }
 
-    @Test func aRelayThatWantsCredentialsIsNotTheServer() async throws {
-        let proxy = try RawServer.answering(
+    @Test func aForwardingProxyThatWantsCredentialsIsNotTheServer() async throws {
+        let proxy = try RawServer.replying(
             .text("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno"))
         try await withWatchdog {
             let failure = try await session(proxy.port).failure(HTTPRig.request("http://api.example/"))

@@ -9,7 +9,7 @@ import Testing
 @Suite struct TLSIdentityTests {
     /// Whether a client with these settings gets through to a server.
     private func opens(_ server: ServerTLS, _ tls: TLSConfiguration) async throws -> Bool {
-        let raw = try RawServer.answering(tls: server)
+        let raw = try RawServer.replying(tls: server)
         defer { withExtendedLifetime(raw) {} }
         return try await withWatchdog {
             let rig = SocketRig()

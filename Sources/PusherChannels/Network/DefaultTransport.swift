@@ -8,7 +8,7 @@ import FoundationNetworking
 public enum DefaultTransport {
     /// Makes a socket: libwebsockets on Linux, `URLSessionWebSocketTask` on Apple platforms.
     @Sendable public static func makeWebSocket() -> any WebSocket {
-        #if canImport(CLibwebsockets)
+        #if os(Linux)
         NetworkWebSocket()
         #else
         URLSessionWebSocket()
@@ -18,7 +18,7 @@ public enum DefaultTransport {
     /// Makes HTTP requests: libwebsockets on Linux, where a client's ``PusherClientOptions/tls`` and
     /// ``PusherClientOptions/proxy`` go for it, too; `URLSession.shared` on Apple platforms. All clients share its connections.
     public static let httpSession: any HTTPSession = {
-        #if canImport(CLibwebsockets)
+        #if os(Linux)
         NetworkHTTPSession()
         #else
         URLSession.shared

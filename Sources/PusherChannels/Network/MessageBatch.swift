@@ -26,10 +26,10 @@ public struct MessageBatch: ~Copyable {
     }
 
     /// What is known of when the messages came.
-    enum Origin {
+    enum Origin: Sendable {
         case told(age: Duration)
         /// Everything that had come by then was read before, by a clock.
-        case since(Instant, now: () -> Instant)
+        case since(Instant, now: @Sendable () -> Instant)
     }
 
     /// What has waited for less was read as it came.

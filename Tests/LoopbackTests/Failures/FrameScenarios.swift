@@ -28,7 +28,7 @@ extension FailureScenario {
         ]
 
     private static func received(_ bytes: [Int], then ending: RawServer.Ending = .silence) async throws -> FailureReport {
-        let server = try RawServer.answering(followedBy: bytes.map { UInt8($0) }, then: ending)
+        let server = try RawServer.replying(followedBy: bytes.map { UInt8($0) }, then: ending)
         defer { withExtendedLifetime(server) {} }
         var request = request(port: server.port)
         request.maximumMessageSize = 1024

@@ -33,7 +33,7 @@ extension FailureScenario {
         FailureScenario("The proxy doesn't answer") { try await refused(.silence, timeouts: impatient) },
         FailureScenario("The proxy hangs up") { try await refused(.closed) },
         FailureScenario("The server behind the proxy is not the one it should be") {
-            let server = try RawServer.answering(tls: .throwaway)
+            let server = try RawServer.replying(tls: .throwaway)
             let proxy = try ConnectProxy(to: server.port)
             defer { withExtendedLifetime((server, proxy)) {} }
             return try await failure(of: through(proxy.port), ports: [proxy.port: 3128])
@@ -51,7 +51,7 @@ extension FailureScenario {
         _ reply: ConnectProxy.Reply = .established(), credentials: ConnectProxy.Credentials? = nil,
         showing shown: HTTPProxy.Credentials? = nil, timeouts: NetworkTimeouts = .long
     ) async throws -> FailureReport {
-        let server = try RawServer.answering()
+        let server = try RawServer.replying()
         let proxy = try ConnectProxy(to: server.port, credentials: credentials, reply: reply)
         defer { withExtendedLifetime((server, proxy)) {} }
         return try await failure(of: through(proxy.port, showing: shown), ports: [proxy.port: 3128], timeouts: timeouts)

@@ -132,7 +132,7 @@ extension FailureScenario {
     private static func handshake(
         with tls: ServerTLS, tls configuration: TLSConfiguration = TLSConfiguration(), host: String = "ws.example"
     ) async throws -> FailureReport {
-        let server = try RawServer.answering(tls: tls)
+        let server = try RawServer.replying(tls: tls)
         defer { withExtendedLifetime(server) {} }
         var request = request(port: server.port, host: host, secure: true)
         request.tls = configuration

@@ -14,13 +14,13 @@ extension FailureScenario {
                 "The answer's head doesn't end",
                 "HTTP/1.1 101 Switching Protocols\r\n" + String(repeating: "A: b\r\n", count: 3000)
             ),
-        ].map { name, text in FailureScenario(name) { try await answered(.text(text)) } }
+        ].map { name, text in FailureScenario(name) { try await replied(.text(text)) } }
         + [
             ("The answer lacks the upgrade", ["Connection: Upgrade"]),
             ("The answer lacks the connection's upgrade", ["Upgrade: websocket"]),
             ("The answer is to another request", upgrade + ["Sec-WebSocket-Accept: bm90IHRoZSByaWdodCBrZXkhISE="]),
             ("The answer proves nothing", upgrade),
-        ].map { name, fields in FailureScenario(name) { try await answered(.text(head(fields))) } }
+        ].map { name, fields in FailureScenario(name) { try await replied(.text(head(fields))) } }
         + [
             ("The upgrade's answer has a body", "Content-Length: 5"),
             ("The upgrade's answer has a body in chunks", "Transfer-Encoding: chunked"),
@@ -37,12 +37,12 @@ extension FailureScenario {
             }
         }
         + [
-            FailureScenario("The server hangs up instead of an answer") { try await answered(.bytes([]), then: .finish) },
+            FailureScenario("The server hangs up instead of an answer") { try await replied(.bytes([]), then: .finish) },
             FailureScenario("The server resets the connection instead of an answer") {
-                try await answered(.bytes([]), then: .reset)
+                try await replied(.bytes([]), then: .reset)
             },
             FailureScenario("The server hangs up in the middle of its answer") {
-                try await answered(.text("HTTP/1.1 101 Switch"), then: .finish)
+                try await replied(.text("HTTP/1.1 101 Switch"), then: .finish)
             },
             FailureScenario("The server doesn't answer") {
                 let server = try RawServer { try $0.readToEnd() }
@@ -56,10 +56,10 @@ extension FailureScenario {
         "HTTP/1.1 101 Switching Protocols\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
     }
 
-    private static func answered(
+    private static func replied(
         _ head: RawServer.Head, then ending: RawServer.Ending = .silence
     ) async throws -> FailureReport {
-        let server = try RawServer.answering(head, then: ending)
+        let server = try RawServer.replying(head, then: ending)
         defer { withExtendedLifetime(server) {} }
         return try await failure(of: request(port: server.port), ports: [server.port: 443])
     }

@@ -22,7 +22,7 @@ struct ConnectConversation {
         requests.append(request)
         if let target = request.target {
             if isWelcome(request) {
-                answer(target: target, rest: rest)
+                reply(target: target, rest: rest)
             } else {
                 send(Self.refusal(407, #"Proxy-Authenticate: Basic realm="tests", charset="UTF-8""#))
             }
@@ -53,7 +53,7 @@ struct ConnectConversation {
         return Data(base64Encoded: words[1]) == Data("\(credentials.user):\(credentials.password)".utf8)
     }
 
-    private func answer(target: String, rest: [UInt8]) {
+    private func reply(target: String, rest: [UInt8]) {
         let granted = "200 Connection established\r\n"
         switch settings.reply {
         case .established(let cut):

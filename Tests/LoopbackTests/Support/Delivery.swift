@@ -28,12 +28,12 @@ enum Delivery {
         guard diagnosis >= 0 else { return 0 }
         defer { close(diagnosis) }
         let request = request(from: address(getpeername, descriptor), to: address(getsockname, descriptor))
-        var answer = [UInt8](repeating: 0, count: 1024)
+        var reply = [UInt8](repeating: 0, count: 1024)
         guard send(diagnosis, request, request.count, 0) == request.count,
-            recv(diagnosis, &answer, answer.count, 0) >= 76, answer[4] == 20
+            recv(diagnosis, &reply, reply.count, 0) >= 76, reply[4] == 20
         else { return 0 }
         // nlmsghdr, then inet_diag_msg up to idiag_rqueue.
-        return Int(answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 72, as: UInt32.self) })
+        return Int(reply.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 72, as: UInt32.self) })
     }
 
     /// SOCK_DIAG_BY_FAMILY for one TCP socket: nlmsghdr, then inet_diag_req_v2.

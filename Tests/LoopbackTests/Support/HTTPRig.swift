@@ -37,7 +37,7 @@ struct HTTPRig: Sendable {
     }
 
     /// Makes a request: the status and the body.
-    func answer(_ request: URLRequest) async throws -> String {
+    func reply(_ request: URLRequest) async throws -> String {
         let (body, response) = try await session.response(to: request)
         return "\(response.statusCode) \(String(decoding: body, as: UTF8.self))"
     }
@@ -45,8 +45,8 @@ struct HTTPRig: Sendable {
     /// Makes a request that must fail.
     func failure(_ request: URLRequest) async throws -> HTTPFailure {
         do {
-            let answer = try await answer(request)
-            throw Unexpected("it succeeded: \(answer)")
+            let reply = try await reply(request)
+            throw Unexpected("it succeeded: \(reply)")
         } catch let error as URLError {
             guard let failure = WebSocketFailure(error), error.localizedDescription == failure.message else {
                 throw Unexpected("no failure in \(error)")
@@ -81,7 +81,7 @@ extension RawServer {
     /// A server that answers each request on each connection with what `answer` gives: nil hangs up. The connection's and
     /// the request's numbers begin with 1.
     convenience init(
-        log: HTTPLog, answer: @escaping @Sendable (_ connection: Int, _ request: Int) throws -> String?
+        log: HTTPLog, reply: @escaping @Sendable (_ connection: Int, _ request: Int) throws -> String?
     ) throws {
         try self.init { connection in
             let number = log.connected()
@@ -89,8 +89,8 @@ extension RawServer {
                 let head = try connection.readRequest()
                 _ = try connection.readBody(of: head)
                 log.requested(head, on: number)
-                guard let answer = try answer(number, request) else { return }
-                try connection.send(answer)
+                guard let reply = try reply(number, request) else { return }
+                try connection.send(reply)
             }
         }
     }

@@ -65,7 +65,7 @@ final class RawConnection: Sendable {
     private let descriptor: Int32
     /// What was read beyond what was asked for.
     private let unread = Locked<[UInt8]>([])
-    private let pace = Locked<Pace?>(nil)
+    private let speed = Locked<Speed?>(nil)
     private let requests: Record<String>
 
     init(descriptor: Int32, requests: Record<String>) {
@@ -171,7 +171,7 @@ final class RawConnection: Sendable {
 
     /// Reads no more than so many bytes at a time from now on, and does something before each time.
     func slowDown(to limit: Int, before: @escaping @Sendable () -> Void) {
-        pace.withLock { $0 = Pace(limit: limit, before: before) }
+        speed.withLock { $0 = Speed(limit: limit, before: before) }
     }
 
     private static func unmask(_ payload: inout [UInt8], with mask: [UInt8]) {
@@ -248,16 +248,16 @@ final class RawConnection: Sendable {
     }
 
     private func receive() throws -> [UInt8] {
-        let pace = pace.withLock { $0 }
-        pace?.before()
-        return try [UInt8](unsafeUninitializedCapacity: pace?.limit ?? 65_536) { buffer, count in
+        let speed = speed.withLock { $0 }
+        speed?.before()
+        return try [UInt8](unsafeUninitializedCapacity: speed?.limit ?? 65_536) { buffer, count in
             let received = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             guard received >= 0 else { throw RawServer.Trouble.system("recv") }
             count = received
         }
     }
 
-    private struct Pace {
+    private struct Speed {
         let limit: Int
         let before: @Sendable () -> Void
     }

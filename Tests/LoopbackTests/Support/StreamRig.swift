@@ -64,7 +64,7 @@ final class StreamRig: ByteStreamOwner {
     // MARK: The peer
 
     /// Has the client start TLS, and goes on until the peer has said the last word of the handshake, which the client hasn't read.
-    func shakeHandsInTLS12() throws -> any ProxyStream {
+    func handshakeInTLS12() throws -> any ProxyStream {
         let certificate = try CertificateAuthority().issue()
         let server = try TestSupport.TLSContext(ServerTLS(versions: .tls12 ... .tls12), showing: certificate)
         let session = server.stream(over: peer)

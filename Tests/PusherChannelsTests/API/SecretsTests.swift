@@ -93,7 +93,8 @@ import FoundationNetworking
             "NetworkLoop",
             "NetworkWebSocket", "LiveScheduler", "MessageBatch", "Overflow", "PresenceChange", "ProtocolLimits",
             "PusherChannelType",
-            "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember", "Question", "ReconnectPolicy",
+            "AuthorizationContext", "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember",
+            "ReconnectPolicy",
             "StreamBuffering", "TLSError", "TriggerResult", "URLSessionWebSocket", "Verification", "Version",
         ]
         let planted = Set(

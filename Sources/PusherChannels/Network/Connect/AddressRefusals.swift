@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 import Glibc
 
 /// Which addresses of a name were tried, and why each was no good.

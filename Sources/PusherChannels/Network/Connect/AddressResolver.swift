@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 import Glibc
 
 /// Turns host names into addresses, away from the service thread: `getaddrinfo` may take ten seconds and more.

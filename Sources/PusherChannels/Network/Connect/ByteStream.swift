@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 import Glibc
 
 /// Bytes to and from one peer, over TCP and perhaps TLS. Confined to the thread of its loop.

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// Hears what happens to a ``ByteStream``; may do anything with it from within the call.
 protocol ByteStreamOwner: AnyObject {

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// Makes one connection over a route: name, address, proxy, TLS, one after the other, each with its deadline.
 final class Connector: ByteStreamOwner {

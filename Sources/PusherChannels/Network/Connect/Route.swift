@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// The way to a server: its name, what stands in between, and how what is said is secured. Connections of one route can stand in for
 /// each other.

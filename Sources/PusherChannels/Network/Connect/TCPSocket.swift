@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 import Glibc
 
 /// A TCP socket that never blocks; it isn't inherited by child processes, and a peer that is gone raises no signal.

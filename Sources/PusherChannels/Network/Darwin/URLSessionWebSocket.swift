@@ -1,4 +1,4 @@
-#if !canImport(CLibwebsockets)
+#if !os(Linux)
 
 /// A WebSocket over `URLSessionWebSocketTask`: what ``DefaultTransport`` makes where there is no libwebsockets.
 public final class URLSessionWebSocket: WebSocket {

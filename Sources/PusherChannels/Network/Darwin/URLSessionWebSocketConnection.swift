@@ -1,4 +1,4 @@
-#if !canImport(CLibwebsockets)
+#if !os(Linux)
 import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// Work that takes so long that a loop, which serves others too, doesn't do it.
 enum BackgroundWork {

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// A WebSocket over libwebsockets' event loop: what ``DefaultTransport`` makes on Linux.
 ///

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// One attempt of a socket, from its `open` to its one report of the end. Lives on the loop's thread.
 ///

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// The WebSocket connections of a loop: those that can be commanded, and those that wait for their turn to open.
 final class WebSocketConnections: LoopService {

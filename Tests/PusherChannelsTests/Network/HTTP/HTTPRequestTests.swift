@@ -117,7 +117,7 @@ import FoundationNetworking
 
     // MARK: Through a proxy
 
-    @Test func aRelayGetsTheWholeAddressAndTheCredentials() throws {
+    @Test func aForwardingProxyGetsTheWholeAddressAndTheCredentials() throws {
         let proxy = HTTPProxy(host: "proxy.example", port: 3128, credentials: .init(user: "ann", password: "secret"))
         let sent = try text(request("http://ann:own@example.com:8080/a?b", method: "POST", body: "x"), forwardedBy: proxy)
         #expect(
@@ -136,7 +136,7 @@ import FoundationNetworking
                 """)
     }
 
-    @Test func aRelayWithoutCredentialsGetsNone() throws {
+    @Test func aForwardingProxyWithoutCredentialsGetsNone() throws {
         let sent = try text(request("http://[::1]"), forwardedBy: HTTPProxy(host: "p", port: 1))
         #expect(sent.hasPrefix("GET http://[::1]/ HTTP/1.1\r\nHost: [::1]\r\n"))
         #expect(!sent.contains("Proxy-"))

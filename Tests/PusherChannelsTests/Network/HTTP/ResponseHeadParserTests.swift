@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ResponseHeadParserTests {
     /// Reads a text in pieces of a size; what was left over, as text.
-    private func read(_ text: String, by size: Int = .max) throws -> (answer: ResponseHead?, rest: String) {
+    private func read(_ text: String, by size: Int = .max) throws -> (reply: ResponseHead?, rest: String) {
         var reader = ResponseHeadParser()
         let bytes = Array(text.utf8)
         var position = 0
@@ -12,9 +12,9 @@ import Testing
             let end = size == .max ? bytes.count : min(position + size, bytes.count)
             let found: (ResponseHead, String)? = try bytes[position..<end].withUnsafeBytes { piece in
                 var cursor = ByteCursor(piece)
-                guard let answer = try reader.read(&cursor) else { return nil }
+                guard let reply = try reader.read(&cursor) else { return nil }
                 let left = cursor.take(upTo: .max)
-                return (answer, String(decoding: left, as: UTF8.self) + String(decoding: bytes[end...], as: UTF8.self))
+                return (reply, String(decoding: left, as: UTF8.self) + String(decoding: bytes[end...], as: UTF8.self))
             }
             if let found { return found }
             position = end
@@ -24,12 +24,12 @@ import Testing
 
     @Test(arguments: [1, 2, 7, Int.max])
     func theHeadIsReadHoweverItComesAndNotMore(size: Int) throws {
-        let (answer, rest) = try read(
+        let (reply, rest) = try read(
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept:  abc= \t\r\nX-Empty:\r\n\r\nhi",
             by: size)
-        #expect(answer?.status == 101)
-        #expect(answer?.fields.map(\.name) == ["Upgrade", "Sec-WebSocket-Accept", "X-Empty"])
-        #expect(answer?.fields.map(\.value) == ["websocket", "abc=", ""])
+        #expect(reply?.status == 101)
+        #expect(reply?.fields.map(\.name) == ["Upgrade", "Sec-WebSocket-Accept", "X-Empty"])
+        #expect(reply?.fields.map(\.value) == ["websocket", "abc=", ""])
         #expect(rest == "hi")
     }
 
@@ -39,12 +39,12 @@ import Testing
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 503 Busy\r\n\r\n", 503),
     ])
     func whatServersWrite(text: String, status: Int) throws {
-        #expect(try read(text).answer?.status == status)
+        #expect(try read(text).reply?.status == status)
     }
 
     @Test(arguments: ["HTTP/1.1 200 OK\r\nA: b\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HT", ""])
     func whatIsNotThereYet(text: String) throws {
-        #expect(try read(text).answer == nil)
+        #expect(try read(text).reply == nil)
     }
 
     @Test(arguments: [
@@ -54,7 +54,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\n: empty\r\n\r\n", .malformed),
         ("HTTP/1.1 200 OK\r\nA b: c\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", .malformed),
     ])
-    func whatIsNoAnswer(text: String, problem: ResponseHeadParser.Problem) {
+    func whatIsNoReply(text: String, problem: ResponseHeadParser.Problem) {
         for size in [1, 3, Int.max] {
             #expect(throws: problem) { try read(text, by: size) }
         }
@@ -69,7 +69,7 @@ import Testing
         let frame = "HTTP/1.1 200 OK\r\nA: \r\n\r\n"
         let text = "HTTP/1.1 200 OK\r\nA: " + String(repeating: "b", count: 16_384 - frame.utf8.count + more) + "\r\n\r\n"
         if more == 0 {
-            #expect(try read(text).answer?.status == 200)
+            #expect(try read(text).reply?.status == 200)
         } else {
             #expect(throws: ResponseHeadParser.Problem.tooLong) { try read(text) }
         }

@@ -37,11 +37,11 @@ import Testing
         // A length means nothing here (RFC 9110, 9.3.6).
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 204 Fine\r\n\r\n",
     ])
-    func aTunnelIsThereHoweverTheAnswerComes(text: String) throws {
+    func aTunnelIsThereHoweverTheReplyComes(text: String) throws {
         for size in [1, 2, 12, Int.max] { #expect(try read(text, through: proxy, by: size)) }
     }
 
-    @Test func anUnfinishedAnswerIsNoTunnel() throws {
+    @Test func anUnfinishedReplyIsNoTunnel() throws {
         #expect(try !read("HTTP/1.1 200 OK\r\n", through: proxy))
     }
 

@@ -46,7 +46,7 @@ import Testing
 
     // Proves W5.26, W7.16.
     @Test(arguments: [ServerFrame.close(1000), [0xFF], ServerFrame.ping("?") + ServerFrame.close(4001)])
-    func section7_1_7_answersToWhatCameWithTheEndAreDropped(end: [UInt8]) {
+    func section7_1_7_repliesToWhatCameWithTheEndAreDropped(end: [UInt8]) {
         var rig = ConversationRig()
         let did = rig.receive(ServerFrame.text("question") + end)
         #expect(did.contains(.delivered(["question"])))
@@ -106,7 +106,7 @@ import Testing
 
     // Proves W5.28, W5.29, W7.2, W7.4, W7.5.
     @Test(arguments: [1000, 1001, 1012, 1013, 1014, 4999] as [UInt16])
-    func section7_1_2_ourCloseIsAnsweredAndReported(code: UInt16) {
+    func section7_1_2_ourCloseIsRepliedToAndReported(code: UInt16) {
         var rig = ConversationRig()
         #expect(rig.close(code, "bye") == [.wrote([.close(code, "bye")]), timer])
         let did = rig.receive(ServerFrame.text("crossed") + ServerFrame.ping("x") + ServerFrame.close(1000, "ok"))
@@ -129,7 +129,7 @@ import Testing
     }
 
     // Proves W5.29.
-    @Test func section5_5_2_pingIsAnsweredUntilThePeersCloseComes() {
+    @Test func section5_5_2_pingIsRepliedToUntilThePeersCloseComes() {
         var rig = ConversationRig()
         _ = rig.close(1000)
         for text in ["a", "b"] {
@@ -158,7 +158,7 @@ import Testing
     }
 
     // Proves W5.32.
-    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsAnsweredAfterOurClose() {
+    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsRepliedToAfterOurClose() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -170,7 +170,7 @@ import Testing
     }
 
     // Proves W7.3.
-    @Test func section7_1_1_peerThatDoesNotAnswerIsLeft() {
+    @Test func section7_1_1_peerThatDoesNotReplyIsLeft() {
         var rig = ConversationRig()
         _ = rig.close(1000, "bye")
         #expect(rig.timerFires() == [.reported(.closed(code: 1000, reason: "bye")), .closedStream])

@@ -17,10 +17,10 @@ import Testing
             fields.removeAll { $0.0 == name }
             if let value { fields.append((name, value)) }
         }
-        let answer = ResponseHead(status: status, fields: (fields + added).map { (name: $0.0, value: $0.1) })
+        let reply = ResponseHead(status: status, fields: (fields + added).map { (name: $0.0, value: $0.1) })
         let handshake = UpgradeHandshake(nonce: Self.nonce, subprotocols: subprotocols)
         do throws(UpgradeRefusal) {
-            return .success(try handshake.check(answer))
+            return .success(try handshake.check(reply))
         } catch {
             return .failure(error)
         }
@@ -64,7 +64,7 @@ import Testing
     // MARK: What is answered
 
     // Proves W4.16.
-    @Test func section4_1_answerOfTheExampleIsTaken() {
+    @Test func section4_1_replyOfTheExampleIsTaken() {
         #expect(result() == .success(nil))
     }
 
@@ -81,8 +81,8 @@ import Testing
 
     // Proves W4.14, W4.15.
     @Test func section4_1_fieldsMayBeRepeatedAndInAnyCase() {
-        let answer = [("connection", "keep-alive"), ("CONNECTION", "upgrade"), ("UPGRADE", "websocket")]
-        #expect(result([("Connection", nil), ("Upgrade", nil)], adding: answer) == .success(nil))
+        let reply = [("connection", "keep-alive"), ("CONNECTION", "upgrade"), ("UPGRADE", "websocket")]
+        #expect(result([("Connection", nil), ("Upgrade", nil)], adding: reply) == .success(nil))
     }
 
     // Proves W4.16.
@@ -137,7 +137,7 @@ import Testing
             ("Sec-WebSocket-Extensions", "permessage-deflate", .unwantedExtension("permessage-deflate")),
             ("Sec-WebSocket-Protocol", "chat", .unwantedSubprotocol("chat")),
         ] as [(String, String?, UpgradeRefusal)])
-    func section4_1_otherAnswerIsRefused(name: String, value: String?, refusal: UpgradeRefusal) {
+    func section4_1_otherReplyIsRefused(name: String, value: String?, refusal: UpgradeRefusal) {
         #expect(result([(name, value)]) == .failure(refusal))
         #expect(refusal.failure(endpoint: "host:80").kind == .protocolViolation)
         #expect(refusal.failure(endpoint: "host:80").message.hasPrefix("host:80 doesn't answer like a WebSocket server: "))

@@ -73,7 +73,7 @@ import Testing
     // MARK: Pings
 
     // Proves W5.29, W5.30, W5.31.
-    @Test func section5_5_2_everyPingIsAnsweredInOrderAndBeforeMessagesAreDelivered() {
+    @Test func section5_5_2_everyPingIsRepliedToInOrderAndBeforeMessagesAreDelivered() {
         var rig = ConversationRig()
         let bytes = ServerFrame.text("a") + ServerFrame.ping("1") + ServerFrame.ping("") + ServerFrame.text("b")
         let pongs = [ClientFrame(opcode: 10, text: "1"), ClientFrame(opcode: 10, text: "")]
@@ -82,7 +82,7 @@ import Testing
     }
 
     // Proves W5.17, W5.30.
-    @Test func section5_5_2_pingInsideAMessageIsAnsweredBeforeItEnds() {
+    @Test func section5_5_2_pingInsideAMessageIsRepliedToBeforeItEnds() {
         var rig = ConversationRig()
         let pong = Did.wrote([ClientFrame(opcode: 10, text: "p")])
         #expect(rig.receive(ServerFrame.text("a", isFinal: false) + ServerFrame.ping("p")) == [pong, .heardControlFrame])
@@ -94,21 +94,21 @@ import Testing
     func section5_5_3_pongHasThePingsBytes(size: Int) {
         let payload = (0..<size).map { UInt8(0xFF - $0) }
         let ping = ServerFrame(opcode: 9, payload: payload).bytes
-        let answer: [Did] = [.wrote([ClientFrame(opcode: 10, payload: payload)]), .heardControlFrame]
+        let reply: [Did] = [.wrote([ClientFrame(opcode: 10, payload: payload)]), .heardControlFrame]
         for cut in 0...ping.count {
             var rig = ConversationRig()
-            #expect(rig.receive(Array(ping[..<cut])) + rig.receive(Array(ping[cut...])) == answer)
+            #expect(rig.receive(Array(ping[..<cut])) + rig.receive(Array(ping[cut...])) == reply)
         }
     }
 
     // Proves W5.33.
-    @Test func section5_5_3_pongIsASignOfLifeAndNotAnswered() {
+    @Test func section5_5_3_pongIsASignOfLifeAndNotRepliedTo() {
         var rig = ConversationRig()
         #expect(rig.receive(ServerFrame.pong("unasked")) == [.heardControlFrame])
     }
 
     // Proves W5.32, W10.3.
-    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsAnswered() {
+    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsRepliedTo() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -120,7 +120,7 @@ import Testing
     }
 
     // Proves P4.9.
-    @Test func ofAnswersToAFullStreamTheLastIsSent() {
+    @Test func ofRepliesToAFullStreamTheLastIsSent() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -152,7 +152,7 @@ import Testing
             (ServerFrame.close(1000), .close(1000), .setTimer(.seconds(2))),
             ([0x83, 0], .close(1002, "unknown opcode 3"), .closedStream),
         ] as [([UInt8], ClientFrame, Did)])
-    func section5_5_2_heldBackAnswerIsNotSentAfterTheEnd(bytes: [UInt8], close: ClientFrame, end: Did) {
+    func section5_5_2_heldBackReplyIsNotSentAfterTheEnd(bytes: [UInt8], close: ClientFrame, end: Did) {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -165,7 +165,7 @@ import Testing
     }
 
     // Proves W5.29, W5.32.
-    @Test func section5_5_3_heldBackAnswerGoesBeforeTheCloseFrame() {
+    @Test func section5_5_3_heldBackReplyGoesBeforeTheCloseFrame() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// The connections of one route, and the requests that wait for one of them, in their order.
 final class ConnectionPool {

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// The HTTP requests of a loop, and the connections kept for more of them. Confined to the loop's thread.
 final class HTTPClient: LoopService {

@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// A connection that carries one request after the other.
 final class HTTPConnection: ByteStreamOwner {

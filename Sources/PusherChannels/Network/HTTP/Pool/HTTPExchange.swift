@@ -1,4 +1,4 @@
-#if canImport(CLibwebsockets)
+#if os(Linux)
 
 /// One request on its way to its one response. Lives on the loop's thread.
 final class HTTPExchange {

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// The tests' own server that gives one answer, byte for byte.
-@Suite struct AnsweringServerTests {
+@Suite struct ReplyingServerTests {
     // The example of RFC 6455, 1.3.
     private static let request =
         "GET /app HTTP/1.1\r\nHost: localhost\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -27,7 +27,7 @@ import TestSupport
     @Test(arguments: Loopback.allCases) func anUpgradeIsGrantedAndWhatFollowsIsKept(address: Loopback) async throws {
         let received = Record<[UInt8]>()
         let frame = Frame.text("hello").bytes
-        let server = try RawServer.answering(followedBy: frame, on: address, received: received)
+        let server = try RawServer.replying(followedBy: frame, on: address, received: received)
         try await withWatchdog {
             let client = try client(of: server, on: address)
             let read = try await client.reads(Self.head.utf8.count + frame.count)
@@ -41,10 +41,10 @@ import TestSupport
     }
 
     @Test(arguments: [(RawServer.Ending.finish, RawClient.End.finished), (.reset, .reset)])
-    func answersEndAsTheyAreToldTo(ending: RawServer.Ending, end: RawClient.End) async throws {
+    func repliesEndAsTheyAreToldTo(ending: RawServer.Ending, end: RawClient.End) async throws {
         let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let received = Record<[UInt8]>()
-        let server = try RawServer.answering(.bytes(bytes), then: ending, received: received)
+        let server = try RawServer.replying(.bytes(bytes), then: ending, received: received)
         try await withWatchdog {
             let client = try client(of: server)
             let read = try await client.reads()
@@ -63,17 +63,17 @@ import TestSupport
     @Test(arguments: [
         (Cut.every(2), [2, 2, 2, 1]), (.at(0), [7]), (.at(3), [3, 4]), (.at(7), [7]), (.every(100), [7]), (.nowhere, [7]),
     ])
-    func answersComeInPieces(cut: Cut, sizes: [Int]) async throws {
-        let server = try RawServer.answering(.text("abcdefg"), cut: cut, then: .finish)
+    func repliesComeInPieces(cut: Cut, sizes: [Int]) async throws {
+        let server = try RawServer.replying(.text("abcdefg"), cut: cut, then: .finish)
         try await withWatchdog {
             let client = try client(of: server)
             #expect(try await onThread { client.readPieces(7).map(\.count) } == sizes)
         }
     }
 
-    @Test func answersBehindTLS() async throws {
+    @Test func repliesBehindTLS() async throws {
         let received = Record<[UInt8]>()
-        let server = try RawServer.answering(
+        let server = try RawServer.replying(
             .text("answer"), followedBy: [10], cut: .every(2), then: .finish, tls: .throwaway, received: received)
         try await withWatchdog {
             let authority = try #require(server.tlsProxy?.certificateAuthority)

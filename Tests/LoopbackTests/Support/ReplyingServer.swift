@@ -28,7 +28,7 @@ extension RawServer {
     ///   - data: What follows the head.
     ///   - cut: Where head and data are cut into pieces; behind TLS, into records.
     ///   - received: Gets what each client sent after its request, when it is gone.
-    static func answering(
+    static func replying(
         _ head: Head = .upgrade, followedBy data: [UInt8] = [], cut: Cut = .nowhere, then ending: Ending = .silence,
         on address: Loopback = .ipv4, tls: ServerTLS? = nil, received: Record<[UInt8]>? = nil
     ) throws -> RawServer {
