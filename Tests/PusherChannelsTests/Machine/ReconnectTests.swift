@@ -8,6 +8,15 @@ import Testing
         transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "refused")), transcript.attempt))
     }
 
+    /// Connects, is refused so many times, and tries again after each.
+    private func connect(_ transcript: inout Transcript, failing failures: Int) {
+        transcript.play(.connect)
+        for _ in 0..<failures {
+            fail(&transcript)
+            transcript.passToDeadline()
+        }
+    }
+
     private func delay(_ transcript: Transcript) -> Duration? {
         guard case .waiting(let until) = transcript.machine.phase else { return nil }
         return until - transcript.now
@@ -49,11 +58,7 @@ import Testing
     // Proves P5.10.
     @Test func stableConnectionMakesDelaysShortAgain() throws {
         var transcript = Transcript()
-        transcript.play(.connect)
-        for _ in 0..<10 {
-            fail(&transcript)
-            transcript.passToDeadline()
-        }
+        connect(&transcript, failing: 10)
         transcript.establish()
         transcript.pass(.seconds(30))
         transcript.close(1006)
@@ -64,11 +69,7 @@ import Testing
     @Test(arguments: [(Duration.milliseconds(29_999), 5), (.seconds(30), 1), (.milliseconds(30_001), 1)])
     func thirtySecondsAreEnough(lifetime: Duration, failures: Int) {
         var transcript = Transcript()
-        transcript.play(.connect)
-        for _ in 0..<4 {
-            fail(&transcript)
-            transcript.passToDeadline()
-        }
+        connect(&transcript, failing: 4)
         transcript.establish()
         transcript.pass(lifetime)
         transcript.close(1006)
@@ -78,11 +79,7 @@ import Testing
     // Proves P5.10.
     @Test func connectionThatDoesNotLastDoesNotMakeDelaysShort() {
         var transcript = Transcript()
-        transcript.play(.connect)
-        for _ in 0..<10 {
-            fail(&transcript)
-            transcript.passToDeadline()
-        }
+        connect(&transcript, failing: 10)
         transcript.establish()
         transcript.close(1006)
         #expect(transcript.machine.backoff.failures == 11)
@@ -91,11 +88,7 @@ import Testing
     // Proves P5.6, P5.11.
     @Test func attemptsCanBeLimited() {
         var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 2 }
-        transcript.play(.connect)
-        for _ in 0..<2 {
-            fail(&transcript)
-            transcript.passToDeadline()
-        }
+        connect(&transcript, failing: 2)
         let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "")), transcript.attempt))
         #expect(effects.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
         #expect(transcript.machine.state == .disconnected)

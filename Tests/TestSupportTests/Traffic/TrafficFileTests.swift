@@ -71,13 +71,19 @@ struct TrafficFileTests {
         #expect(try rig.json().arrayValue?.first?["headers"] == ["x-version": "2"])
     }
 
-    @Test func `Frames are written as the JSON they hold`() throws {
-        let rig = TrafficRig()
+    /// A socket that is open, and what its client calls.
+    private func openSocket(of rig: TrafficRig) -> (MockWebSocket, RecordingWebSocket) {
         let socket = MockWebSocket(server: .manual)
         let recording = rig.recorder.recording(socket)
         recording.open(
             WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
         socket.accept()
+        return (socket, recording)
+    }
+
+    @Test func `Frames are written as the JSON they hold`() throws {
+        let rig = TrafficRig()
+        let (socket, recording) = openSocket(of: rig)
         recording.send(#"{"event":"pusher:subscribe","data":{"channel":"presence-a","channel_data":"{\"user_id\":\"7\"}"}}"#)
         socket.serverSendsEvent("price", channel: "prices", data: #"{"amount":1.5}"#, userID: "ann")
         socket.serverSendsEvent("note", channel: "notes", data: "plain words")
@@ -121,11 +127,8 @@ struct TrafficFileTests {
 
     @Test func `Any member of a frame may look like a matcher`() throws {
         let rig = TrafficRig()
-        let socket = MockWebSocket(server: .manual)
-        let recording = rig.recorder.recording(socket)
-        recording.open(
-            WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
-        socket.accept()
+        let (socket, recording) = openSocket(of: rig)
+        defer { withExtendedLifetime(recording) {} }
         socket.serverSends(#"{"event":"e","more":{"$any":5},"user_id":{"$regex":"("},"headers":{"a":{"$type":"number"}}}"#)
         try rig.recorder.record(to: "traffic.json")
         try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
