@@ -46,11 +46,18 @@ public final class TestScheduler: Scheduler {
     private struct State {
         var now: Instant
         var timers = Agenda<Timer>()
+        /// Whom to tell when a timer with a label is made.
+        var waiters: [(label: String, told: AsyncStream<Void>.Continuation)] = []
 
         mutating func popTimer(dueBy limit: Instant?) -> Timer? {
             guard let deadline = timers.nextDeadline(), deadline <= limit ?? deadline else { return nil }
             now = max(now, deadline)
             return timers.takeDue(at: deadline)
+        }
+
+        mutating func takeWaiters(for label: String) -> [AsyncStream<Void>.Continuation] {
+            defer { waiters.removeAll { $0.label == label } }
+            return waiters.filter { $0.label == label }.map(\.told)
         }
 
         var pending: [PendingTimer] {
@@ -85,12 +92,29 @@ public final class TestScheduler: Scheduler {
         at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
         let timer = Timer(label: label, deadline: deadline, action: action)
-        return Cancellation(state: state, number: state.withLock { $0.timers.add(timer, at: deadline) })
+        let (number, waiters) = state.withLock { state in
+            (state.timers.add(timer, at: deadline), state.waiters.isEmpty ? [] : state.takeWaiters(for: label))
+        }
+        for waiter in waiters { waiter.finish() }
+        return Cancellation(state: state, number: number)
     }
 
     /// The timers that wait, the next one first.
     public var pendingTimers: [PendingTimer] {
         state.withLock { $0.pending }
+    }
+
+    /// Returns when a timer with a label waits, or the task is cancelled: for timers that another thread makes.
+    package func waitForTimer(labeled label: String) async {
+        let (made, told) = AsyncStream<Void>.makeStream()
+        state.withLock { state in
+            if state.timers.waiting.contains(where: { $0.label == label }) {
+                told.finish()
+            } else {
+                state.waiters.append((label, told))
+            }
+        }
+        for await _ in made {}
     }
 
     /// Moves the clock forward, running what comes due on the way, including what those timers schedule.

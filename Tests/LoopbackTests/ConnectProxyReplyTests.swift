@@ -177,7 +177,7 @@ import Testing
             let left = ([proxy.port] + tunnels).flatMap(ProcessTables.sockets)
             #expect(sockets.isDisjoint(with: left))
             // A thread that has ended stays in the system's list for a moment.
-            while ProcessTables.threads(named: proxy.threadName) > 0, !Task.isCancelled { await Task.yield() }
+            await pollTheSystem { ProcessTables.threads(named: proxy.threadName) == 0 }
             withExtendedLifetime((client, idle)) {}
         }
     }

@@ -30,13 +30,15 @@ import TestSupport
     @Test(arguments: FaultTable.rows.indices)
     func onASocket(row: Int) async throws {
         let (fault, expected) = FaultTable.rows[row]
-        let server = try await LocalServer.start()
+        let (connected, continuation) = AsyncStream<Void>.makeStream()
+        let server = try await LocalServer.start(
+            settings: .init(onEvent: { if case .notice(.connected) = $0 { continuation.yield() } }))
         let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
         if fault.seams.contains(.localServer) { try server.inject(fault) } else { try proxy.inject(fault) }
         try await withWatchdog {
             let outcome = await FaultTable.outcome(of: NetworkWebSocket(loop: .patient), port: proxy.port, expecting: expected) {
                 // The server has answered what never comes.
-                while server.connections.isEmpty, !Task.isCancelled { await Task.yield() }
+                for await _ in connected { break }
             }
             #expect(outcome == expected, "\(fault)")
         }

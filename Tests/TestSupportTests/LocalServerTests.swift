@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 import PusherChannels
 import TestSupport
 import Testing
@@ -117,7 +118,7 @@ struct LocalServerTests {
     /// become another program.
     private func startAndStop(port: Int) async throws {
         try await withWatchdog("port free") {
-            while (try? await LocalServer.start(port: port).stop()) == nil, !Task.isCancelled { await Task.yield() }
+            await pollTheSystem { (try? await LocalServer.start(port: port).stop()) != nil }
         }
     }
 }
@@ -171,10 +172,7 @@ struct LocalServerResponseTests {
             async let late = fetch("/late", from: server)
             try await server.nextRequest("/late")
             try await withWatchdog("the answer is delayed") {
-                let scheduler = harness.scheduler
-                while !scheduler.pendingTimers.contains(where: { $0.label == "delayed answer" }), !Task.isCancelled {
-                    await Task.yield()
-                }
+                await harness.scheduler.waitForTimer(labeled: "delayed answer")
             }
             harness.scheduler.advance(by: .seconds(60))
             #expect(try await late == "200 late")

@@ -61,50 +61,52 @@ import Testing
         }
     }
 
-    #endif
-
     @Test func theEndOfAnEarlierConnectionIsNotItsOwn() async throws {
-        let rig = rig()
-        let socket = SlowToClose(rig.socket)
-        rig.pusher.connection.socket = socket
-        rig.pusher.connect()
-        rig.pusher.disconnect()
-        let hasEnded = Locked(false)
-        let running = Task {
-            try await rig.pusher.run()
-            hasEnded.withLock { $0 = true }
+        try await TestExecutor().run { executor in
+            let rig = rig()
+            let socket = SlowToClose(rig.socket)
+            rig.pusher.connection.socket = socket
+            rig.pusher.connect()
+            rig.pusher.disconnect()
+            let hasEnded = Locked(false)
+            let running = Task(executorPreference: executor) {
+                try await rig.pusher.run()
+                hasEnded.withLock { $0 = true }
+            }
+            await executor.settle()
+            socket.finishClosing()
+            #expect(rig.pusher.connection.connectionState == .connected)
+            await executor.settle()
+            #expect(!hasEnded.withLock { $0 })
+            rig.pusher.disconnect()
+            socket.finishClosing()
+            try await running.value
         }
-        while !rig.pusher.connection.core.read(\.willConnect), !Task.isCancelled { await Task.yield() }
-        socket.finishClosing()
-        #expect(rig.pusher.connection.connectionState == .connected)
-        for _ in 0..<1_000 { await Task.yield() }
-        #expect(!hasEnded.withLock { $0 })
-        rig.pusher.disconnect()
-        socket.finishClosing()
-        try await running.value
     }
 
     @Test(arguments: [false, true]) func aCancelledTaskWaitsForTheCloseToo(shutsDown: Bool) async throws {
-        let rig = rig()
-        let socket = SlowToClose(rig.socket)
-        rig.pusher.connection.socket = socket
-        rig.pusher.connect()
-        let hasEnded = Locked(false)
-        let (begun, continuation) = AsyncStream<Void>.makeStream()
-        let ending = Task {
-            for await _ in begun { break }
-            if shutsDown { await rig.pusher.shutdown() } else { try await rig.pusher.run() }
-            hasEnded.withLock { $0 = true }
+        try await TestExecutor().run { executor in
+            let rig = rig()
+            let socket = SlowToClose(rig.socket)
+            rig.pusher.connection.socket = socket
+            rig.pusher.connect()
+            let hasEnded = Locked(false)
+            let ending = Task(executorPreference: executor) {
+                if shutsDown { await rig.pusher.shutdown() } else { try await rig.pusher.run() }
+                hasEnded.withLock { $0 = true }
+            }
+            // Before its first step.
+            ending.cancel()
+            await executor.settle()
+            #expect(rig.pusher.connection.connectionState == .disconnecting)
+            #expect(!hasEnded.withLock { $0 })
+            socket.finishClosing()
+            try await ending.value
+            #expect(rig.pusher.connection.connectionState == .disconnected)
         }
-        ending.cancel()
-        continuation.yield()
-        while rig.pusher.connection.connectionState == .connected, !Task.isCancelled { await Task.yield() }
-        for _ in 0..<1_000 { await Task.yield() }
-        #expect(!hasEnded.withLock { $0 })
-        socket.finishClosing()
-        try await ending.value
-        #expect(rig.pusher.connection.connectionState == .disconnected)
     }
+
+    #endif
 
     @Test func whatEndsTheConnectionForGoodIsThrown() async throws {
         let rig = rig()
@@ -136,7 +138,7 @@ import Testing
         rig.pusher.connect()
         queue.async { gate.wait() }
         let shutdown = Task { await rig.pusher.shutdown(within: .seconds(3)) }
-        while !rig.scheduler.pendingTimers.contains(where: { $0.label == "shutdown" }), !Task.isCancelled { await Task.yield() }
+        await rig.scheduler.waitForTimer(labeled: "shutdown")
         rig.scheduler.advance(by: .seconds(3))
         await shutdown.value
         gate.signal()
@@ -180,11 +182,4 @@ private final class SlowToClose: WebSocket {
     func close(code: UInt16, reason: String) {}
     func setReading(_ reading: Bool) { base.setReading(reading) }
     func finishClosing() { base.close(code: 1000, reason: "") }
-}
-
-extension ConnectionMachine {
-    /// Whether it connects as soon as the connection is closed.
-    fileprivate var willConnect: Bool {
-        if case .closing(_, .connect) = phase { true } else { false }
-    }
 }

@@ -4,6 +4,8 @@ import TestSupport
 /// A client on a mock socket and a mock session in virtual time, with everything delivered at once: when a call returns, all
 /// that it led to has happened.
 struct ClientRig {
+    typealias Spawn = @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+
     let scheduler = TestScheduler()
     let socket: MockWebSocket
     let session = MockSession(delivery: .immediate)
@@ -12,7 +14,8 @@ struct ClientRig {
 
     init(
         server: MockWebSocket.Server = .trusting, key: String = "key", auth: AuthMethod = .inline(secret: "secret"),
-        _ change: (inout PusherClientOptions) -> Void = { _ in }
+        _ change: (inout PusherClientOptions) -> Void = { _ in },
+        spawn: @escaping Spawn = PusherEnvironment.live.spawn
     ) {
         var options = PusherClientOptions(authMethod: auth, delivery: .immediate)
         change(&options)
@@ -21,15 +24,16 @@ struct ClientRig {
         pusher = Pusher(
             key: key, options: options,
             environment: PusherEnvironment(
-                scheduler: scheduler, httpSession: session, makeWebSocket: { socket }, randomSeed: { 1 }))
+                scheduler: scheduler, httpSession: session, makeWebSocket: { socket }, randomSeed: { 1 }, spawn: spawn))
         recorder = RecordingDelegate(of: pusher)
     }
 
     static func connected(
         server: MockWebSocket.Server = .trusting, auth: AuthMethod = .inline(secret: "secret"),
-        _ change: (inout PusherClientOptions) -> Void = { _ in }
+        _ change: (inout PusherClientOptions) -> Void = { _ in },
+        spawn: @escaping Spawn = PusherEnvironment.live.spawn
     ) -> ClientRig {
-        let rig = ClientRig(server: server, auth: auth, change)
+        let rig = ClientRig(server: server, auth: auth, change, spawn: spawn)
         rig.pusher.connect()
         return rig
     }

@@ -8,12 +8,14 @@ import Testing
     @Test func `Who waits is asked about each entry when it comes, not again with each that follows`() async throws {
         let recorder = Recorder<Int>()
         let asked = Locked(0)
+        let (begun, continuation) = AsyncStream<Void>.makeStream()
         async let wanted = recorder.next("999", within: .seconds(30)) { number in
             asked.withLock { $0 += 1 }
+            continuation.yield()
             return number == 999
         }
         recorder.append(0)
-        while asked.withLock({ $0 }) == 0, !Task.isCancelled { await Task.yield() }
+        for await _ in begun { break }
         for number in 1..<1_000 { recorder.append(number) }
         #expect(try await wanted == 999)
         // Two threads at a time may ask twice; with each entry about all before it would be half a million.

@@ -47,7 +47,7 @@ struct TestClockTests {
         let scheduler = TestScheduler()
         async let woken: Void = TestClock(scheduler).sleep(for: .seconds(1))
         try await withWatchdog("the sleeper's timer") {
-            while scheduler.pendingTimers.isEmpty, !Task.isCancelled { await Task.yield() }
+            await scheduler.waitForTimer(labeled: "sleep")
         }
         scheduler.advance(by: .seconds(1))
         try await woken

@@ -6,7 +6,7 @@ from support import LIMIT, ProjectCase
 
 NETWORK = "Sources/PusherChannels/Network"
 TRAP, DOOR, RANDOM = "traps", "the world is reached", "random numbers"
-CLOCK, LIVE, SLEEP = "clocks are read", "a clock and what starts", "tests wait for events"
+CLOCK, LIVE, SLEEP, LOOK = "clocks are read", "a clock and what starts", "tests wait for events", "tests are told"
 
 # What finds a line, and where it stands.
 FOUND = [
@@ -29,6 +29,9 @@ FOUND = [
     (LIVE, f"{NETWORK}/Socket/F.swift", 'try SystemThread.start("more") { work() }'),
     (SLEEP, "Tests/PusherChannelsTests/F.swift", "try await Task.sleep(for: .seconds(1))"),
     (SLEEP, "TestSupport/F.swift", "usleep(1000)"),
+    (LOOK, "Tests/PusherChannelsTests/F.swift", "while !isDone, !Task.isCancelled { await Task.yield() }"),
+    (LOOK, "TestSupport/F.swift", "await Task.yield()"),
+    (LOOK, "Tests/TestSupportTests/Scheduler/TestClockTests.swift", "await Task.yield()"),
 ]
 
 # What may stand, and where.
@@ -42,6 +45,8 @@ ALLOWED = [
     (f"{NETWORK}/Connect/F.swift", "    clock: @escaping @Sendable () -> Instant = { LiveScheduler.now },"),
     (f"{NETWORK}/Loop/NetworkEnvironment.swift", "    var now: @Sendable () -> Instant = { LiveScheduler.now }"),
     ("Tests/PusherChannelsTests/F.swift", "try await clock.sleep(for: .seconds(1))"),
+    ("Tests/TestSupportTests/Scheduler/TestExecutorTests.swift", "await Task.yield()"),
+    ("Tests/Processes/Polling.swift", "    while await !isSo() { await Task.yield() }"),
 ]
 
 

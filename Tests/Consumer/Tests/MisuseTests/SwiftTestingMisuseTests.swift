@@ -10,8 +10,7 @@ import Testing
     @Test func pendingTimer() throws { try withTestHarness { Misuse.pendingTimer($0) } }
     @Test func errorOnABackgroundThread() async throws {
         try await withTestHarness { harness in
-            await Task.yield()
-            Misuse.errorOnABackgroundThread(harness)
+            await Task { Misuse.errorOnABackgroundThread(harness) }.value
         }
     }
     @Test func unplayedStep() throws { try withTestHarness { Misuse.unplayedStep($0) } }
