@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an error of the application's code says in a message.
+/// The text of an error of the application's code in a message.
 ///
 /// An `NSError`, and what wraps one, prints all that it was given, addresses and answers among it: of it there is only the description for
 /// people.

@@ -13,7 +13,7 @@ public struct MessageBatch: ~Copyable {
     /// The time for which the messages may have waited to be read, because the process was suspended or reading was stopped; zero if
     /// they were read as they came.
     ///
-    /// Where a connection is lost, events may be missing since then (``PusherDelegate/eventsMayBeMissing(channelName:since:)``). A
+    /// If the connection is lost, events may be missing since then (``PusherDelegate/eventsMayBeMissing(channelName:since:)``). A
     /// socket that can't tell says zero.
     public var age: Duration {
         switch origin {
@@ -25,14 +25,14 @@ public struct MessageBatch: ~Copyable {
         }
     }
 
-    /// What is known of when the messages came.
+    /// The knowledge of when the messages came.
     enum Origin: Sendable {
         case told(age: Duration)
         /// Everything that had come by then was read before, by a clock.
         case since(Instant, now: @Sendable () -> Instant)
     }
 
-    /// What has waited for less was read as it came.
+    /// Messages that have waited for less were read as they came.
     private static var notableAge: Duration { .milliseconds(100) }
 
     let origin: Origin
@@ -59,7 +59,7 @@ public struct MessageBatch: ~Copyable {
         }
     }
 
-    /// How many bytes the messages have together.
+    /// The number of bytes that the messages have together.
     var size: Int { messages.reduce(0) { $0 + $1.1.count } }
 
     /// The messages, to be kept.

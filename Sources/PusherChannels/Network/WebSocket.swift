@@ -4,7 +4,7 @@
 /// ``open(_:attempt:)`` the delegate hears at most one `didOpen`, any number of messages, and **exactly one** `didClose`,
 /// also when the socket was closed by ``close(code:reason:)`` before it was open. Reports of one attempt never overlap.
 public protocol WebSocket: AnyObject, Sendable {
-    /// Who hears of this socket; held weakly.
+    /// The object that hears of this socket; held weakly.
     var delegate: (any WebSocketDelegate)? { get set }
 
     /// Starts connecting. An earlier attempt that is still open is abandoned: closed, and reported as closed.

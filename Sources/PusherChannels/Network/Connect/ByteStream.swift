@@ -26,9 +26,9 @@ final class ByteStream: SocketHandler {
     private var phase = Phase.connecting
     /// The time by which everything that had come was read.
     private var emptyAt: Instant
-    /// Whether something waits for room, at first the connection itself.
+    /// True while something waits for room, at first the connection itself.
     private var awaitsRoom = true
-    /// What a write met with. Whatever the peer sent before is read first.
+    /// The error that a write met with. Whatever the peer sent before is read first.
     private var writeError: SystemError?
 
     /// Starts to connect to a numeric address.
@@ -195,7 +195,7 @@ final class ByteStream: SocketHandler {
         return false
     }
 
-    /// What it means that nothing more is to be read. The system tells a socket's error once: where a write met with it a read finds an
+    /// The meaning of an end of input. The system tells a socket's error once: where a write met with it a read finds an
     /// orderly end. That is one only behind a broken pipe, which takes a peer that has said that it has sent its last.
     private var endOfInput: StreamEnd {
         if let writeError, writeError.number != EPIPE { .broken(writeError) } else { .finished }

@@ -24,7 +24,7 @@ extension ByteStreamOwner {
     func streamSecured() {}
 }
 
-/// How a stream came to its end.
+/// The end of a stream.
 enum StreamEnd {
     /// The peer said that it has sent its last.
     case finished
@@ -35,7 +35,7 @@ enum StreamEnd {
     /// TLS failed.
     case untrusted(TLSDiagnosis)
 
-    /// What there is to say of it, to be put behind a text; empty for the ordinary end.
+    /// The reason for a person, to be put behind a text; empty for the ordinary end.
     var explanation: String {
         switch self {
         case .finished, .cutOff: ""

@@ -20,7 +20,7 @@ final class Connector: ByteStreamOwner {
     private var address = ""
     private var refusals = AddressRefusals()
     private var stream: ByteStream?
-    /// What of the request for a tunnel waits for room.
+    /// The part of the request for a tunnel that waits for room.
     private var output = OutputBuffer()
     private let timer: LoopTimer
     private var completion: Completion?
@@ -194,7 +194,7 @@ final class Connector: ByteStreamOwner {
     }
 }
 
-/// What the connectors of a loop have in common.
+/// The TLS contexts and pending look-ups that the connectors of a loop have in common.
 final class ConnectorResources: LoopService {
     let certificates = TLSContexts()
     private let loop: EventLoop
@@ -222,7 +222,7 @@ final class ConnectorResources: LoopService {
 }
 
 extension WebSocketFailure {
-    /// What was to happen didn't in time.
+    /// Something that was to happen didn't in time.
     static func timedOut(_ text: String, after time: Duration) -> WebSocketFailure {
         let seconds = time / .seconds(1)
         let number = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"

@@ -3,7 +3,7 @@
 /// The way to a server: its name, what stands in between, and how what is said is secured. Connections of one route can stand in for
 /// each other.
 struct Route: Hashable {
-    /// What stands between this machine and the server.
+    /// The thing that stands between this machine and the server.
     enum Hop: Hashable {
         case direct
         /// A proxy that is asked for a tunnel.

@@ -5,7 +5,7 @@ import Glibc
 struct TCPSocket {
     let descriptor: Int32
 
-    /// How a read ended.
+    /// The end of a read.
     enum Received {
         case bytes(Int)
         case nothingYet
@@ -38,7 +38,7 @@ struct TCPSocket {
         return TCPSocket(descriptor: descriptor)
     }
 
-    /// Why connecting failed; nil if it didn't.
+    /// The reason why connecting failed; nil if it didn't.
     var connectionError: SystemError? {
         var number: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -54,7 +54,7 @@ struct TCPSocket {
         return error.isTemporary ? .nothingYet : .broken(error)
     }
 
-    /// How many bytes were taken.
+    /// Returns how many bytes were taken.
     func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         guard count < 0 else { return count }

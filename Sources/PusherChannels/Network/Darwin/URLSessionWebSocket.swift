@@ -16,7 +16,7 @@ public final class URLSessionWebSocket: WebSocket {
         state.withLock { $0.connection }?.abandon()
     }
 
-    /// Who hears of this socket; held weakly.
+    /// The object that hears of this socket; held weakly.
     public var delegate: (any WebSocketDelegate)? {
         get { state.withLock { $0.delegate } }
         set { state.withLock { $0.delegate = newValue } }

@@ -25,13 +25,13 @@ final class EventLoop {
     let owner: NetworkLoop
     let environment: NetworkEnvironment
     let timers: LoopTimers
-    /// What one read brings at most: the more messages in a turn, the fewer delegate calls. One serves all sockets: whoever
+    /// The memory for one read, which brings no more: the more messages in a turn, the fewer delegate calls. One serves all sockets: whoever
     /// hears of bytes is done with them when it returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
     /// The time when the sockets were last asked what they have to tell.
     private(set) var turnTime: Instant
-    /// Why nothing can be served; nil if all is well.
+    /// The reason why nothing can be served; nil if all is well.
     private(set) var failure: WebSocketFailure?
     private var poller: SocketPoller?
     private var libwebsockets: LibwebsocketsContext?
@@ -69,7 +69,7 @@ final class EventLoop {
         readBuffer.deallocate()
     }
 
-    /// What ends ``wait(_:)``; nil if nothing is served.
+    /// Ends ``wait(_:)``, from any thread; nil if nothing is served.
     var wakeUp: WakeUp? { poller?.wakeUp }
 
     // MARK: Services
@@ -119,7 +119,7 @@ final class EventLoop {
 
     // MARK: Turns
 
-    /// How long a turn may last.
+    /// The time that a turn may last.
     enum Wait {
         /// Until something happens, or is due.
         case untilNext

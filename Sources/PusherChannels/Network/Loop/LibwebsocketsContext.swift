@@ -52,7 +52,7 @@ final class LibwebsocketsContext {
         free(name)
     }
 
-    /// What became of SIGPIPE before the context that is being made.
+    /// The disposition of SIGPIPE before the context that is being made.
     private static let disposition = Locked(sigaction())
 
     /// Makes a context. libwebsockets ignores SIGPIPE for the whole process when it does, which would keep `program | head`

@@ -1,6 +1,6 @@
 #if canImport(CLibwebsockets)
 
-/// What the network stack takes from the system beside its sockets: limits, time, randomness and threads.
+/// All that the network stack takes from the system beside its sockets: limits, time, randomness and threads.
 ///
 /// The one door of the stack, as ``PusherEnvironment``, which holds the sockets and sessions that use it, is of the SDK.
 struct NetworkEnvironment: Sendable {
@@ -14,7 +14,7 @@ struct NetworkEnvironment: Sendable {
     var performElsewhere: @Sendable (@escaping @Sendable () -> Void) -> Void = BackgroundWork.perform
 }
 
-/// How long the parts of opening and closing a connection may take.
+/// The times that the parts of opening and closing a connection may take.
 struct NetworkTimeouts: Sendable {
     /// Each stage: finding addresses, being accepted, the proxy's response, the TLS handshake, the upgrade's response.
     var stage = Duration.seconds(20)

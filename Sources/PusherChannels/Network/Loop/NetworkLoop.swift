@@ -18,12 +18,12 @@ public final class NetworkLoop: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// How many of the commands need the thread to run: the others are about connections, of which there are none without it.
+        /// The number of commands that need the thread to run: the others are about connections, of which there are none without it.
         var needs = 0
         var isRunning = false
         var wakeUp: WakeUp?
         var lastKey: UInt64 = 0
-        /// Who waits for the thread to end.
+        /// Those who wait for the thread to end.
         var stopping: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -41,7 +41,7 @@ public final class NetworkLoop: Sendable {
 
     /// Ends all connections and requests at once, each with a report, and the thread; returns when it has ended.
     ///
-    /// What was asked for before is done before. A socket that is opened afterwards, or a request, starts the loop again. Don't
+    /// Whatever was asked for before is done before. A socket that is opened afterwards, or a request, starts the loop again. Don't
     /// wait for it on the loop's own thread, where delegates are called.
     public func shutdown() async {
         await withCheckedContinuation { continuation in
@@ -55,7 +55,7 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    /// Whether there is a thread.
+    /// True if there is a thread.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     /// A key that no other connection has.
@@ -73,7 +73,7 @@ public final class NetworkLoop: Sendable {
         if enqueue(command) { launch() }
     }
 
-    /// The same in two parts, of which the first may be done under a lock: whether there is to be the second, ``launch()``.
+    /// Does the first part of ``start(_:)``, which may be done under a lock; returns whether there is to be the second, ``launch()``.
     func enqueue(_ command: @escaping Command) -> Bool {
         state.withLock { state in
             state.needs += 1
@@ -142,7 +142,7 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    /// Who wanted it to stop, when it is to: not before the commands that were posted before that. One that can't serve stops as soon as
+    /// Those who wanted it to stop, when it is to: not before the commands that were posted before that. One that can't serve stops as soon as
     /// those were told so who were there: who asks later asks for another try.
     private func waitingForEnd(of loop: EventLoop) -> [CheckedContinuation<Void, Never>]? {
         state.withLock { state in
@@ -155,7 +155,7 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    /// Whether somebody opened something, or wants it to stop, after it had stopped.
+    /// Returns whether somebody opened something, or wants it to stop, after it had stopped.
     private func isNeeded() -> Bool {
         state.withLock { state in
             state.isRunning = state.needs > 0 || !state.stopping.isEmpty

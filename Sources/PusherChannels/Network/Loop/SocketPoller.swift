@@ -5,7 +5,7 @@ import Glibc
 /// Names one socket of a loop.
 typealias SocketNumber = UInt
 
-/// What can be done with a socket.
+/// The things that can be done with a socket.
 struct SocketEvents: OptionSet {
     let rawValue: UInt32
 
@@ -33,7 +33,7 @@ final class SocketPoller {
     let descriptor: Int32
     /// Ends a wait for the descriptor, for as long as this is there.
     let wakeUp: WakeUp
-    /// How many sockets have their turn before commands and timers have theirs.
+    /// The sockets that have their turn before commands and timers have theirs.
     private var ready = [epoll_event](repeating: epoll_event(), count: 256)
 
     /// No socket has it.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the environment's variables say of proxies, in the conventions of curl.
+/// The proxies that the environment's variables name, in the conventions of curl.
 struct ProxyEnvironment {
     /// The environment as it was when the first connection was made: reading it while another thread changes it is a race.
     static let ofProcess = ProxyEnvironment(variables: ProcessInfo.processInfo.environment)
@@ -35,7 +35,7 @@ struct ProxyEnvironment {
         return nil
     }
 
-    /// Whether `no_proxy` names the host: itself, a domain above it, a network around it, or all with `*`.
+    /// Returns whether `no_proxy` names the host: itself, a domain above it, a network around it, or all with `*`.
     private func isExempt(_ host: String, port: Int) -> Bool {
         guard let list = variables["no_proxy"] ?? variables["NO_PROXY"] else { return false }
         let host = host.lowercased().trimmingDots()

@@ -9,7 +9,7 @@ struct ProxyTunnel {
         self.target = target
     }
 
-    /// What to send the proxy.
+    /// The bytes to send the proxy.
     var request: [UInt8] {
         requestHead("CONNECT \(target)", [("Host", target), ("User-Agent", userAgent)] + proxy.authorization)
     }

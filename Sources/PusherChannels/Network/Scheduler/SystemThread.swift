@@ -13,7 +13,7 @@ import Musl
 /// Not Foundation's, which doesn't say when the system has none to give, and is good for the name only; nor libdispatch's, which has its caller wait then, and ends
 /// a process that has no descriptor left when it wants one.
 enum SystemThread {
-    /// What starts a thread with a name.
+    /// A function that starts a thread with a name.
     typealias Starter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
     /// Has `body` run by a thread with a name, of which Linux keeps 15 bytes; throws if there can't be another thread.

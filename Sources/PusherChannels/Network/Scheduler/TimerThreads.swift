@@ -16,23 +16,23 @@ final class TimerThreads: Sendable {
 
     private struct State {
         var actions = Actions()
-        /// Whether a thread watches the clock, or is about to.
+        /// True if a thread watches the clock, or is about to.
         var isWatched = false
-        /// Whether a thread has nothing to do.
+        /// True if a thread has nothing to do.
         var hasSpare = false
-        /// How many there are beside the one that watches and the spare one.
+        /// The number of threads beside the one that watches and the spare one.
         var running = 0
         /// Ends when the next deadline is another one.
         var change = Change()
     }
 
-    /// What the watching thread is to do.
+    /// The next thing for the watching thread to do.
     private enum Step {
         case wait(Change, DispatchTime)
         case run(Action)
     }
 
-    /// How many actions may run at a time.
+    /// The number of actions that may run at a time.
     static let limit = 64
 
     /// Something that happens once, and is waited for by the clock that nobody can put back: a semaphore's time-out is over when the wall
@@ -142,7 +142,7 @@ final class TimerThreads: Sendable {
         }
     }
 
-    /// Whether another thread watches from now on: the spare one, or a new one if there can be one.
+    /// Returns whether another thread watches from now on: the spare one, or a new one if there can be one.
     private func makeOtherWatch() -> Bool {
         let (isAllowed, hadSpare) = state.withLock { state in
             guard state.running < Self.limit else { return (false, false) }
@@ -160,7 +160,7 @@ final class TimerThreads: Sendable {
         return false
     }
 
-    /// Whether to watch again, after having been spare; not if there is a spare one already.
+    /// Returns whether to watch again, after having been spare; not if there is a spare one already.
     private func isNeededAgain() -> Bool {
         let isSpare = state.withLock { state in
             state.running -= 1

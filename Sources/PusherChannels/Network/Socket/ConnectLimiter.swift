@@ -3,7 +3,7 @@
 /// When a server comes back, thousands of clients do: handshakes that are all begun at once keep each other from ending in
 /// time, and an endpoint that is dead holds up only those who want it.
 struct ConnectLimiter {
-    /// How many may be under way to one endpoint.
+    /// The number of connections that may be under way to one endpoint.
     static let limit = 64
 
     private struct Endpoint {
@@ -33,10 +33,10 @@ struct ConnectLimiter {
     private var endpoints: [String: Endpoint] = [:]
     private var turns: [() -> Void] = []
 
-    /// Whether it is nobody's turn.
+    /// True if it is nobody's turn.
     var isEmpty: Bool { turns.isEmpty }
 
-    /// How many keys it holds: of those who wait, and of some who don't any more.
+    /// The number of keys it holds: of those who wait, and of some who don't any more.
     var count: Int { endpoints.values.reduce(0) { $0 + $1.order.count } }
 
     /// Queues; `begin` is among the ``takeTurns()`` when it is the connection's turn.

@@ -1,7 +1,7 @@
 #if canImport(COpenSSL)
 import Glibc
 
-/// What shows that a path leads to another file, or to other content, than it did.
+/// Marks by which one sees that a path leads to another file, or to other content, than it did.
 struct FileStamp: Equatable {
     private let device: dev_t
     private let number: ino_t

@@ -10,7 +10,7 @@ enum SystemRoots {
     private static let file = path(X509_get_default_cert_file_env(), X509_get_default_cert_file())
     private static let directory = path(X509_get_default_cert_dir_env(), X509_get_default_cert_dir())
 
-    /// What shows that the file has changed.
+    /// Marks by which one sees that the file has changed.
     static var stamp: FileStamp? { file.flatMap { FileStamp($0) } }
 
     /// Adds them to a store. That a system has none is no error, but that there is no descriptor or no memory to read them now.

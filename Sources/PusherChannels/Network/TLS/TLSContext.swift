@@ -2,7 +2,7 @@
 import COpenSSL
 import Foundation
 
-/// What the TLS sessions of one configuration share. Confined to the thread of its loop.
+/// The OpenSSL context that the TLS sessions of one configuration share. Confined to the thread of its loop.
 final class TLSContext {
     let configuration: TLSConfiguration
     private let context: OpaquePointer

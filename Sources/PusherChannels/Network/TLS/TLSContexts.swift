@@ -18,7 +18,7 @@ final class TLSContexts {
     }
 }
 
-/// What was made of files, as long as these stay the same and not too many others were wanted since.
+/// Values made of files, as long as these stay the same and not too many others were wanted since.
 private struct RecentlyUsed<Key: Equatable, Value> {
     private struct Entry {
         let key: Key

@@ -1,7 +1,7 @@
 #if canImport(COpenSSL)
 import COpenSSL
 
-/// What OpenSSL complains of.
+/// An error of OpenSSL's.
 struct OpenSSLError: Equatable {
     let library: Int32
     let reason: Int32
@@ -30,12 +30,12 @@ extension OpenSSLError: CustomStringConvertible {
     }
 }
 
-/// Why a TLS session failed: for code and for a person.
+/// The reason why a TLS session failed: for code and for a person.
 struct TLSDiagnosis {
     let failure: TLSError
     let reason: String
 
-    /// What is reported of the server.
+    /// The failure that is reported of the server.
     func failure(endpoint: String) -> WebSocketFailure {
         WebSocketFailure(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
     }
@@ -48,7 +48,7 @@ struct TLSDiagnosis {
         self.reason = reason
     }
 
-    /// What became of the client's certificate in a handshake.
+    /// The fate of the client's certificate in a handshake.
     enum ClientCertificate {
         case notAsked, missing, shown
     }
@@ -87,7 +87,7 @@ struct TLSDiagnosis {
         }
     }
 
-    /// What the verifier has against the server's certificate.
+    /// The verifier's objection to the server's certificate.
     private init(verdict: Int) {
         let failure: TLSError =
             switch Int32(clamping: verdict) {

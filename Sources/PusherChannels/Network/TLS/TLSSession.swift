@@ -5,7 +5,7 @@ import Glibc
 
 /// The client's side of TLS over one socket, which doesn't block.
 final class TLSSession {
-    /// How a call into OpenSSL ended.
+    /// The end of a call into OpenSSL.
     enum Outcome {
         case done
         /// Nothing more before the socket can be read, or written.
@@ -70,7 +70,7 @@ final class TLSSession {
         return (count, .done)
     }
 
-    /// Whether something that was read from the socket waits in the session, where nobody can see it.
+    /// True if something that was read from the socket waits in the session, where nobody can see it.
     var hasPending: Bool { SSL_has_pending(tls) == 1 }
 
     /// Sends until nothing is left or the socket takes no more; how many bytes, and why no more.
@@ -110,13 +110,13 @@ final class TLSSession {
         }
     }
 
-    /// What became of the client's certificate. A server that asks for one sends a list of authorities, if an empty one.
+    /// The fate of the client's certificate. A server that asks for one sends a list of authorities, if an empty one.
     private var clientCertificate: TLSDiagnosis.ClientCertificate {
         if context.configuration.identity != nil { return .shown }
         return SSL_get0_peer_CA_list(tls) == nil ? .notAsked : .missing
     }
 
-    /// Whether one of the keys that vouch for the server is pinned, or none needs to be.
+    /// True if one of the keys that vouch for the server is pinned, or none needs to be.
     private var isPinned: Bool {
         let pins = context.pins
         guard !pins.isEmpty else { return true }

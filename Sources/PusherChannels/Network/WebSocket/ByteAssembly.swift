@@ -28,7 +28,7 @@ struct ByteAssembly: ~Copyable {
     /// Size of the message in hand.
     var count: Int { end - start }
 
-    /// How much memory it holds.
+    /// The number of bytes of memory it holds.
     var capacity: Int { outgrown.reduce(memory.count) { $0 + $1.count } }
 
     /// Adds a piece to the message in hand.

@@ -1,11 +1,11 @@
-/// What a close frame carries: nothing, or a code and a reason (RFC 6455, 5.5.1).
+/// The payload of a close frame: nothing, or a code and a reason (RFC 6455, 5.5.1).
 enum ClosePayload {
     /// Stands for a close frame without a code; is never sent (7.4.1).
     static let noCode: UInt16 = 1005
     /// Room for the reason beside the code.
     private static let maximumReason = maximumControlPayload - 2
 
-    /// Whether a code may stand in a frame (7.4): defined and not kept for local use, or of a library or an application.
+    /// Returns whether a code may stand in a frame (7.4): defined and not kept for local use, or of a library or an application.
     static func isAllowed(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,4 +1,4 @@
-/// What a frame is (RFC 6455, 5.2).
+/// The kind of a frame (RFC 6455, 5.2).
 enum FrameOpcode: UInt8, Sendable {
     case continuation = 0x0
     case text = 0x1
@@ -7,7 +7,7 @@ enum FrameOpcode: UInt8, Sendable {
     case ping = 0x9
     case pong = 0xA
 
-    /// Whether it speaks of the connection and not of its data (5.5).
+    /// True if it speaks of the connection and not of its data (5.5).
     var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
@@ -22,7 +22,7 @@ struct FrameHeader: Equatable, Sendable {
     /// Bytes of payload, as many as the peer says; nobody has checked yet whether that is too much.
     let length: UInt64
 
-    /// Whether it is its message's only frame.
+    /// True if it is its message's only frame.
     var isWholeMessage: Bool { isFinal && (opcode == .text || opcode == .binary) }
 }
 
@@ -33,7 +33,7 @@ struct FrameHeaderReader {
     private var first: UInt8 = 0
     private var length: UInt64 = 0
     private var received = 0
-    /// How many bytes the header has; known after the second.
+    /// The number of bytes of the header; known after the second.
     private var size = 2
 
     /// Reads on; `nil` if the bytes ended before the header did.

@@ -3,7 +3,7 @@
 /// Fed with whatever a read brought: frames, messages and their headers may be split anywhere. A message that lies in one
 /// frame and one piece is not copied: its bytes are those that were fed. After a close frame or a violation nothing is read.
 struct MessageReader: ~Copyable {
-    /// What was read. Messages are valid until ``release()``, a control frame's payload until the next call.
+    /// Something that was read. Messages are valid until ``release()``, a control frame's payload until the next call.
     enum Event {
         /// A whole message; text is UTF-8.
         case message(MessageBatch.Kind, UnsafeRawBufferPointer)
@@ -24,7 +24,7 @@ struct MessageReader: ~Copyable {
     /// The message in hand.
     private var kind: MessageBatch.Kind?
     private var message: ByteAssembly
-    /// Where its text stands; between messages at the end of a character.
+    /// The state of its text; between messages at the end of a character.
     private var validator = UTF8Validator()
     private var control = ByteAssembly(maximumSize: maximumControlPayload)
     private var isOver = false
@@ -46,7 +46,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// How many bytes it holds for messages and control frames that came in parts.
+    /// The number of bytes it holds for messages and control frames that came in parts.
     var capacity: Int { message.capacity + control.capacity }
 
     /// Takes back the memory of the messages read so far.

@@ -1,4 +1,4 @@
-/// How a peer broke RFC 6455, after which nothing it sends can be trusted (7.1.7).
+/// A breach of RFC 6455 by the peer, after which nothing it sends can be trusted (7.1.7).
 enum ProtocolViolation: Error, Equatable, Sendable {
     /// A server must not mask (5.1).
     case maskedFrame
@@ -38,7 +38,7 @@ enum ProtocolViolation: Error, Equatable, Sendable {
         }
     }
 
-    /// What is wrong, for the peer's log and ours; fits into a close frame.
+    /// The text of it for the peer's log and ours; fits into a close frame.
     var reason: String {
         switch self {
         case .maskedFrame: "masked frame from a server"
@@ -58,7 +58,7 @@ enum ProtocolViolation: Error, Equatable, Sendable {
         }
     }
 
-    /// What the owner of the socket hears.
+    /// The failure that the owner of the socket hears of.
     var failure: WebSocketFailure {
         WebSocketFailure(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a response sends a client instead (RFC 9110, 15.4).
+/// The place to which a response sends a client instead (RFC 9110, 15.4).
 extension ResponseHead {
     /// The request to make instead of `request`; nil if the response names no place to go, or one that is less safe.
     func redirect(of request: WebSocketRequest) -> WebSocketRequest? {

@@ -2,16 +2,16 @@
 struct UTF8Validator {
     /// Continuation bytes that the character in hand still needs.
     private var missing = 0
-    /// What the next of them may be: after some first bytes less than 80…BF, or a character would be too long for itself, half
+    /// The range in which the next of them may lie: after some first bytes less than 80…BF, or a character would be too long for itself, half
     /// of a surrogate pair, or beyond Unicode.
     private var allowed: ClosedRange<UInt8> = anyContinuation
 
     private static let anyContinuation: ClosedRange<UInt8> = 0x80...0xBF
 
-    /// Whether the bytes so far end with a whole character.
+    /// True if the bytes so far end with a whole character.
     var isComplete: Bool { missing == 0 }
 
-    /// Whether all of the bytes are text.
+    /// Returns whether all of the bytes are text.
     static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var validator = UTF8Validator()
         return validator.accept(bytes) && validator.isComplete
@@ -54,7 +54,7 @@ struct UTF8Validator {
     }
 }
 
-/// Where the first byte beyond ASCII stands, or the end: nearly all that is sent is ASCII, so in large steps.
+/// The place of the first byte beyond ASCII, or the end: nearly all that is sent is ASCII, so in large steps.
 private func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     let highs: UInt64 = 0x8080_8080_8080_8080
     var position = start
@@ -76,7 +76,7 @@ private func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> In
     return position
 }
 
-/// Where characters of two or three bytes end, as most scripts have them; what is rare or wrong is left to the caller.
+/// The end of characters of two or three bytes, as most scripts have them; what is rare or wrong is left to the caller.
 private func endOfCommonCharacters(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     var position = start
     while position + 3 <= bytes.count {

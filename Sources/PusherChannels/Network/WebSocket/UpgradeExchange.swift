@@ -1,6 +1,6 @@
 /// A client's upgrade to WebSocket as it is carried out: the request's bytes out, the response's bytes in.
 struct UpgradeExchange {
-    /// What the server's response means.
+    /// The meaning of the server's response.
     enum Outcome {
         /// Frames follow.
         case upgraded

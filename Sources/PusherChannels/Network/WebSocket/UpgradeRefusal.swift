@@ -15,7 +15,7 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
     /// A subprotocol that was not asked for.
     case unwantedSubprotocol(String)
 
-    /// What the owner of the socket hears of the server at `endpoint`.
+    /// The failure that the owner of the socket hears of, with the server at `endpoint`.
     func failure(endpoint: String) -> WebSocketFailure {
         switch self {
         case .status(let status):

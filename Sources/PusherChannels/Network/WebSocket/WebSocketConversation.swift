@@ -1,4 +1,4 @@
-/// What is said over an upgraded connection, from the first frame to the last (RFC 6455, 5 to 7): pure, so that a backend only
+/// The exchange of frames over an upgraded connection, from the first frame to the last (RFC 6455, 5 to 7): pure, so that a backend only
 /// moves bytes.
 ///
 /// After each input the backend looks at the outputs, in this order: it writes what ``write(_:)`` hands it, passes on what
@@ -6,7 +6,7 @@
 /// ``takeClosure()`` has, and does with the stream what ``stream`` demands. Pings are answered in the order in which they came,
 /// before the messages of the same read are passed on.
 struct WebSocketConversation: ~Copyable {
-    /// What is to become of the stream.
+    /// The fate of the stream.
     enum StreamDemand: Equatable, Sendable {
         /// Nothing for now.
         case keepOpen
@@ -16,7 +16,7 @@ struct WebSocketConversation: ~Copyable {
         case closeNow
     }
 
-    /// How far it has come (7.1).
+    /// The stages of a connection (7.1).
     private enum Phase {
         case open
         /// Our close frame is in the output (7.1.2), only pongs follow it (5.5.2); the peer's is to come.
@@ -34,7 +34,7 @@ struct WebSocketConversation: ~Copyable {
     /// While more output than this waits, nothing is added: the peer doesn't read, and what waits must not fill the memory.
     private static let outputLimit = 16 << 20
 
-    /// How long the peer may take over its part of the end without anything moving.
+    /// The time that the peer may take over its part of the end without anything moving.
     private let closeTimeout: Duration
     private var reader: MessageReader
     private let writer: FrameWriter
@@ -43,7 +43,7 @@ struct WebSocketConversation: ~Copyable {
     private var pendingPing: [UInt8]?
     /// The last message that gave way to other output.
     private var unsent: String?
-    /// How much of the output there is up to the end of our close frame.
+    /// The number of bytes of output up to the end of our close frame.
     private var unwrittenToClose = 0
     private var messages: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = []
     private var heardControlFrame = false
@@ -81,7 +81,7 @@ struct WebSocketConversation: ~Copyable {
         writer.append(text: text, to: &output.bytes)
     }
 
-    /// The same for a message of which only the last matters: while much waits, as with pings, it takes the place of the one before.
+    /// Sends a message of which only the last matters: while much waits, as with pings, it takes the place of the one before.
     mutating func sendUnlessBusy(_ text: String) {
         guard case .open = phase else { return }
         if output.count > Self.replyLimit { unsent = text } else { send(text) }
@@ -126,10 +126,10 @@ struct WebSocketConversation: ~Copyable {
 
     // MARK: Outputs
 
-    /// How many bytes it holds for messages that came in parts.
+    /// The number of bytes it holds for messages that came in parts.
     var capacity: Int { reader.capacity }
 
-    /// Whether there is something to write.
+    /// True if there is something to write.
     var hasOutput: Bool { output.count > 0 }
 
     /// Calls `body` with what is to be written; it returns how much of that the stream took.
@@ -167,13 +167,13 @@ struct WebSocketConversation: ~Copyable {
         reader.release()
     }
 
-    /// Whether a ping or a pong came since this was asked last.
+    /// Returns whether a ping or a pong came since this was asked last.
     mutating func takeControlFrames() -> Bool {
         defer { heardControlFrame = false }
         return heardControlFrame
     }
 
-    /// How long from now the timer is to run, instead of what it was set to before; `nil` leaves it as it is.
+    /// The time from now after which the timer is to ring, instead of what it was set to before; `nil` leaves it as it is.
     mutating func takeTimer() -> Duration? {
         defer { timer = nil }
         return timer
@@ -185,7 +185,7 @@ struct WebSocketConversation: ~Copyable {
         return closure
     }
 
-    /// What the backend is to do with the stream.
+    /// The thing for the backend to do with the stream.
     var stream: StreamDemand {
         switch phase {
         case .open, .closing, .parting: .keepOpen

@@ -1,11 +1,11 @@
 /// Reads a body that comes in chunks (RFC 9112, 7.1): their sizes, their bytes, and past what nobody wants to know around them.
 struct ChunkedReader {
-    /// How much of extensions and trailers is read past, all together: they are endless if a server likes.
+    /// The number of bytes of extensions and trailers that are read past, all together: they are endless if a server likes.
     static let overheadLimit = 16_384
     /// Sizes with more digits are refused, also if most are zeros.
     static let digitLimit = 15
 
-    /// Why the bytes are no chunks, or not to be read.
+    /// The reason why the bytes are no chunks, or not to be read.
     enum Problem: Error, Equatable, Sendable {
         /// Not the digit, the text or the line end that must stand here.
         case malformed
@@ -28,7 +28,7 @@ struct ChunkedReader {
     }
 
     private var phase = Phase.size(digits: 0)
-    /// What is left of the chunk in hand.
+    /// The number of bytes left of the chunk in hand.
     private var chunk = 0
     private var overhead = 0
 
@@ -52,7 +52,7 @@ struct ChunkedReader {
         }
     }
 
-    /// Where a byte leads that is none of a chunk's own.
+    /// The phase after a byte that is none of a chunk's own.
     private mutating func phase(after byte: UInt8) throws(Problem) -> Phase {
         let (carriageReturn, lineFeed) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
         switch (phase, byte) {

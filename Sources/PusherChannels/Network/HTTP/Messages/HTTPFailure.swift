@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a request has no response: what there is to say of it, and Foundation's code for it.
+/// The reason why a request has no response, and Foundation's code for it.
 struct HTTPFailure: Error, Equatable, Sendable {
     let code: URLError.Code
     let failure: WebSocketFailure
@@ -25,7 +25,7 @@ struct HTTPFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// What completion handlers get. Foundation puts the request's address into its errors; that may hold a token, so it isn't here.
+    /// The error that completion handlers get. Foundation puts the request's address into its errors; that may hold a token, so it isn't here.
     var error: URLError {
         URLError(code, userInfo: [NSLocalizedDescriptionKey: failure.message, NSUnderlyingErrorKey: failure])
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is said to a proxy, and what its refusals mean.
+/// Requests to a proxy, and the meaning of its refusals.
 extension HTTPProxy {
     /// The field that shows the credentials; none without.
     var authorization: [(name: String, value: String)] {
@@ -8,7 +8,7 @@ extension HTTPProxy {
         return [("Proxy-Authorization", basicAuthorization(credentials.user, credentials.password))]
     }
 
-    /// What is reported when it answers something with a status that is its own.
+    /// The failure that is reported when it gives a response of its own.
     func refusal(_ status: Int, to request: String) -> WebSocketFailure {
         let hint =
             switch (status, credentials) {

@@ -6,13 +6,13 @@ import FoundationNetworking
 
 /// A request checked against what HTTP/1.1 can carry, and written as its bytes (RFC 9112, 3).
 struct HTTPRequest: Sendable {
-    /// Where it goes; without the credentials that an address may hold.
+    /// Its address, without the credentials that an address may hold.
     let url: URL
     let secure: Bool
     let host: String
     let port: Int
     let method: String
-    /// How long all of it may take.
+    /// The time that all of it may take.
     let timeout: Duration
     private let path: String
     private let fields: [(name: String, value: String)]
@@ -53,7 +53,7 @@ struct HTTPRequest: Sendable {
         timeout = request.timeLimit
     }
 
-    /// Whether making it twice is as good as once (RFC 9110, 9.2.2).
+    /// True if making it twice is as good as once (RFC 9110, 9.2.2).
     var isIdempotent: Bool { ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method) }
 
     /// The server, for messages.
@@ -116,7 +116,7 @@ struct HTTPRequest: Sendable {
 }
 
 extension URLRequest {
-    /// How long it may take: Foundation's default, which is also what it makes of none; a day stands for anything longer.
+    /// The time it may take: Foundation's default, which is also what it makes of none; a day stands for anything longer.
     package var timeLimit: Duration {
         .seconds(timeoutInterval > 0 ? min(timeoutInterval, 86_400) : 60)
     }

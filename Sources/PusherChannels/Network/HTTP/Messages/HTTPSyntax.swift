@@ -1,25 +1,25 @@
-/// What may stand where in an HTTP request (RFC 9110, 5).
+/// The characters that may stand in the parts of an HTTP request (RFC 9110, 5).
 ///
 /// Characters are checked because a line break in a path or a header would end up as a header of somebody else's making.
 enum HTTPSyntax {
-    /// Whether this can be a header's name or a method.
+    /// Returns whether this can be a header's name or a method.
     static func isToken(_ name: String) -> Bool {
         let separators = "()<>@,;:\\\"/[]?={}".utf8
         return !name.isEmpty && name.utf8.allSatisfy { isVisible($0) && !separators.contains($0) }
     }
 
-    /// Whether this can be a header's value.
+    /// Returns whether this can be a header's value.
     static func isFieldValue(_ value: String) -> Bool {
         value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// Whether this can be a path with its query: percent-encoded, and all of it.
+    /// Returns whether this can be a path with its query: percent-encoded, and all of it.
     static func isPath(_ path: String) -> Bool {
         // A fragment is the client's own (RFC 9110, 4.1).
         path.hasPrefix("/") && path.utf8.allSatisfy { isVisible($0) && $0 != UInt8(ascii: "#") }
     }
 
-    /// Whether this can be a host's name or address, without brackets.
+    /// Returns whether this can be a host's name or address, without brackets.
     static func isHost(_ host: String) -> Bool {
         host.contains { $0 != "." } && host.utf8.count <= 253
             && host.utf8.allSatisfy { isVisible($0) && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }

@@ -1,4 +1,4 @@
-/// What this library calls itself.
+/// The name by which this library calls itself.
 let userAgent = "swift-pusher-channels/\(libraryVersion)"
 
 /// The bytes of a request without a body (RFC 9112, 3).

@@ -11,17 +11,17 @@ struct ResponseHead: Sendable {
         self.minorVersion = minorVersion
     }
 
-    /// Whether there is such a field, even an empty one.
+    /// Returns whether there is such a field, even an empty one.
     func has(_ name: String) -> Bool {
         !contents(name).isEmpty
     }
 
-    /// What each field of a name holds, without the white space around it.
+    /// The values of the fields of a name, without the white space around it.
     func contents(_ name: String) -> [String] {
         fields.filter { $0.name.isSameWord(as: name) }.map { Self.trimmed($0.value.utf8[...]) }
     }
 
-    /// What stands in all fields of a name (RFC 9110, 5.3 and 5.6.1): lists of values with commas between them.
+    /// The elements in all fields of a name (RFC 9110, 5.3 and 5.6.1): lists of values with commas between them.
     func values(_ name: String) -> [String] {
         contents(name).flatMap(Self.list)
     }

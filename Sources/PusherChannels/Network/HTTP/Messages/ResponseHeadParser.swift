@@ -3,7 +3,7 @@ struct ResponseHeadParser {
     /// Longer heads are refused.
     static let limit = 16_384
 
-    /// Why the bytes are no such head.
+    /// The reason why the bytes are no such head.
     enum Problem: Error, Equatable, Sendable {
         /// They don't begin like HTTP/1.
         case notHTTP
@@ -66,7 +66,7 @@ extension String {
 }
 
 extension ResponseHeadParser.Problem {
-    /// What is wrong with the response, to be put behind a colon.
+    /// The fault of the response, to be put behind a colon.
     var description: String {
         switch self {
         case .notHTTP: "what it sends is no HTTP"

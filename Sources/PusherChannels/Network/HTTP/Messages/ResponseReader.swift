@@ -12,10 +12,10 @@ struct HTTPResponse: Sendable {
 struct ResponseReader {
     /// Bodies of more bytes are refused.
     static let bodyLimit = 16 << 20
-    /// How long a connection stays good if the server doesn't say.
+    /// The time for which a connection stays good if the server doesn't say.
     static let idleTime = Duration.seconds(30)
 
-    /// Why the bytes are no response to take.
+    /// The reason why the bytes are no response to take.
     enum Problem: Error, Equatable, Sendable {
         case head(ResponseHeadParser.Problem)
         /// It switches protocols, which nobody asked for.
@@ -44,7 +44,7 @@ struct ResponseReader {
     private var phase = Phase.head
     private var headParser = ResponseHeadParser()
     private var body: [UInt8] = []
-    /// Whether anything of a response has come.
+    /// True if anything of a response has come.
     private(set) var hasBegun = false
 
     init(method: String, limit: Int = Self.bodyLimit) {
@@ -104,7 +104,7 @@ struct ResponseReader {
         HTTPResponse(status: head.status, fields: head.fields, body: body, reuse: reuse)
     }
 
-    /// How the body comes (RFC 9112, 6.3).
+    /// The form in which the body comes (RFC 9112, 6.3).
     private func bodyPhase(_ head: ResponseHead) throws(Problem) -> Phase {
         guard head.status != 101 else { throw .upgrade }
         if method == "HEAD" || head.status == 204 || head.status == 304 { return .counted(head, left: 0) }
@@ -153,7 +153,7 @@ extension ResponseHead {
 }
 
 extension ResponseReader.Problem {
-    /// What is wrong with the response, to be put behind a colon.
+    /// The fault of the response, to be put behind a colon.
     var description: String {
         switch self {
         case .head(let problem): problem.description

@@ -2,7 +2,7 @@
 
 /// The connections of one route, and the requests that wait for one of them, in their order.
 final class ConnectionPool {
-    /// How many connections there are at most: as many as browsers make.
+    /// The number of connections there are at most: as many as browsers make.
     static let limit = 6
 
     private let loop: EventLoop

@@ -64,7 +64,7 @@ final class HTTPClient: LoopService {
 }
 
 extension HTTPRequest {
-    /// What stands between: a proxy makes a tunnel for TLS only, because many let nobody through to other ports than 443.
+    /// The hop to the server: a proxy makes a tunnel for TLS only, because many let nobody through to other ports than 443.
     fileprivate func hop(_ configuration: ProxyConfiguration) throws(WebSocketFailure) -> Route.Hop {
         let proxy = try configuration.proxy { (environment) throws(WebSocketFailure) in
             try environment.requestProxy(for: host, port: port, secure: secure)

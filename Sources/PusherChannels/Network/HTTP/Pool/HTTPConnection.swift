@@ -16,7 +16,7 @@ final class HTTPConnection: ByteStreamOwner {
     private let idleTimer: LoopTimer
     private var phase = Phase.new
     private var reader = ResponseReader(method: "GET")
-    /// What of the request waits for room.
+    /// The part of the request that waits for room.
     private var output = OutputBuffer()
     private var requests = 0
 
@@ -35,7 +35,7 @@ final class HTTPConnection: ByteStreamOwner {
         }
     }
 
-    /// What is late, to be put in front of how late.
+    /// A text that says what is late, to be put in front of how late.
     var overdue: String? {
         guard let route = exchange?.route else { return nil }
         guard case .asking = phase else { return "\(route.endpoint) was not reached" }
@@ -145,7 +145,7 @@ final class HTTPConnection: ByteStreamOwner {
 }
 
 extension Route {
-    /// Who answers requests, for messages.
+    /// The one who answers requests, for messages.
     fileprivate var peer: String { forwardingProxy.map { "The proxy \($0)" } ?? endpoint }
 }
 #endif

@@ -6,7 +6,7 @@ final class HTTPExchange {
 
     let request: HTTPRequest
     let route: Route
-    /// Whether it needs a connection of its own, because the one that was kept for it turned out to be gone.
+    /// True if it needs a connection of its own, because the one that was kept for it turned out to be gone.
     var needsNewConnection = false
     /// The pool in which it waits or is under way.
     weak var pool: ConnectionPool?

@@ -91,7 +91,7 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
 
 /// One request of a ``NetworkHTTPSession``. May be used from any thread.
 public final class NetworkHTTPTask: HTTPTask {
-    /// What can be done with a request that hasn't begun.
+    /// The commands for a request that hasn't begun.
     private struct Prepared {
         let start: NetworkLoop.Command
         let cancel: NetworkLoop.Command

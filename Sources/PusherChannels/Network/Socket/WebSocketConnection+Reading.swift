@@ -1,0 +1,122 @@
+#if os(Linux)
+
+/// From the stream's bytes to the delegate's reports, and what the conversation has to be done.
+extension WebSocketConnection: ByteStreamOwner {
+    func streamWritable() {
+        switch phase {
+        case .upgrading(let stream, var exchange):
+            exchange.write { stream.write($0) }
+            phase = .upgrading(stream, exchange)
+        case .open: flush()
+        case .waiting, .connecting, .ended: break
+        }
+    }
+
+    func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
+        if case .upgrading(let stream, var exchange) = phase { return readResponse(bytes, on: stream, &exchange) }
+        if isHandingOver { return early.append(contentsOf: bytes) }
+        if !early.isEmpty { receiveEarly() }
+        origin = .since(time, now: loop.environment.now)
+        conversation.receive(bytes)
+        flush()
+    }
+
+    func streamEnded(_ end: StreamEnd) {
+        guard case .open = phase else { return upgradeEnded(end) }
+        if isHandingOver {
+            streamEnd = end
+            return
+        }
+        // A close frame among it may tell why.
+        if !early.isEmpty { receiveEarly() }
+        conversation.streamEnded(because: end.explanation)
+        flush()
+    }
+
+    // MARK: Reading
+
+    /// Reads what came before there was a connection to read it.
+    func receive(early bytes: [UInt8]) {
+        early = bytes
+        readIfAllowed()
+    }
+
+    private func readIfAllowed() {
+        guard case .open(let stream) = phase else { return }
+        let reads = isReading && !isHandingOver
+        stream.setReading(reads)
+        if reads, !early.isEmpty { receiveEarly() }
+    }
+
+    private func receiveEarly() {
+        let bytes = early
+        early = []
+        bytes.withUnsafeBytes { conversation.receive($0) }
+        flush()
+    }
+
+    /// Has messages reported by another thread, as reading them takes long; reports of other connections don't wait for that.
+    private func handOver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
+        isHandingOver = true
+        stream.setReading(false)
+        let (copies, origin) = (messages.copies, messages.origin)
+        loop.environment.performElsewhere { [weak delegate, attempt, key, owner = loop.owner] in
+            MessageBatch.with(copies, origin) { delegate?.webSocketDidReceive($0, attempt: attempt) }
+            owner.post { $0.service(WebSocketConnections.self)[key]?.handedOver() }
+        }
+    }
+
+    /// The other thread is done with the messages.
+    func handedOver() {
+        isHandingOver = false
+        flush()
+        readIfAllowed()
+        guard let end = streamEnd, !isHandingOver else { return }
+        streamEnd = nil
+        streamEnded(end)
+    }
+
+    // MARK: The conversation
+
+    /// Does what the conversation has come to.
+    func flush() {
+        guard case .open(let stream) = phase else { return }
+        conversation.write { stream.write($0) }
+        if !isHandingOver { report(from: stream) }
+        if let time = conversation.takeTimer() {
+            timer.set(after: time) { [weak self] in self?.timedOut() }
+        }
+        if conversation.stream == .closeNow {
+            timer.cancel()
+            stream.leave()
+        }
+    }
+
+    private func report(from stream: ByteStream) {
+        var heard = 0
+        conversation.takeMessages(origin) { messages in
+            heard = messages.count
+            if messages.size > Self.largeSize {
+                handOver(messages, from: stream)
+            } else {
+                delegate?.webSocketDidReceive(messages, attempt: attempt)
+            }
+        }
+        guard !isHandingOver else { return }
+        if conversation.takeControlFrames(), heard == 0 {
+            delegate?.webSocketDidReceive(.controlFrames(origin), attempt: attempt)
+        }
+        if let closure = conversation.takeClosure() {
+            registry.forget(key)
+            delegate?.webSocketDidClose(closure, attempt: attempt)
+        }
+    }
+
+    private func timedOut() {
+        conversation.timerFired()
+        flush()
+        // The peer had its time already.
+        if case .open(let stream) = phase, conversation.stream == .closeNow { stream.cut() }
+    }
+}
+#endif
