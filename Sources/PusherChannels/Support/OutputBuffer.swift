@@ -2,10 +2,10 @@
 struct OutputBuffer {
     /// Frames are written to its end.
     var bytes: [UInt8] = []
-    /// How many at the beginning were taken already.
+    /// The number of bytes at the beginning that were taken already.
     private var head = 0
 
-    /// How many bytes wait.
+    /// The number of bytes that wait.
     var count: Int { bytes.count - head }
 
     /// Calls `body` with what waits; `body` tells how much of it the stream took.

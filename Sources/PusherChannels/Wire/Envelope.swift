@@ -58,7 +58,7 @@ struct Envelope: Sendable {
         try storage.data.withUTF8(in: storage.block, body)
     }
 
-    /// How many bytes it keeps, when it waits.
+    /// The number of bytes it keeps, when it waits.
     var size: Int { max(storage.object.count, storage.data.count + storage.userID.count) }
 
     /// Top-level members the protocol doesn't name, as raw JSON text; nil when there are none.

@@ -41,7 +41,7 @@ extension WebSocketConnection: ByteStreamOwner {
         readIfAllowed()
     }
 
-    private func readIfAllowed() {
+    func readIfAllowed() {
         guard case .open(let stream) = phase else { return }
         let reads = isReading && !isHandingOver
         stream.setReading(reads)
