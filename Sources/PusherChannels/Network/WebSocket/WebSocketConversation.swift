@@ -159,6 +159,8 @@ struct WebSocketConversation: ~Copyable {
     /// Calls `body` with the messages of the last read, if there are any, and takes their memory back.
     ///
     /// `origin` is what is known of when they came.
+    // Swift 6.3's optimizer fails where it inlines this: a batch can't be copied, and holds a closure.
+    @inline(never)
     mutating func takeMessages(_ origin: MessageBatch.Origin = .told(age: .zero), _ body: (borrowing MessageBatch) -> Void) {
         if !messages.isEmpty {
             messages.withUnsafeBufferPointer { body(MessageBatch($0, origin)) }
