@@ -29,6 +29,14 @@ package enum SecretBox {
         return result == 0 ? ciphertext : nil
     }
 
+    /// A random nonce: two are never the same, for all practical purposes.
+    package static func makeNonce() -> [UInt8] {
+        Sodium.prepare()
+        var nonce = [UInt8](repeating: 0, count: nonceLength)
+        randombytes_buf(&nonce, nonce.count)
+        return nonce
+    }
+
     /// The key of a channel: SHA-256 of its name and the app's master key.
     package static func sharedSecret(channel: String, masterKey: [UInt8]) -> [UInt8] {
         Sodium.prepare()
@@ -52,6 +60,7 @@ package enum SecretBox {
 
     package static func open(ciphertext: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? { nil }
     package static func seal(_ message: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? { nil }
+    package static func makeNonce() -> [UInt8] { [] }
     package static func sharedSecret(channel: String, masterKey: [UInt8]) -> [UInt8] { [] }
 }
 #endif

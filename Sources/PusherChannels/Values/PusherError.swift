@@ -21,8 +21,8 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
         case readerTooSlow
         /// More client events were sent within a second than servers allow.
         case rateLimited
-        /// The HTTP API could not be asked or did not do what was asked; the code is the HTTP status.
-        case httpAPI
+        /// The HTTP API could not be asked or did not do what was asked; the code is the HTTP status, where there is one.
+        case httpAPI(HTTPAPIFailure)
         /// As many connection attempts failed as the reconnect policy allows.
         case attemptsExhausted
     }

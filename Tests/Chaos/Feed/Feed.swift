@@ -64,7 +64,8 @@ struct Publisher: Sendable {
         self.feed = feed
         self.interval = interval
         api = PusherHTTPAPI(
-            appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
+            appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false,
+            options: PusherHTTPAPIOptions(retryPolicy: .none))
     }
 
     /// Goes on until the task is cancelled.

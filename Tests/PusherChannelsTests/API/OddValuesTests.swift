@@ -74,6 +74,11 @@ import Testing
         optional("ProtocolLimits", "eventNameLength", \.limits.eventNameLength),
         optional("ProtocolLimits", "eventDataSize", \.limits.eventDataSize),
         optional("ProtocolLimits", "clientEventsPerSecond", \.limits.clientEventsPerSecond),
+        optional("ProtocolLimits", "channelsPerEvent", \.limits.channelsPerEvent),
+        optional("ProtocolLimits", "eventsPerBatch", \.limits.eventsPerBatch),
+        optional("ProtocolLimits", "userIDLength", \.limits.userIDLength),
+        optional("ProtocolLimits", "userInfoSize", \.limits.userInfoSize),
+        optional("ProtocolLimits", "watchlistLength", \.limits.watchlistLength),
         Setting(
             type: "StreamBuffering", name: "limit", set: { _, buffering, index in buffering.limit = integers[index] },
             values: describe(integers)),
@@ -164,7 +169,7 @@ import Testing
 
     @Test(arguments: [0, -1, 65_536, .min, .max]) func aPortThatIsNoneIsAnError(port: Int) async {
         let api = PusherHTTPAPI(appID: "1", key: "k", secret: "s", host: .host("h"), port: port)
-        let error = PusherError(.httpAPI, message: "\(port) is not a TCP port")
+        let error = PusherError(.invalidRequest, message: "\(port) is not a TCP port")
         await #expect(throws: error) { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
     }
 

@@ -1,0 +1,75 @@
+import Foundation
+
+/// The checks that come before a request: each throws a ``PusherError`` of kind `invalidRequest`.
+extension ProtocolLimits {
+    /// Checks the channels of one event.
+    func checkChannels(_ channels: [String]) throws(PusherError) {
+        guard !channels.isEmpty else { throw PusherError(.invalidRequest, message: "an event needs a channel") }
+        if let limit = channelsPerEvent, channels.count > limit {
+            throw PusherError(
+                .invalidRequest, message: "an event can be published to \(limit) channels at a time, these are \(channels.count)")
+        }
+        for channel in channels { try checkChannel(channel) }
+    }
+
+    /// Checks the name of a channel.
+    func checkChannel(_ channel: String) throws(PusherError) {
+        guard let problem = ChannelName(channel).problem(self) else { return }
+        throw PusherError(.invalidRequest, message: "\(problem): \"\(channel.inLogLine(upTo: 60))\"")
+    }
+
+    func checkEventName(_ name: String) throws(PusherError) {
+        guard !name.isEmpty else { throw PusherError(.invalidRequest, message: "an event needs a name") }
+        if let limit = eventNameLength, name.utf8.count > limit {
+            throw PusherError(
+                .invalidRequest,
+                message: "an event name can't be longer than \(limit) characters, this one has \(name.utf8.count)")
+        }
+    }
+
+    func checkEventData(_ data: String, of name: String) throws(PusherError) {
+        if let limit = eventDataSize, data.utf8.count > limit {
+            throw PusherError(
+                .invalidRequest,
+                message: "an event can't carry more than \(limit) bytes of data, \(name.inLogLine()) has \(data.utf8.count)")
+        }
+    }
+
+    func checkUserID(_ userID: String) throws(PusherError) {
+        guard !userID.isEmpty else { throw PusherError(.invalidRequest, message: "a user needs an id") }
+        if let limit = userIDLength, userID.utf8.count > limit {
+            throw PusherError(
+                .invalidRequest,
+                message: "a user's id can't be longer than \(limit) characters, this one has \(userID.utf8.count)")
+        }
+    }
+}
+
+/// The id of a connection, two numbers with a dot between them.
+enum SocketID {
+    static func check(_ text: String) throws(PusherError) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isOne =
+            parts.count == 2
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            }
+        guard isOne else {
+            throw PusherError(
+                .invalidRequest,
+                message: "\"\(text.inLogLine(upTo: 60))\" is no socket id: that is two numbers with a dot between them")
+        }
+    }
+}
+
+extension JSONEncoder {
+    /// The JSON text of a value; a `String` is taken for the text that is meant.
+    func text(of value: any Encodable, what: String) throws(PusherError) -> String {
+        if let text = value as? String { return text }
+        do {
+            return String(decoding: try encode(value), as: UTF8.self)
+        } catch {
+            throw PusherError(.invalidRequest, message: "\(what) can't be encoded: \(PusherChannels.text(of: error))")
+        }
+    }
+}

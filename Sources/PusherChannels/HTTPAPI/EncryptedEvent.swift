@@ -1,0 +1,31 @@
+import Foundation
+
+/// The data of an event on an encrypted channel, as a server seals it: `{"ciphertext":base64,"nonce":base64}`, a NaCl secretbox.
+enum EncryptedEvent {
+    /// Seals data for a channel; nil where encryption isn't supported.
+    static func seal(
+        _ data: String, for channel: String, with key: EncryptionMasterKey, nonce: [UInt8] = SecretBox.makeNonce()
+    ) -> String? {
+        let secret = key.sharedSecret(of: channel)
+        guard let ciphertext = SecretBox.seal(Array(data.utf8), nonce: nonce, key: secret) else { return nil }
+        return JSONValue.object(["nonce": .string(base64(nonce)), "ciphertext": .string(base64(ciphertext))]).text
+    }
+
+    /// What was sealed for a channel, by the first of the keys that opens it; nil if none does.
+    static func open(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String? {
+        guard let sealed = try? JSONValue(parsing: data), let nonce = bytes(sealed["nonce"]),
+            let ciphertext = bytes(sealed["ciphertext"])
+        else { return nil }
+        for key in keys {
+            let secret = key.sharedSecret(of: channel)
+            if let opened = SecretBox.open(ciphertext: ciphertext, nonce: nonce, key: secret) {
+                return String(validating: opened, as: UTF8.self)
+            }
+        }
+        return nil
+    }
+
+    private static func bytes(_ value: JSONValue?) -> [UInt8]? {
+        value?.stringValue.flatMap { Data(base64Encoded: $0) }.map { [UInt8]($0) }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Makes calls to the HTTP API, and makes them again where that does no harm.
+struct HTTPAPIClient: Sendable {
+    let signer: RequestSigner
+    let retryPolicy: RetryPolicy
+    let environment: PusherEnvironment
+
+    /// The body of the response to a call that succeeded.
+    ///
+    /// - Throws: A ``PusherError``; or `CancellationError` where the task was cancelled, also when the request was on its way.
+    func response(to call: HTTPAPICall) async throws -> Data {
+        let delays = ExponentialDelay(initial: retryPolicy.initialDelay, maximum: retryPolicy.maximumDelay)
+        var random = SplitMix64(seed: environment.randomSeed())
+        var failures = 0
+        while true {
+            do {
+                return try await attempt(call)
+            } catch let failure as FailedAttempt {
+                failures += 1
+                guard failures < retryPolicy.maximumAttempts, canRepeat(call, after: failure) else { throw failure.error }
+            }
+            let delay = delays.delay(afterFailures: failures - 1, using: &random)
+            try await environment.scheduler.sleep(for: delay, label: "retry of \(call.method.rawValue) \(call.path)")
+        }
+    }
+
+    private func attempt(_ call: HTTPAPICall) async throws -> Data {
+        try Task.checkCancellation()
+        let request = try signer.request(for: call, at: environment.wallClock())
+        let answer: (body: Data, response: HTTPURLResponse)
+        do {
+            answer = try await environment.httpSession.response(to: request)
+        } catch {
+            // Whatever the session made of it: what the caller asked for last was to stop.
+            try Task.checkCancellation()
+            throw FailedAttempt(error, of: call)
+        }
+        let status = answer.response.statusCode
+        guard (200..<300).contains(status) else { throw FailedAttempt(status: status, body: answer.body, of: call) }
+        return answer.body
+    }
+
+    private func canRepeat(_ call: HTTPAPICall, after failure: FailedAttempt) -> Bool {
+        switch failure.remedy {
+        case .none: false
+        case .repetition: true
+        case .repetitionIfHarmless: call.repetition == .harmless || retryPolicy.publishing == .atLeastOnce
+        }
+    }
+}
+
+extension Scheduler {
+    /// Waits; a cancelled task doesn't.
+    func sleep(for duration: Duration, label: String) async throws {
+        let end = OneShot<Void>()
+        let action = schedule(at: now + duration, label: label) { end.give(.success(())) }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { end.await(with: $0) }
+        } onCancel: {
+            action.cancel()
+            end.give(.failure(CancellationError()))
+        }
+    }
+}

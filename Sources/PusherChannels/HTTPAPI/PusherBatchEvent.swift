@@ -1,0 +1,25 @@
+/// One event of a batch, for ``PusherHTTPAPI/triggerBatch(_:)``.
+public struct PusherBatchEvent: Sendable {
+    /// The channel that it is for.
+    public var channel: String
+    /// The event's name.
+    public var eventName: String
+    /// The event's data: a `String` is sent as it is, anything else as JSON.
+    public var data: any Encodable & Sendable
+    /// The connection that doesn't get it; nil for none.
+    public var excludedSocketID: String?
+    /// What the answer shall tell about the channel.
+    public var info: [PusherChannelInfo.Attribute]
+
+    /// Creates an event; the connection with `excluding` as its socket id doesn't get it.
+    public init(
+        channel: String, eventName: String, data: any Encodable & Sendable, excluding socketID: String? = nil,
+        info: [PusherChannelInfo.Attribute] = []
+    ) {
+        self.channel = channel
+        self.eventName = eventName
+        self.data = data
+        excludedSocketID = socketID
+        self.info = info
+    }
+}

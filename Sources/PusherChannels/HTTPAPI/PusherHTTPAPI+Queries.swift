@@ -1,0 +1,78 @@
+import Foundation
+
+/// Asking about channels and users, and ending users' connections.
+extension PusherHTTPAPI {
+    /// Asks for the channels that have subscribers.
+    ///
+    /// - Parameters:
+    ///   - prefix: Only channels whose names begin so; nil for all.
+    ///   - info: What to tell about each: `userCount` only with a prefix that begins with `presence-`.
+    /// - Returns: The channels, in the order of their names.
+    /// - Throws: A ``PusherError``, or `CancellationError`.
+    public func channels(
+        withPrefix prefix: String? = nil, info: [PusherChannelInfo.Attribute] = []
+    ) async throws -> [PusherChannelInfo] {
+        if info.contains(.userCount), !(prefix ?? "").begins(with: "presence-") {
+            throw PusherError(
+                .invalidRequest, message: "userCount can be asked for with a prefix that begins with presence- only")
+        }
+        let response = try await query(.get("/channels", ["filter_by_prefix": prefix, "info": info.parameter]))
+        switch response["channels"] {
+        case .object(let channels): return channels.sorted { $0.key < $1.key }.map { PusherChannelInfo($0.key.text, $0.value) }
+        case .array(let channels) where channels.isEmpty: return []  // PHP's way to write an empty object.
+        default: throw Self.unreadable("it has no object \"channels\"")
+        }
+    }
+
+    /// Asks about a channel.
+    ///
+    /// - Parameters:
+    ///   - name: The channel.
+    ///   - info: What to tell beside whether it is occupied: `userCount` only of a presence channel, `cache` only of a cache channel.
+    /// - Throws: A ``PusherError``, or `CancellationError`.
+    public func channel(_ name: String, info: [PusherChannelInfo.Attribute] = []) async throws -> PusherChannelInfo {
+        try options.limits.checkChannel(name)
+        if info.contains(.userCount) { try checkPresence(name) }
+        let path = try HTTPAPICall.path(["channels", name])
+        return PusherChannelInfo(name, try await query(.get(path, ["info": info.parameter])))
+    }
+
+    /// Asks for the ids of the users in a presence channel.
+    ///
+    /// - Throws: A ``PusherError``, or `CancellationError`.
+    public func users(of channel: String) async throws -> [String] {
+        try options.limits.checkChannel(channel)
+        try checkPresence(channel)
+        let response = try await query(.get(try HTTPAPICall.path(["channels", channel, "users"])))
+        guard let users = response["users"]?.arrayValue else { throw Self.unreadable("it has no array \"users\"") }
+        return users.compactMap { $0["id"]?.identifier }
+    }
+
+    /// Closes all connections of a user who has signed in.
+    ///
+    /// - Parameter userID: The user's id, as it was signed.
+    /// - Throws: A ``PusherError``, or `CancellationError`. To keep a user out takes more: the client may sign in again.
+    public func terminateConnections(ofUser userID: String) async throws {
+        try options.limits.checkUserID(userID)
+        let path = try HTTPAPICall.path(["users", userID, "terminate_connections"])
+        _ = try await client.response(to: .post(path, "{}", repetition: .harmless))
+    }
+
+    private func checkPresence(_ channel: String) throws(PusherError) {
+        guard ChannelName(channel).kind == .presence else {
+            throw PusherError(.invalidRequest, message: "\(channel.inLogLine()) has no users: only presence channels do")
+        }
+    }
+
+    private func query(_ call: HTTPAPICall) async throws -> JSONValue {
+        let response = try await client.response(to: call)
+        guard let json = try? JSONValue(parsing: String(decoding: response, as: UTF8.self)), json.objectValue != nil else {
+            throw Self.unreadable("it is no JSON object")
+        }
+        return json
+    }
+
+    private static func unreadable(_ problem: String) -> PusherError {
+        PusherError(.httpAPI(.unreadableResponse), message: "the HTTP API's response can't be read: \(problem)")
+    }
+}

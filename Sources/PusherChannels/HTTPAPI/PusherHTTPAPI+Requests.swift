@@ -1,0 +1,34 @@
+import Foundation
+
+/// Calls of servers that have more than the rest.
+extension PusherHTTPAPI {
+    /// Makes a signed GET request, for what a server adds to the API.
+    ///
+    /// - Parameters:
+    ///   - path: What stands behind `/apps/{id}`, such as `/connections`, not percent-encoded.
+    ///   - parameters: The query. The signature's own, which begin with `auth_` or are `body_md5`, are refused.
+    /// - Returns: The response's body.
+    /// - Throws: A ``PusherError``, or `CancellationError`.
+    public func get(_ path: String, parameters: [String: String] = [:]) async throws -> Data {
+        for name in parameters.keys where name.lowercased().begins(with: "auth_") || name.lowercased().isExactly("body_md5") {
+            throw PusherError(.invalidRequest, message: "\(name.inLogLine()) is the signature's own parameter")
+        }
+        return try await client.response(to: .get(try Self.checked(path), parameters))
+    }
+
+    /// Makes a signed POST request, for what a server adds to the API. It is made again only as a publish would be.
+    ///
+    /// - Parameters:
+    ///   - path: What stands behind `/apps/{id}`, not percent-encoded.
+    ///   - body: The body: a `String` is sent as it is, anything else as JSON.
+    /// - Returns: The response's body.
+    /// - Throws: A ``PusherError``, or `CancellationError`.
+    public func post(_ path: String, body: some Encodable) async throws -> Data {
+        let text = try encoder.text(of: body, what: "the body")
+        return try await client.response(to: .post(try Self.checked(path), text, repetition: .again))
+    }
+
+    private static func checked(_ path: String) throws(PusherError) -> String {
+        try HTTPAPICall.path(path.split(separator: "/").map(String.init))
+    }
+}

@@ -1,0 +1,37 @@
+/// How often, and after what delays, a request to the HTTP API is made again.
+///
+/// The delay before attempt *n* + 1 is drawn evenly from zero to `initialDelay × 2ⁿ⁻¹`, never more than `maximumDelay`: exponential
+/// backoff with full jitter.
+public struct RetryPolicy: Equatable, Sendable {
+    /// Which requests may reach the server more than once.
+    public enum Guarantee: Equatable, Sendable {
+        /// Queries alone. A publish is made again only where nothing of it was carried out: the server was not reached, or answered
+        /// with status 429.
+        case atMostOnce
+        /// All: a publish whose response was lost, or is a status from 500 to 599, is made again and may be delivered twice.
+        case atLeastOnce
+    }
+
+    /// How many attempts there are in all; one at least.
+    public var maximumAttempts: Int
+    /// The upper bound of the first delay. What is negative counts as zero, more than a century as a century.
+    public var initialDelay: Duration
+    /// The upper bound of every delay. What is negative counts as zero, more than a century as a century.
+    public var maximumDelay: Duration
+    /// Which requests may reach the server more than once.
+    public var publishing: Guarantee
+
+    /// Creates a policy; what is left out never publishes twice and gives up after a few seconds.
+    public init(
+        maximumAttempts: Int = 3, initialDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(5),
+        publishing: Guarantee = .atMostOnce
+    ) {
+        self.maximumAttempts = maximumAttempts
+        self.initialDelay = initialDelay
+        self.maximumDelay = maximumDelay
+        self.publishing = publishing
+    }
+
+    /// One attempt for everything.
+    public static let none = RetryPolicy(maximumAttempts: 1)
+}

@@ -1,0 +1,98 @@
+#if os(Linux)
+import Foundation
+import Processes
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Publishes over real connections that end at the worst time: after the server has read the request, and before it answers.
+@Suite struct PublishOnceTests {
+    private let log = HTTPLog()
+
+    private func api(port: Int, _ guarantee: RetryPolicy.Guarantee = .atMostOnce) -> PusherHTTPAPI {
+        let policy = RetryPolicy(initialDelay: .zero, publishing: guarantee)
+        return PusherHTTPAPI(
+            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: port, useTLS: false,
+            options: PusherHTTPAPIOptions(timeout: .seconds(86_400), retryPolicy: policy),
+            environment: PusherEnvironment(httpSession: HTTPRig().session))
+    }
+
+    /// A server that answers so many requests, and hangs up on each later one once it has read it.
+    private func server(answering count: Int, isReset: Bool) throws -> RawServer {
+        try RawServer { [log] connection in
+            let number = log.connected()
+            if isReset { connection.resetOnClose() }
+            while true {
+                let head = try connection.readRequest()
+                _ = try connection.readBody(of: head)
+                log.requested(head, on: number)
+                guard log.requests.count <= count else { return }
+                try connection.send(okay("{}"))
+            }
+        }
+    }
+
+    private func calls() -> [String] {
+        log.requests.map { $0.replacing(/\?\S*/, with: "") }
+    }
+
+    /// On a new connection, and on one that was kept.
+    // Proves P15.11, P15.12.
+    @Test(arguments: [0, 1, 2], [false, true])
+    func aPublishWhoseResponseIsLostIsSentOnce(answered: Int, isReset: Bool) async throws {
+        let server = try server(answering: answered, isReset: isReset)
+        let api = api(port: server.port)
+        try await withWatchdog {
+            for _ in 0..<answered { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+            let error = await #expect(throws: PusherError.self) {
+                try await api.trigger(channels: ["a"], eventName: "e", data: "2")
+            }
+            #expect(error?.kind == .httpAPI(.noResponse))
+            #expect(error?.message.hasSuffix("; the request may have been carried out") == true, "\(error?.message ?? "")")
+            #expect(calls() == Array(repeating: "/apps/1/events #1", count: answered + 1))
+        }
+    }
+
+    // Proves P15.12.
+    @Test(arguments: [false, true]) func whereTheUserSaysSoItIsSentAgain(isReset: Bool) async throws {
+        let server = try server(answering: 1, isReset: isReset)
+        let api = api(port: server.port, .atLeastOnce)
+        try await withWatchdog {
+            try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+            await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "2") }
+            #expect(calls() == ["/apps/1/events #1", "/apps/1/events #1", "/apps/1/events #2", "/apps/1/events #3"])
+        }
+    }
+
+    // Proves P15.12.
+    @Test func aServerThatIsNotThereGotNothing() async throws {
+        let (port, descriptor) = try RawServer.refusingPort()
+        defer { close(descriptor) }
+        try await withWatchdog {
+            let error = await #expect(throws: PusherError.self) {
+                try await api(port: port).trigger(channels: ["a"], eventName: "e", data: "1")
+            }
+            #expect(error?.kind == .httpAPI(.unreachable))
+        }
+    }
+
+    // Proves P15.13.
+    @Test func aCancelledPublishIsNotSentAgain() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { [log] connection in
+            let head = try connection.readRequest()
+            log.requested(head, on: log.connected())
+            asked.send(())
+            _ = connection.readRest()
+        }
+        let api = api(port: server.port, .atLeastOnce)
+        try await withWatchdog {
+            let task = Task { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+            await asked.next()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(calls() == ["/apps/1/events #1"])
+        }
+    }
+}
+#endif

@@ -1,0 +1,72 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// An app's HTTP API on a session that answers from stubs, at the time of the documentation's examples.
+struct APIRig: Sendable {
+    static let key = "278d425bdf160c739803"
+    static let secret = "7ad3773142a6692b25b8"
+    static let masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+    let session = MockSession(delivery: .immediate)
+    let api: PusherHTTPAPI
+
+    init(
+        host: PusherHost = .host("api.example"), port: Int? = 8080, useTLS: Bool = false,
+        options: PusherHTTPAPIOptions = PusherHTTPAPIOptions(), scheduler: any Scheduler = TestScheduler()
+    ) {
+        api = PusherHTTPAPI(
+            appID: "3", key: Self.key, secret: Self.secret, host: host, port: port, useTLS: useTLS, options: options,
+            environment: PusherEnvironment(
+                scheduler: scheduler, httpSession: session, wallClock: { Date(timeIntervalSince1970: 1_353_088_179) },
+                randomSeed: { 1 }, jsonEncoder: { .sorted }))
+    }
+
+    /// Answers every request.
+    func answer(_ status: Int = 200, _ body: String = "{}") {
+        session.removeAllStubs()
+        session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in StubResponse(status: status, text: body) })
+    }
+
+    /// Has every request fail.
+    func fail(_ code: URLError.Code) {
+        session.removeAllStubs()
+        session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in .failure(code) })
+    }
+
+    /// The bodies that were sent.
+    var bodies: [String] { session.requests.map(\.text) }
+}
+
+extension JSONEncoder {
+    static var sorted: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+    }
+}
+
+/// Each call of the HTTP API, with arguments that it takes.
+enum APICall: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case trigger, triggerBatch, sendToUser, channels, channel, users, terminateConnections, get, post
+
+    var testDescription: String { rawValue }
+
+    /// Whether to make it twice is to publish twice.
+    var isPublish: Bool { [.trigger, .triggerBatch, .sendToUser, .post].contains(self) }
+
+    func run(on api: PusherHTTPAPI) async throws {
+        switch self {
+        case .trigger: try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+        case .triggerBatch: try await api.triggerBatch([PusherBatchEvent(channel: "a", eventName: "e", data: "1")])
+        case .sendToUser: try await api.sendToUser("ann", eventName: "e", data: "1")
+        case .channels: _ = try await api.channels()
+        case .channel: _ = try await api.channel("a")
+        case .users: _ = try await api.users(of: "presence-a")
+        case .terminateConnections: try await api.terminateConnections(ofUser: "ann")
+        case .get: _ = try await api.get("/connections")
+        case .post: _ = try await api.post("/more", body: ["a": 1])
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Which error each call throws, for each status and for each way to get no response.
+@Suite struct HTTPAPIFailureTests {
+    private static let statuses: [(status: Int, failure: HTTPAPIFailure, advice: String)] = [
+        (301, .unexpectedStatus, ""), (304, .unexpectedStatus, ""), (400, .badRequest, ""),
+        (401, .unauthorized, "; check the app's key and secret, and this machine's clock"),
+        (403, .forbidden, "; the app may be disabled, or over its quota"), (404, .notFound, "; check the app's id and the host"),
+        (408, .unexpectedStatus, ""), (413, .payloadTooLarge, ""), (418, .unexpectedStatus, ""),
+        (429, .rateLimited, "; make fewer requests"), (500, .serverError, ""), (502, .serverError, ""), (503, .serverError, ""),
+        (504, .serverError, ""), (599, .serverError, ""), (600, .unexpectedStatus, ""),
+    ]
+
+    private static let unanswered: [(code: URLError.Code, failure: HTTPAPIFailure)] = [
+        (.cannotFindHost, .unreachable), (.dnsLookupFailed, .unreachable), (.cannotConnectToHost, .unreachable),
+        (.notConnectedToInternet, .unreachable), (.badURL, .unreachable), (.unsupportedURL, .unreachable),
+        (.secureConnectionFailed, .unreachable), (.serverCertificateHasBadDate, .unreachable),
+        (.serverCertificateNotYetValid, .unreachable), (.serverCertificateHasUnknownRoot, .unreachable),
+        (.serverCertificateUntrusted, .unreachable), (.clientCertificateRequired, .unreachable),
+        (.clientCertificateRejected, .unreachable), (.networkConnectionLost, .noResponse), (.timedOut, .noResponse),
+        (.badServerResponse, .noResponse), (.cancelled, .noResponse), (.unknown, .noResponse),
+        (.dataLengthExceedsMaximum, .noResponse),
+    ]
+
+    private let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: .none))
+
+    // Proves P15.10.
+    @Test(arguments: APICall.allCases) func eachStatusHasItsError(call: APICall) async throws {
+        for (status, failure, advice) in Self.statuses {
+            rig.answer(status, "  why\u{1B}[2J \"not\"\n")
+            let warning = failure == .serverError && call.isPublish ? "; it may have been carried out" : ""
+            let message = "the HTTP API answered with status \(status): \"why\\u{1b}[2J \"not\"\"\(advice)\(warning)"
+            await #expect(throws: PusherError(.httpAPI(failure), code: status, message: message)) {
+                try await call.run(on: rig.api)
+            }
+        }
+        #expect(rig.session.requests.count == Self.statuses.count)
+    }
+
+    // Proves P15.10.
+    @Test func aLongAnswerIsCut() async throws {
+        rig.answer(400, String(repeating: "x", count: 1 << 20))
+        let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
+        #expect(error?.message == "the HTTP API answered with status 400: \"\(String(repeating: "x", count: 200))…\"")
+    }
+
+    @Test func noWordsAreNotQuoted() async throws {
+        rig.answer(400, "\n")
+        let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
+        #expect(error?.message == "the HTTP API answered with status 400")
+    }
+
+    @Test(arguments: [200, 201, 202, 299]) func anySuccessWillDo(status: Int) async throws {
+        rig.answer(status)
+        try await APICall.trigger.run(on: rig.api)
+    }
+
+    // Proves P15.11.
+    @Test(arguments: APICall.allCases) func withoutAResponseTheErrorSaysWhetherItMayBeCarriedOut(call: APICall) async throws {
+        for (code, failure) in Self.unanswered {
+            rig.fail(code)
+            let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
+            #expect(error?.kind == .httpAPI(failure), "\(code)")
+            #expect(error?.code == nil)
+            let isWarned = error?.message.hasSuffix("; the request may have been carried out")
+            #expect(isWarned == (failure == .noResponse && call.isPublish), "\(code)")
+        }
+        #expect(rig.session.requests.count == Self.unanswered.count)
+    }
+
+    /// As mocks and sessions of the application's own have them.
+    // Proves P15.11.
+    @Test func anErrorOfObjectiveCIsOneOfTheseToo() async throws {
+        rig.session.mockResponse = (nil, nil, NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
+        let unreachable = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
+        #expect(unreachable?.kind == .httpAPI(.unreachable))
+        rig.session.mockResponse = (nil, nil, NSError(domain: "Else", code: NSURLErrorCannotConnectToHost))
+        let lost = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
+        #expect(lost?.kind == .httpAPI(.noResponse))
+    }
+
+    @Test func whatMayHaveBeenCarriedOutIsKnown() {
+        let uncertain: [HTTPAPIFailure] = [.noResponse, .serverError, .unreadableResponse]
+        let certain: [HTTPAPIFailure] = [
+            .unreachable, .badRequest, .unauthorized, .forbidden, .notFound, .payloadTooLarge, .rateLimited, .unexpectedStatus,
+        ]
+        #expect(uncertain.filter(\.mayHaveBeenCarriedOut) == uncertain)
+        #expect(certain.filter(\.mayHaveBeenCarriedOut) == [])
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Which requests are made again, and when.
+@Suite struct HTTPAPIRetryTests {
+    enum Trouble: CaseIterable, Sendable {
+        case unreachable, untrusted, lost, refused, limited, broken
+
+        var response: StubResponse {
+            switch self {
+            case .unreachable: .failure(.cannotConnectToHost)
+            case .untrusted: .failure(.serverCertificateUntrusted)
+            case .lost: .failure(.networkConnectionLost)
+            case .refused: .http(400)
+            case .limited: .http(429)
+            case .broken: .http(503)
+            }
+        }
+
+        /// Whether a request may be made again that is carried out once more by that.
+        func allows(_ guarantee: RetryPolicy.Guarantee, isPublish: Bool) -> Bool {
+            switch self {
+            case .unreachable, .limited: true
+            case .untrusted, .refused: false
+            case .lost, .broken: !isPublish || guarantee == .atLeastOnce
+            }
+        }
+    }
+
+    private static func answers(to call: APICall) -> String {
+        call == .users ? #"{"users":[]}"# : #"{"channels":{}}"#
+    }
+
+    /// The first two attempts fail, the third would do.
+    // Proves P15.12.
+    @Test(arguments: APICall.allCases, Trouble.allCases)
+    func aPublishIsMadeAgainOnlyWhereNothingWasCarriedOut(call: APICall, trouble: Trouble) async throws {
+        for guarantee in [RetryPolicy.Guarantee.atMostOnce, .atLeastOnce] {
+            let lane = Lane()
+            let rig = APIRig(
+                options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(publishing: guarantee)), scheduler: lane.scheduler)
+            rig.session.stub(
+                RequestMatcher(where: { _ in true }), trouble.response, trouble.response,
+                StubResponse(text: Self.answers(to: call)))
+            let isRepeated = trouble.allows(guarantee, isPublish: call.isPublish)
+            let error = try await lane.run(time: .automatic) { _ -> PusherError? in
+                do {
+                    try await call.run(on: rig.api)
+                    return nil
+                } catch let error as PusherError {
+                    return error
+                }
+            }
+            #expect((error == nil) == isRepeated, "\(guarantee)")
+            #expect(rig.session.requests.count == (isRepeated ? 3 : 1), "\(guarantee)")
+        }
+    }
+
+    // Proves P15.12.
+    @Test(arguments: [(1, 1), (2, 2), (5, 5), (0, 1), (Int.min, 1)])
+    func attemptsComeToAnEnd(maximum: Int, attempts: Int) async throws {
+        let lane = Lane()
+        let rig = APIRig(
+            options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(maximumAttempts: maximum)), scheduler: lane.scheduler)
+        rig.fail(.cannotFindHost)
+        await #expect(throws: PusherError.self) {
+            try await lane.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
+        }
+        #expect(rig.session.requests.count == attempts)
+    }
+
+    /// The bounds are 1 s, 2 s and then 3 s: each delay is somewhere below its own.
+    // Proves P15.12.
+    @Test func delaysGrowAndAreDrawn() async throws {
+        let lane = Lane()
+        let policy = RetryPolicy(maximumAttempts: 40, initialDelay: .seconds(1), maximumDelay: .seconds(3))
+        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: lane.scheduler)
+        let times = Locked<[Instant]>([])
+        rig.session.stubRequests(
+            passingTest: { _ in true },
+            withStubResponse: { _ in
+                times.withLock { $0.append(lane.scheduler.now) }
+                return .http(503)
+            })
+        _ = try? await lane.run(time: .automatic) { _ in _ = try await rig.api.channels() }
+        let all = times.withLock { $0 }
+        let delays = zip(all, all.dropFirst()).map { $1 - $0 }
+        #expect(delays.count == 39)
+        #expect(delays[0] <= .seconds(1))
+        #expect(delays[1] <= .seconds(2))
+        #expect(delays.allSatisfy { $0 <= .seconds(3) })
+        #expect(delays.contains { $0 > .seconds(2) })
+        #expect(Set(delays).count == 39)
+    }
+
+    @Test(arguments: OddValuesTests.durations) func anyDelayEndsWell(delay: Duration) async throws {
+        let lane = Lane()
+        let policy = RetryPolicy(maximumAttempts: 5, initialDelay: delay, maximumDelay: delay)
+        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: lane.scheduler)
+        rig.fail(.cannotFindHost)
+        await #expect(throws: PusherError.self) {
+            try await lane.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
+        }
+        #expect(rig.session.requests.count == 5)
+    }
+
+    /// A signature is good for ten minutes only.
+    @Test func eachAttemptIsSignedAnew() async throws {
+        let lane = Lane()
+        let session = MockSession(delivery: .immediate)
+        let policy = RetryPolicy(maximumAttempts: 2, initialDelay: .seconds(3600), maximumDelay: .seconds(3600))
+        let api = PusherHTTPAPI(
+            appID: "3", key: "k", secret: "s", host: .host("h"), options: PusherHTTPAPIOptions(retryPolicy: policy),
+            environment: PusherEnvironment(
+                scheduler: lane.scheduler, httpSession: session,
+                wallClock: { Date(timeIntervalSince1970: (lane.scheduler.now - .origin) / .seconds(1)) }, randomSeed: { 1 }))
+        session.stub("/apps/3/channels", .http(503), StubResponse(text: #"{"channels":{}}"#))
+        try await lane.run(time: .automatic) { _ in _ = try await api.channels() }
+        let stamps = session.requests.compactMap { $0.parameters["auth_timestamp"].flatMap { Int($0) } }
+        #expect(stamps.count == 2)
+        #expect(stamps[1] > stamps[0])
+        #expect(Set(session.requests.compactMap { $0.parameters["auth_signature"] }).count == 2)
+    }
+
+    // MARK: Cancelling
+
+    // Proves P15.13.
+    @Test(arguments: APICall.allCases) func aCancelledTaskSaysSo(call: APICall) async throws {
+        let gate = Gate()
+        let rig = APIRig()
+        rig.session.stub(RequestMatcher(where: { _ in true }), .ok.held(by: gate))
+        try await Lane().run { lane in
+            let ending = Locked<(any Error)?>(nil)
+            let task = lane.spawn {
+                do {
+                    try await call.run(on: rig.api)
+                } catch {
+                    ending.withLock { $0 = error }
+                }
+            }
+            await lane.settle()
+            try #require(gate.waitingCount == 1)
+            task.cancel()
+            await task.value
+            let error = try #require(ending.withLock { $0 })
+            guard error is CancellationError else { throw error }
+        }
+        #expect(rig.session.requests.count == 1)
+    }
+
+    // Proves P15.13.
+    @Test func aTaskThatIsCancelledWhileItWaitsForTheNextAttemptMakesNone() async throws {
+        let lane = Lane()
+        let rig = APIRig(scheduler: lane.scheduler)
+        rig.fail(.cannotConnectToHost)
+        try await lane.run { lane in
+            let task = lane.spawn {
+                do {
+                    try await APICall.trigger.run(on: rig.api)
+                } catch {
+                    guard !(error is CancellationError) else { return }
+                    rig.answer()  // Nobody asks: the count below shows whether it was this.
+                    try? await APICall.channels.run(on: rig.api)
+                }
+            }
+            await lane.settle()
+            try #require(lane.scheduler.pendingTimers.map(\.label) == ["retry of POST /events"])
+            task.cancel()
+            await task.value
+            try #require(lane.scheduler.pendingTimers == [])
+        }
+        #expect(rig.session.requests.count == 1)
+    }
+
+    // Proves P15.13.
+    @Test func aTaskThatWasCancelledBeforeAsksForNothing() async throws {
+        let rig = APIRig()
+        rig.answer()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await APICall.trigger.run(on: rig.api)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(rig.session.requests.isEmpty)
+    }
+}

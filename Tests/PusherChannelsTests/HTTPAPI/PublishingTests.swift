@@ -1,0 +1,107 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What a publish sends, and what it tells of the channels.
+@Suite struct PublishingTests {
+    private struct Price: Encodable {
+        let symbol: String
+        let value: Int
+    }
+
+    private struct NoJSON: Encodable {
+        func encode(to encoder: any Encoder) throws { throw URLError(.unknown) }
+    }
+
+    private let rig = APIRig()
+
+    // Proves P15.2.
+    @Test func anEventIsSentWithItsDataAsText() async throws {
+        rig.answer()
+        try await rig.api.trigger(
+            channels: ["prices", "private-a"], eventName: "price", data: Price(symbol: "é\"", value: 7), excluding: "1.2")
+        #expect(
+            rig.bodies == [
+                #"{"channels":["prices","private-a"],"data":"{\"symbol\":\"é\\\"\",\"value\":7}","name":"price","socket_id":"1.2"}"#
+            ])
+        #expect(rig.session.requests.first?.path == "/apps/3/events")
+        #expect(rig.session.requests.first?.header("Content-Type") == "application/json")
+        #expect(rig.session.requests.first?.header("X-Pusher-Library")?.hasPrefix("swift-pusher-channels ") == true)
+    }
+
+    // Proves P15.2.
+    @Test func aStringIsSentAsItIs() async throws {
+        rig.answer()
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: "plain")
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: ["plain"])
+        #expect(
+            rig.bodies == [
+                #"{"channels":["a"],"data":"plain","name":"e"}"#, #"{"channels":["a"],"data":"[\"plain\"]","name":"e"}"#,
+            ])
+    }
+
+    // Proves P15.3.
+    @Test func theAnswerTellsWhatWasAskedFor() async throws {
+        rig.answer(200, #"{"channels":{"presence-a":{"user_count":2,"subscription_count":3},"other":{"user_count":9}}}"#)
+        let told = try await rig.api.trigger(
+            channels: ["b", "presence-a"], eventName: "e", data: "", info: [.userCount, .subscriptionCount])
+        #expect(
+            rig.bodies == [#"{"channels":["b","presence-a"],"data":"","info":"user_count,subscription_count","name":"e"}"#])
+        #expect(told.map(\.name) == ["b", "presence-a"])
+        #expect(told.map(\.userCount) == [nil, 2])
+        #expect(told.map(\.subscriptionCount) == [nil, 3])
+    }
+
+    /// It was carried out: an error would have it published again.
+    // Proves P15.3.
+    @Test(arguments: ["", "ok", "[]", #"{"ok":true}"#, #"{"channels":[]}"#, #"{"channels":{"a":null}}"#])
+    func anAnswerThatTellsNothingIsNoFailure(body: String) async throws {
+        rig.answer(200, body)
+        let told = try await rig.api.trigger(channels: ["a"], eventName: "e", data: "", info: [.userCount])
+        #expect(told.map(\.name) == ["a"])
+        #expect(told.first?.userCount == nil)
+    }
+
+    // Proves P15.4.
+    @Test func aBatchIsOneRequest() async throws {
+        rig.answer(200, #"{"batch":[{"subscription_count":4},{}]}"#)
+        let told = try await rig.api.triggerBatch([
+            PusherBatchEvent(
+                channel: "a", eventName: "e", data: Price(symbol: "x", value: 1), excluding: "1.2", info: [.subscriptionCount]),
+            PusherBatchEvent(channel: "b", eventName: "f", data: "plain"),
+            PusherBatchEvent(channel: "c", eventName: "g", data: 1),
+        ])
+        #expect(
+            rig.bodies == [
+                #"{"batch":[{"channel":"a","data":"{\"symbol\":\"x\",\"value\":1}","info":"subscription_count","name":"e","#
+                    + #""socket_id":"1.2"},{"channel":"b","data":"plain","name":"f"},{"channel":"c","data":"1","name":"g"}]}"#
+            ])
+        #expect(rig.session.requests.map(\.path) == ["/apps/3/batch_events"])
+        #expect(told.map(\.name) == ["a", "b", "c"])
+        #expect(told.map(\.subscriptionCount) == [4, nil, nil])
+    }
+
+    // Proves P15.5.
+    @Test func anEventForAUserGoesToTheUsersOwnChannel() async throws {
+        rig.answer()
+        try await rig.api.sendToUser("ann: 1", eventName: "e", data: ["a": 1])
+        #expect(rig.bodies == [##"{"channels":["#server-to-user-ann: 1"],"data":"{\"a\":1}","name":"e"}"##])
+        #expect(rig.session.requests.map(\.path) == ["/apps/3/events"])
+    }
+
+    // Proves P15.6.
+    @Test func whatCanNotBeEncodedIsNotSent() async throws {
+        rig.answer()
+        let error = await #expect(throws: PusherError.self) {
+            try await rig.api.trigger(channels: ["a"], eventName: "e", data: NoJSON())
+        }
+        #expect(error?.kind == .invalidRequest)
+        #expect(error?.message.hasPrefix("the data of e can't be encoded: ") == true)
+        #expect(rig.bodies == [])
+    }
+
+    @Test func itsDescriptionShowsTheKeyAndNotTheSecret() {
+        #expect("\(rig.api)" == "PusherHTTPAPI(app 3, key 278d425bdf160c739803)")
+    }
+}

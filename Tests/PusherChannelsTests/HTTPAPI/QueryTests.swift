@@ -1,0 +1,92 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Asking about channels and users.
+@Suite struct QueryTests {
+    private let rig = APIRig()
+
+    // Proves P15.7.
+    @Test func channelsAreTold() async throws {
+        rig.answer(200, #"{"channels":{"presence-b":{"user_count":2},"presence-a":{"user_count":1},"presence-c":{}}}"#)
+        let channels = try await rig.api.channels(withPrefix: "presence-", info: [.userCount])
+        #expect(channels.map(\.name) == ["presence-a", "presence-b", "presence-c"])
+        #expect(channels.map(\.userCount) == [1, 2, nil])
+        #expect(rig.session.requests.first?.parameters["filter_by_prefix"] == "presence-")
+        #expect(rig.session.requests.first?.parameters["info"] == "user_count")
+    }
+
+    // Proves P15.7.
+    @Test(arguments: [#"{"channels":{}}"#, #"{"channels":[]}"#]) func noChannelsAreNone(body: String) async throws {
+        rig.answer(200, body)
+        #expect(try await rig.api.channels() == [])
+        #expect(rig.session.requests.first?.parameters["filter_by_prefix"] == nil)
+        #expect(rig.session.requests.first?.parameters["info"] == nil)
+    }
+
+    // Proves P15.7.
+    @Test func aChannelIsTold() async throws {
+        rig.answer(
+            200, #"{"occupied":true,"user_count":42,"subscription_count":43,"cache":{"data":"{\"a\":1}","ttl":60}}"#)
+        let channel = try await rig.api.channel("presence-cache-a;b", info: [.userCount, .subscriptionCount, .cache])
+        #expect(rig.session.requests.map(\.path) == ["/apps/3/channels/presence-cache-a;b"])
+        #expect(rig.session.requests.first?.parameters["info"] == "user_count,subscription_count,cache")
+        #expect(channel.name == "presence-cache-a;b")
+        #expect(channel.isOccupied == true)
+        #expect(channel.userCount == 42)
+        #expect(channel.subscriptionCount == 43)
+        #expect(channel.cachedEvent?.data == #"{"a":1}"#)
+        #expect(channel.cachedEvent?.timeToLive == .seconds(60))
+    }
+
+    @Test func whatIsNotToldIsNil() async throws {
+        rig.answer(200, #"{"occupied":false,"cache":null}"#)
+        let channel = try await rig.api.channel("cache-a", info: [.cache])
+        #expect(channel.isOccupied == false)
+        #expect(channel.userCount == nil)
+        #expect(channel.cachedEvent == nil)
+    }
+
+    // Proves P15.7.
+    @Test func usersAreTold() async throws {
+        rig.answer(200, #"{"users":[{"id":"ann"},{"id":7},{}]}"#)
+        #expect(try await rig.api.users(of: "presence-a") == ["ann", "7"])
+        #expect(rig.session.requests.map(\.path) == ["/apps/3/channels/presence-a/users"])
+    }
+
+    // Proves P15.8.
+    @Test func aUsersConnectionsAreTerminated() async throws {
+        rig.answer()
+        try await rig.api.terminateConnections(ofUser: "ann/1")
+        let request = try #require(rig.session.requests.first)
+        #expect(
+            "\(request.method) \(request.url)".hasPrefix(
+                "POST http://api.example:8080/apps/3/users/ann%2F1/terminate_connections?"))
+        #expect(request.text == "{}")
+    }
+
+    // Proves P15.9.
+    @Test func whatAServerAddsCanBeAskedForAndDone() async throws {
+        rig.answer(200, #"{"connections":7}"#)
+        let body = try await rig.api.get("connections", parameters: ["verbose": "1"])
+        #expect(String(decoding: body, as: UTF8.self) == #"{"connections":7}"#)
+        let done = try await rig.api.post("/users/ann/warn", body: ["text": "a"])
+        #expect(String(decoding: done, as: UTF8.self) == #"{"connections":7}"#)
+        #expect(
+            rig.session.requests.map { "\($0.method) \($0.path)" } == ["GET /apps/3/connections", "POST /apps/3/users/ann/warn"])
+        #expect(rig.session.requests.first?.parameters["verbose"] == "1")
+        #expect(rig.bodies == ["", #"{"text":"a"}"#])
+    }
+
+    // Proves P15.10.
+    @Test(arguments: [APICall.channels, .channel, .users], ["", "ok", "[]", "7", #"{"channels":7}"#])
+    func anAnswerThatIsNoneIsAnError(call: APICall, body: String) async throws {
+        rig.answer(200, body)
+        // Of one channel everything may be left out.
+        guard call != .channel || !body.hasPrefix("{") else { return }
+        let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
+        #expect(error?.kind == .httpAPI(.unreadableResponse))
+        #expect(rig.session.requests.count == 1)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What is wrong with a call is said at once, and nothing is sent.
+@Suite struct RefusedArgumentTests {
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let run: @Sendable (PusherHTTPAPI) async throws -> Void
+
+        init(_ description: String, _ run: @escaping @Sendable (PusherHTTPAPI) async throws -> Void) {
+            testDescription = description
+            self.run = run
+        }
+    }
+
+    private static func trigger(
+        _ channels: [String] = ["a"], name: String = "e", data: String = "", excluding: String? = nil
+    ) -> @Sendable (PusherHTTPAPI) async throws -> Void {
+        { try await $0.trigger(channels: channels, eventName: name, data: data, excluding: excluding) }
+    }
+
+    private static func batch(_ count: Int) -> [PusherBatchEvent] {
+        Array(repeating: PusherBatchEvent(channel: "a", eventName: "e", data: ""), count: count)
+    }
+
+    private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+    static let refusals: [Refusal] = [
+        Refusal("an event needs a channel", trigger([])),
+        Refusal(
+            "an event can be published to 100 channels at a time, these are 101", trigger(Array(repeating: "a", count: 101))),
+        Refusal(#"a channel name can't be empty: """#, trigger(["a", ""])),
+        Refusal("a channel name can't be longer than 200 characters, this one has 201", trigger([text(201)])),
+        Refusal(#"a channel name can't contain " ""#, trigger(["a b"])),
+        Refusal(##"a channel name can't contain "#""##, trigger(["#server-to-user-ann"])),
+        Refusal(#"a channel name can't contain "é""#, trigger(["é"])),
+        Refusal("an event needs a name", trigger(name: "")),
+        Refusal("an event name can't be longer than 200 characters, this one has 201", trigger(name: text(201))),
+        Refusal("an event can't carry more than 10240 bytes of data, e has 10241", trigger(data: text(10_241))),
+        Refusal(
+            "an event can't carry more than 10240 bytes of data, e has 10242", trigger(data: String(repeating: "é", count: 5_121))
+        ),
+        Refusal(#""1" is no socket id"#, trigger(excluding: "1")),
+        Refusal(#""1.2.3" is no socket id"#, trigger(excluding: "1.2.3")),
+        Refusal(#""1.x" is no socket id"#, trigger(excluding: "1.x")),
+        Refusal(#"".2" is no socket id"#, trigger(excluding: ".2")),
+        Refusal(#""1.2\u{a}" is no socket id"#, trigger(excluding: "1.2\n")),
+        Refusal("a batch needs an event") { try await $0.triggerBatch([]) },
+        Refusal("a batch can have 10 events, this one has 11") { try await $0.triggerBatch(batch(11)) },
+        Refusal(#"a channel name can't contain "/""#) {
+            try await $0.triggerBatch(batch(1) + [PusherBatchEvent(channel: "a/b", eventName: "e", data: "")])
+        },
+        Refusal("an event needs a name") {
+            try await $0.triggerBatch(batch(1) + [PusherBatchEvent(channel: "a", eventName: "", data: "")])
+        },
+        Refusal("a user needs an id") { try await $0.sendToUser("", eventName: "e", data: "") },
+        Refusal("a user's id can't be longer than 128 characters, this one has 129") {
+            try await $0.sendToUser(text(129), eventName: "e", data: "")
+        },
+        Refusal("an event needs a name") { try await $0.sendToUser("ann", eventName: "", data: "") },
+        Refusal("userCount can be asked for with a prefix that begins with presence- only") {
+            _ = try await $0.channels(info: [.userCount])
+        },
+        Refusal("userCount can be asked for with a prefix that begins with presence- only") {
+            _ = try await $0.channels(withPrefix: "private-", info: [.userCount])
+        },
+        Refusal(#"a channel name can't contain "/""#) { _ = try await $0.channel("a/../b") },
+        Refusal(#""..""#) { _ = try await $0.channel("..") },
+        Refusal("a has no users: only presence channels do") { _ = try await $0.channel("a", info: [.userCount]) },
+        Refusal("private-a has no users: only presence channels do") { _ = try await $0.users(of: "private-a") },
+        Refusal(#"a channel name can't contain "?""#) { _ = try await $0.users(of: "presence-a?") },
+        Refusal("a user needs an id") { try await $0.terminateConnections(ofUser: "") },
+        Refusal(#"".." can't be a part of a path"#) { try await $0.terminateConnections(ofUser: "..") },
+        Refusal(#""." can't be a part of a path"#) { _ = try await $0.get("/a/./b") },
+        Refusal(#"".." can't be a part of a path"#) { _ = try await $0.post("/../b", body: "{}") },
+        Refusal("auth_key is the signature's own parameter") { _ = try await $0.get("/a", parameters: ["auth_key": "1"]) },
+        Refusal("Body_MD5 is the signature's own parameter") { _ = try await $0.get("/a", parameters: ["Body_MD5": "1"]) },
+    ]
+
+    // Proves P15.6.
+    @Test(arguments: refusals) func nothingIsSent(refusal: Refusal) async throws {
+        let rig = APIRig()
+        rig.answer()
+        let error = await #expect(throws: PusherError.self) { try await refusal.run(rig.api) }
+        #expect(error?.kind == .invalidRequest)
+        #expect(error?.message.contains(refusal.testDescription) == true, "\(error?.message ?? "")")
+        #expect(rig.session.requests.isEmpty)
+    }
+
+    /// What is refused above at its limit.
+    @Test func whatIsWithinTheLimitsIsSent() async throws {
+        let rig = APIRig()
+        rig.answer()
+        try await rig.api.trigger(
+            channels: Array(repeating: Self.text(200), count: 100), eventName: Self.text(200), data: Self.text(10_240),
+            excluding: "12.34")
+        try await rig.api.triggerBatch(Self.batch(10))
+        try await rig.api.sendToUser(Self.text(128), eventName: "e", data: "")
+        #expect(rig.session.requests.count == 3)
+    }
+
+    // Proves P15.6.
+    @Test func limitsCanBeOthers() async throws {
+        let rig = APIRig(options: PusherHTTPAPIOptions(limits: .unchecked))
+        rig.answer()
+        try await rig.api.trigger(
+            channels: Array(repeating: "é#\(Self.text(300))", count: 101), eventName: Self.text(201), data: Self.text(20_000))
+        try await rig.api.triggerBatch(Self.batch(11))
+        try await rig.api.sendToUser(Self.text(200), eventName: "e", data: "")
+        #expect(rig.session.requests.count == 3)
+        let strict = APIRig(options: PusherHTTPAPIOptions(limits: ProtocolLimits(eventDataSize: 3)))
+        strict.answer()
+        await #expect(throws: PusherError.self) { try await strict.api.trigger(channels: ["a"], eventName: "e", data: "1234") }
+        await #expect(throws: PusherError.self) {
+            try await strict.api.trigger(channels: [Self.text(165)], eventName: "e", data: "123")
+        }
+        #expect(strict.session.requests.isEmpty)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Where requests go, and how they are signed.
+@Suite struct RequestSignerTests {
+    /// `python3 -c 'import hashlib,hmac,sys; m,p,q,b=sys.argv[1:]; q+=b and "&body_md5="+hashlib.md5(b.encode()).hexdigest();
+    /// print(hmac.new(b"7ad3773142a6692b25b8",f"{m}\n{p}\n{q}".encode(),hashlib.sha256).hexdigest())' POST /apps/3/events
+    /// 'auth_key=278d425bdf160c739803&auth_timestamp=1353088179&auth_version=1.0' BODY`
+    // Proves P15.1.
+    @Test func aPublishIsSigned() async throws {
+        let rig = APIRig()
+        rig.answer()
+        try await rig.api.trigger(channels: ["project-3"], eventName: "foo", data: #"{"some":"data"}"#)
+        let request = try #require(rig.session.requests.first)
+        #expect(request.text == #"{"channels":["project-3"],"data":"{\"some\":\"data\"}","name":"foo"}"#)
+        #expect(
+            request.url == "http://api.example:8080/apps/3/events?auth_key=278d425bdf160c739803&auth_timestamp=1353088179"
+                + "&auth_version=1.0&body_md5=fb46e511627c26ab33a0a20880c10de7"
+                + "&auth_signature=6f669989dd4c0f757bcda3aa25680d60af10d133b8acbf8b7ef49f73874687a6")
+    }
+
+    /// The documentation's example, whose body has another order.
+    // Proves P15.1.
+    @Test func theDocumentationsExampleIsSignedAsThere() throws {
+        let signer = RequestSigner(
+            appID: "3", key: APIRig.key, secret: APIRig.secret, host: .cluster("eu"), port: nil, useTLS: true, path: nil,
+            timeout: .seconds(15))
+        let call = HTTPAPICall.post(
+            "/events", #"{"name":"foo","channels":["project-3"],"data":"{\"some\":\"data\"}"}"#, repetition: .again)
+        let request = try signer.request(for: call, at: Date(timeIntervalSince1970: 1_353_088_179.9))
+        #expect(
+            request.url?.absoluteString == "https://api-eu.pusher.com/apps/3/events?auth_key=278d425bdf160c739803"
+                + "&auth_timestamp=1353088179&auth_version=1.0&body_md5=ec365a775a4cd0599faeb73354201b6f"
+                + "&auth_signature=da454824c97ba181a32ccc17a72625ba02771f50b50e1e7430e47a1f3f457e6c")
+        #expect(request.timeoutInterval == 15)
+    }
+
+    /// With the one-liner above, the query `auth_…&filter_by_prefix=presence-&info=user_count` and no body.
+    // Proves P15.1.
+    @Test func aQueryIsSignedWithItsParametersAndWithoutABody() async throws {
+        let rig = APIRig()
+        rig.answer(200, #"{"channels":{}}"#)
+        _ = try await rig.api.channels(withPrefix: "presence-", info: [.userCount])
+        let request = try #require(rig.session.requests.first)
+        #expect(
+            request.url == "http://api.example:8080/apps/3/channels?auth_key=278d425bdf160c739803&auth_timestamp=1353088179"
+                + "&auth_version=1.0&filter_by_prefix=presence-&info=user_count"
+                + "&auth_signature=16819168891cb5dfd72b5c7a5d3d602605b26c6ba1930033b5e2eeeb65010291")
+        #expect(request.method == "GET")
+        #expect(request.body.isEmpty)
+        #expect(request.header("Content-Type") == nil)
+    }
+
+    /// With the one-liner above and the query `a b=ä&=+/&auth_…`.
+    // Proves P15.1.
+    @Test func parametersAreSignedAsTheyAreAndSentEscaped() async throws {
+        let rig = APIRig()
+        rig.answer()
+        _ = try await rig.api.get("/odd", parameters: ["a b": "ä&=+/"])
+        let request = try #require(rig.session.requests.first)
+        #expect(request.url.contains("/apps/3/odd?a%20b=%C3%A4%26%3D%2B%2F&auth_key="))
+        #expect(
+            request.parameters["auth_signature"] == "f145a1d8a0a9fdddaf7d3113742eb377fcf002899d4322751a6c91ad8f245e69")
+    }
+
+    @Test(arguments: [
+        (PusherHost.cluster("eu"), Int?.none, true, String?.none, "https://api-eu.pusher.com/apps/3/events?"),
+        (.defaultHost, nil, true, nil, "https://api.pusherapp.com/apps/3/events?"),
+        (.host("h"), nil, false, nil, "http://h/apps/3/events?"),
+        (.host("h"), 6001, false, "/ws/über uns/", "http://h:6001/ws/%C3%BCber%20uns/apps/3/events?"),
+        (.host("::1"), 6001, false, "", "http://[::1]:6001/apps/3/events?"),
+    ])
+    func theAddressFollowsTheHost(host: PusherHost, port: Int?, useTLS: Bool, path: String?, prefix: String) async throws {
+        let rig = APIRig(host: host, port: port, useTLS: useTLS, options: PusherHTTPAPIOptions(path: path))
+        rig.answer()
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
+        let request = try #require(rig.session.requests.first)
+        #expect(request.url.hasPrefix(prefix), "\(request.url)")
+    }
+
+    /// The prefix is taken away again on the way to the server, which checks the signature of what it gets.
+    // Proves P15.1.
+    @Test func aPathInFrontIsNotSigned() async throws {
+        let (rig, plain) = (APIRig(options: PusherHTTPAPIOptions(path: "ws")), APIRig())
+        for rig in [rig, plain] {
+            rig.answer()
+            try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
+        }
+        #expect(
+            rig.session.requests.first?.parameters["auth_signature"] == plain.session.requests.first?.parameters["auth_signature"]
+        )
+    }
+
+    @Test(arguments: [(Duration.seconds(2.5), 2.5), (.zero, 0.001), (.seconds(-1), 0.001), (.seconds(Int64.max), 86_400)])
+    func anAttemptTakesAsLongAsItMay(timeout: Duration, seconds: TimeInterval) throws {
+        let signer = RequestSigner(
+            appID: "3", key: "k", secret: "s", host: .host("h"), port: nil, useTLS: true, path: nil, timeout: timeout)
+        #expect(try signer.request(for: .get("/channels"), at: Date()).timeoutInterval == seconds)
+    }
+
+    /// Official libraries sign and send names as they are; what a user's id may have beside that is escaped, in both.
+    @Test(arguments: [
+        ("A-z_0=@,.;9", "A-z_0=@,.;9"), ("a/b", "a%2Fb"), ("ä ?#%", "%C3%A4%20%3F%23%25"), ("...", "..."),
+    ])
+    func partsOfAPathStayParts(segment: String, escaped: String) throws {
+        #expect(try HTTPAPICall.path(["users", segment]) == "/users/\(escaped)")
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct PercentEncodingTests {
+    private static let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+
+    /// RFC 3986, 2.3, beside what Foundation makes of it.
+    @Test func everyByteIsEscapedThatIsNotUnreserved() {
+        let allowed = CharacterSet(charactersIn: Self.unreserved)
+        for scalar in (0..<0x300).compactMap(Unicode.Scalar.init) {
+            let text = String(scalar)
+            #expect(text.percentEncoded() == text.addingPercentEncoding(withAllowedCharacters: allowed))
+        }
+        #expect(Self.unreserved.percentEncoded() == Self.unreserved)
+    }
+
+    @Test func whatIsAllowedStays() {
+        #expect("a=b;c/d".percentEncoded(allowing: "=;") == "a=b;c%2Fd")
+    }
+
+    @Test(arguments: ["", "a", "é🙂", "a b&c=d+e%f", "\0\n", "%2B"]) func whatIsEncodedIsRead(text: String) {
+        #expect(formDecoded(text.percentEncoded().utf8) == text)
+    }
+
+    @Test(arguments: [("a+b", "a b"), ("%2b", "+"), ("%c3%A9", "é"), ("a&b", "a&b")])
+    func aFormIsRead(text: String, meaning: String) {
+        #expect(formDecoded(text.utf8) == meaning)
+    }
+
+    @Test(arguments: ["%", "%4", "%4g", "%g4", "a%", "%ff", "%c3"]) func whatIsBrokenIsNone(text: String) {
+        #expect(formDecoded(text.utf8) == nil)
+    }
+}
