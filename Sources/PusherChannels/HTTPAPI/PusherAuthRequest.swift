@@ -1,0 +1,72 @@
+/// What a client asks an app's backend: to authorize a connection for a channel, or to authenticate its user.
+///
+/// It is what somebody claims, nothing of it was checked yet: ``PusherAuthenticator`` checks it before it signs, and who asks is known
+/// from the request that brought it, as by its session.
+public struct PusherAuthRequest: Equatable, Sendable {
+    /// The connection.
+    public let socketID: String
+    /// The channel that it wants to join; nil where a user signs in.
+    public let channelName: String?
+
+    /// Creates a request whose fields were read some other way.
+    public init(socketID: String, channelName: String? = nil) {
+        self.socketID = socketID
+        self.channelName = channelName
+    }
+
+    /// Reads the body of a client's POST: a form, as all official clients send it, or a JSON object. The query of a JSONP request is
+    /// read the same way.
+    ///
+    /// Other fields are left out. Each may be there once.
+    ///
+    /// - Throws: A ``PusherError`` of kind `invalidRequest`, which a backend answers with status 400.
+    public init(body: some Sequence<UInt8>) throws(PusherError) {
+        let bytes = Array(body)
+        let first = bytes.first { ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains($0) }
+        let fields = first == UInt8(ascii: "{") ? try Self.json(bytes) : try Self.form(bytes)
+        guard let socketID = fields.socketID else { throw Self.unreadable("it has no socket_id") }
+        self.init(socketID: socketID, channelName: fields.channelName)
+    }
+
+    private typealias Fields = (socketID: String?, channelName: String?)
+
+    private static func json(_ bytes: [UInt8]) throws(PusherError) -> Fields {
+        guard let json = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)) else {
+            throw unreadable("it is no JSON")
+        }
+        return (try string("socket_id", in: json), try string("channel_name", in: json))
+    }
+
+    private static func string(_ name: Name, in json: JSONValue) throws(PusherError) -> String? {
+        switch json[name] {
+        case nil, .null: nil
+        case .string(let text): text
+        default: throw unreadable("its \(name) is no text")
+        }
+    }
+
+    private static func form(_ bytes: [UInt8]) throws(PusherError) -> Fields {
+        var fields: Fields = (nil, nil)
+        for pair in bytes.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let name = formDecoded(parts[0]) else { continue }
+            if name.isExactly("socket_id") {
+                try take(parts[1], as: &fields.socketID, name)
+            } else if name.isExactly("channel_name") {
+                try take(parts[1], as: &fields.channelName, name)
+            }
+        }
+        return fields
+    }
+
+    /// A field that is there twice is one thing to who reads the first, and another to who reads the last.
+    private static func take(_ value: ArraySlice<UInt8>, as field: inout String?, _ name: String) throws(PusherError) {
+        guard field == nil else { throw unreadable("its \(name) is there twice") }
+        guard let text = formDecoded(value) else { throw unreadable("its \(name) is not percent-encoded UTF-8") }
+        field = text
+    }
+
+    private static func unreadable(_ problem: String) -> PusherError {
+        PusherError(.invalidRequest, message: "the body of the authorization request can't be used: \(problem)")
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+
+/// The backend of clients' authorization endpoints: signs connections for channels, and users.
+///
+/// It says that a connection may do what it asks for. Whether the one who asks may do so is the caller's to decide, before.
+/// Fields of a request can't make it sign anything else than they say: what isn't a socket id or the name of a channel is
+/// refused with a ``PusherError`` of kind `invalidRequest`. Descriptions show no secret. May be used from any thread.
+public struct PusherAuthenticator: Sendable, CustomStringConvertible {
+    private let key: String
+    private let secret: Secret<String>
+    private let encryptionMasterKeys: [EncryptionMasterKey]
+    private let limits: ProtocolLimits
+    private let environment: PusherEnvironment
+
+    /// Creates the authenticator of one app.
+    ///
+    /// - Parameters:
+    ///   - key: The app's key.
+    ///   - secret: The app's secret.
+    ///   - encryptionMasterKeys: The keys of encrypted channels; clients get what the first one makes.
+    ///   - limits: How long ids and what is told of users may be. What names of channels are made of is always checked.
+    ///   - environment: Where ``PusherEnvironment/jsonEncoder`` comes from, which encodes what is told of users.
+    public init(
+        key: String, secret: String, encryptionMasterKeys: [EncryptionMasterKey] = [], limits: ProtocolLimits = .serverLibraries,
+        environment: PusherEnvironment = .live
+    ) {
+        self.key = key
+        self.secret = Secret(secret)
+        self.encryptionMasterKeys = encryptionMasterKeys
+        var limits = limits
+        // A name with a colon in it would have what is signed mean something else.
+        limits.restrictsChannelCharacters = true
+        self.limits = limits
+        self.environment = environment
+    }
+
+    /// Authorizes a connection for a private or an encrypted channel.
+    ///
+    /// - Throws: A ``PusherError`` of kind `invalidRequest`: for any other channel, too.
+    public func authorizeChannel(_ request: PusherAuthRequest) throws(PusherError) -> PusherAuth {
+        let channel = try channelName(of: request)
+        var sharedSecret: String?
+        switch ChannelName(channel).kind {
+        case .private: break
+        case .encrypted: sharedSecret = try self.sharedSecret(of: channel)
+        case .presence:
+            throw PusherError(
+                .invalidRequest, message: "\(channel) is a presence channel: authorizePresenceChannel says who joins it")
+        case .public: throw PusherError(.invalidRequest, message: "\(channel) is public and needs no authorization")
+        }
+        let auth = Signature.channel(channel, socketID: request.socketID, key: key, secret: secret.value)
+        return PusherAuth(auth: auth, sharedSecret: sharedSecret)
+    }
+
+    /// Authorizes a connection for a presence channel, as a user.
+    ///
+    /// - Parameters:
+    ///   - request: What the client asked.
+    ///   - userID: The user's id, of 128 characters at most.
+    ///   - userInfo: What the channel's other members are told of the user, of 1 KB as a JSON object at most; nil for nothing.
+    /// - Throws: A ``PusherError`` of kind `invalidRequest`: for any other channel, too.
+    public func authorizePresenceChannel(
+        _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil
+    ) throws(PusherError) -> PusherAuth {
+        let channel = try channelName(of: request)
+        guard ChannelName(channel).kind == .presence else {
+            throw PusherError(.invalidRequest, message: "\(channel) is no presence channel")
+        }
+        try limits.checkUserID(userID)
+        // Reverb fails a whole channel for want of a user_info.
+        let info = try userInfo.map { info throws(PusherError) in try text(of: info) } ?? "{}"
+        let channelData = #"{"user_id":\#(JSONValue.string(userID).text),"user_info":\#(info)}"#
+        let auth = Signature.channel(
+            channel, channelData: channelData, socketID: request.socketID, key: key, secret: secret.value)
+        return PusherAuth(auth: auth, channelData: channelData)
+    }
+
+    /// Authenticates a user who signs in on a connection.
+    ///
+    /// - Parameters:
+    ///   - request: What the client asked; it names no channel.
+    ///   - userID: The user's id, of 128 characters at most.
+    ///   - userInfo: What is kept of the user, of 1 KB as a JSON object at most; nil for nothing.
+    ///   - watchlist: The users, 100 at most, of whom the user hears when they come and go.
+    /// - Throws: A ``PusherError`` of kind `invalidRequest`.
+    public func authenticateUser(
+        _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil, watchlist: [String] = []
+    ) throws(PusherError) -> PusherUserAuth {
+        try SocketID.check(request.socketID)
+        guard request.channelName == nil else {
+            throw PusherError(.invalidRequest, message: "the request is for a channel, not for a user's authentication")
+        }
+        try limits.checkUserID(userID)
+        if let limit = limits.watchlistLength, watchlist.count > limit {
+            throw PusherError(
+                .invalidRequest, message: "a watchlist can name \(limit) users, this one has \(watchlist.count)")
+        }
+        var userData = #"{"id":\#(JSONValue.string(userID).text)"#
+        if let userInfo { userData += #","user_info":\#(try text(of: userInfo))"# }
+        if !watchlist.isEmpty { userData += #","watchlist":\#(JSONValue.array(watchlist.map { .string($0) }).text)"# }
+        userData += "}"
+        let auth = Signature.user(userData, socketID: request.socketID, key: key, secret: secret.value)
+        return PusherUserAuth(auth: auth, userData: userData)
+    }
+
+    private func channelName(of request: PusherAuthRequest) throws(PusherError) -> String {
+        try SocketID.check(request.socketID)
+        guard let name = request.channelName else {
+            throw PusherError(.invalidRequest, message: "the request is for a user's authentication, not for a channel")
+        }
+        try limits.checkChannel(name)
+        return name
+    }
+
+    private func sharedSecret(of channel: String) throws(PusherError) -> String {
+        guard SecretBox.isSupported else {
+            throw PusherError(
+                .invalidRequest, message: "encrypted channels such as \(channel) are not supported on this platform")
+        }
+        guard let key = encryptionMasterKeys.first else {
+            throw PusherError(.invalidRequest, message: "\(channel) needs the authenticator's encryptionMasterKeys")
+        }
+        return base64(key.sharedSecret(of: channel))
+    }
+
+    /// Names of members in it can't be taken for what is signed beside it: it is one object.
+    private func text(of info: any Encodable) throws(PusherError) -> String {
+        let text: String
+        do {
+            text = String(decoding: try environment.jsonEncoder().encode(info), as: UTF8.self)
+        } catch {
+            throw PusherError(
+                .invalidRequest, message: "what is told of the user can't be encoded: \(PusherChannels.text(of: error))")
+        }
+        guard text.begins(with: "{") else {
+            throw PusherError(.invalidRequest, message: "what is told of a user must be a JSON object")
+        }
+        if let limit = limits.userInfoSize, text.utf8.count > limit {
+            throw PusherError(
+                .invalidRequest,
+                message: "what is told of a user can't have more than \(limit) bytes, this has \(text.utf8.count)")
+        }
+        return text
+    }
+
+    /// The app's key, not its secret.
+    public var description: String { "PusherAuthenticator(key \(key))" }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// Events on encrypted channels: nothing goes to one in plain text.
+@Suite struct EncryptedPublishingTests {
+    private static let channel = "private-encrypted-orders"
+    private static let other = Data(repeating: 7, count: 32).base64EncodedString()
+
+    private static func key(_ base64: String = APIRig.masterKey) -> EncryptionMasterKey {
+        guard let key = try? EncryptionMasterKey(base64: base64) else { preconditionFailure("no key") }
+        return key
+    }
+
+    private func rig(keys: [EncryptionMasterKey] = [Self.key()]) -> APIRig {
+        let rig = APIRig(options: PusherHTTPAPIOptions(encryptionMasterKeys: keys))
+        rig.answer()
+        return rig
+    }
+
+    /// `python3 -c 'import nacl.secret,hashlib,base64,sys; b=base64; k=hashlib.sha256(sys.argv[1].encode()+bytes(range(32)))
+    /// .digest(); print(b.b64encode(nacl.secret.SecretBox(k).encrypt(sys.argv[2].encode(),bytes(range(64,88))).ciphertext))'`
+    // Proves P15.14.
+    @Test(arguments: [
+        (channel, #"{"message":"hello world"}"#, "C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg="),
+        (channel, "", "CzN3y+i7AXVvmSMO0hW4sA=="),
+        (channel, #""x""#, "CRSQyxJCG5LD+J9Jit36yqm+2w=="),
+        (channel, #"{"u":"é🙂"}"#, "/TzR8s9jmsFzt7N72uAYgvDkjJsmvEIkWfvRhzYb"),
+        (
+            "private-encrypted-cache-orders", #"{"message":"hello world"}"#,
+            "yjOpifd1Av67qZ9fOcwwK6NdPi0F+KqZiVMXUvjdX5PoUQmn1YDQ/7s="
+        ),
+    ])
+    func anEventIsSealedAsOthersDo(channel: String, data: String, ciphertext: String) {
+        let sealed = EncryptedEvent.seal(data, for: channel, with: Self.key(), nonce: Array(0x40...0x57))
+        #expect(sealed == #"{"ciphertext":"\#(ciphertext)","nonce":"QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX"}"#)
+        #expect(sealed.flatMap { EncryptedEvent.open($0, of: channel, with: [Self.key()]) } == data)
+    }
+
+    // Proves P15.14.
+    @Test func nothingOfTheEventIsSentInPlainText() async throws {
+        let rig = rig()
+        for _ in 1...2 {
+            try await rig.api.trigger(channels: [Self.channel], eventName: "placed", data: ["card": "4111"], excluding: "1.2")
+        }
+        try await rig.api.triggerBatch([
+            PusherBatchEvent(channel: "news", eventName: "e", data: "plain"),
+            PusherBatchEvent(channel: Self.channel, eventName: "placed", data: ["card": "4111"]),
+        ])
+        #expect(!rig.bodies.contains { $0.contains("4111") })
+        let bodies = rig.session.requests.compactMap(\.json)
+        let sealed = bodies.compactMap { ($0["data"] ?? $0["batch"]?.arrayValue?.last?["data"])?.stringValue }
+        #expect(Set(sealed).count == 3, "each has a nonce of its own")
+        #expect(
+            sealed.map { EncryptedEvent.open($0, of: Self.channel, with: [Self.key()]) }
+                == Array(repeating: #"{"card":"4111"}"#, count: 3))
+        #expect(bodies.last?["batch"]?.arrayValue?.first?["data"]?.stringValue == "plain")
+    }
+
+    // Proves P15.15.
+    @Test func withoutAKeyNothingIsSent() async throws {
+        let rig = rig(keys: [])
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await rig.api.trigger(channels: [Self.channel], eventName: "e", data: "4111") },
+            { try await rig.api.triggerBatch([PusherBatchEvent(channel: Self.channel, eventName: "e", data: "4111")]) },
+        ]
+        for call in calls {
+            let error = await #expect(throws: PusherError.self) { try await call() }
+            #expect(error?.kind == .invalidRequest)
+            #expect(error?.message == "private-encrypted-orders needs PusherHTTPAPIOptions.encryptionMasterKeys")
+        }
+        #expect(rig.session.requests.isEmpty)
+    }
+
+    // Proves P15.15.
+    @Test(arguments: [[channel, "news"], ["news", channel], [channel, "private-encrypted-b"], [channel, channel]])
+    func anEncryptedChannelIsPublishedToAlone(channels: [String]) async throws {
+        let rig = rig()
+        let error = await #expect(throws: PusherError.self) {
+            try await rig.api.trigger(channels: channels, eventName: "e", data: "4111")
+        }
+        #expect(error?.kind == .invalidRequest)
+        #expect(
+            error?.message.hasSuffix("is encrypted: an event for it can't be for other channels too, publish it alone") == true)
+        #expect(rig.session.requests.isEmpty)
+    }
+
+    /// What is sent counts: 7,600 bytes are over 10 KB once they are sealed and in base64.
+    // Proves P15.14.
+    @Test func theSizeIsThatOfWhatIsSent() async throws {
+        let rig = rig()
+        try await rig.api.trigger(channels: [Self.channel], eventName: "e", data: String(repeating: "x", count: 7_500))
+        await #expect(throws: PusherError.self) {
+            try await rig.api.trigger(channels: [Self.channel], eventName: "e", data: String(repeating: "x", count: 7_700))
+        }
+        #expect(rig.session.requests.count == 1)
+    }
+
+    // Proves P15.16.
+    @Test(arguments: ["", "no base64!", "AA==", Data(count: 31).base64EncodedString(), Data(count: 33).base64EncodedString()])
+    func aKeyIs32BytesInBase64(text: String) {
+        let error = PusherError(
+            .invalidRequest, message: "an encryption master key is 32 bytes in base64: openssl rand -base64 32")
+        #expect(throws: error) { try EncryptionMasterKey(base64: text) }
+    }
+
+    // MARK: With a client
+
+    /// A client whose backend has keys, on a server to which an API publishes that has keys as well.
+    private func heard(backend: [EncryptionMasterKey], publisher: [EncryptionMasterKey]) async throws -> RecordingDelegate {
+        let scheduler = TestScheduler()
+        let server = InMemoryServer(scheduler: scheduler)
+        let session = MockSession(server: server, delivery: .immediate)
+        let app = ServerApp.local
+        let authenticator = PusherAuthenticator(key: app.key, secret: app.secret, encryptionMasterKeys: backend)
+        session.stub("POST /pusher/auth") { request in
+            guard let auth = try? authenticator.authorizeChannel(PusherAuthRequest(body: request.body)) else { return .http(403) }
+            return .data(auth.json, contentType: "application/json")
+        }
+        let environment = PusherEnvironment(
+            scheduler: scheduler, httpSession: session, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 })
+        let pusher = Pusher(
+            key: app.key,
+            options: PusherClientOptions(authMethod: .endpoint(authEndpoint: "http://backend/pusher/auth"), delivery: .immediate),
+            environment: environment)
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+        #expect(pusher.subscribe(Self.channel).subscribed)
+        let api = PusherHTTPAPI(
+            appID: app.id, key: app.key, secret: app.secret, host: .host("server"),
+            options: PusherHTTPAPIOptions(encryptionMasterKeys: publisher), environment: environment)
+        try await api.trigger(channels: [Self.channel], eventName: "placed", data: #"{"card":"4111"}"#)
+        pusher.disconnect()
+        return recorder
+    }
+
+    // Proves P15.14, P15.16.
+    @Test func aClientOpensWhatTheAPISealed() async throws {
+        let (old, new) = (Self.key(), Self.key(Self.other))
+        for (backend, publisher) in [
+            ([old], [old]), ([new, old], [new, old]), ([old, new], [old, new]), ([new], [new, old]),
+        ] {
+            let heard = try await heard(backend: backend, publisher: publisher)
+            #expect(heard.happenings.contains(.event("placed", channel: Self.channel, data: #"{"card":"4111"}"#)))
+        }
+    }
+
+    /// The backend gives out another key than the one that seals: whoever changes keys begins with the backends.
+    // Proves P15.16.
+    @Test func theFirstKeySeals() async throws {
+        let (old, new) = (Self.key(), Self.key(Self.other))
+        for (backend, publisher) in [([old], [new, old]), ([new, old], [old, new]), ([old, new], [new])] {
+            let heard = try await heard(backend: backend, publisher: publisher)
+            #expect(!heard.happenings.contains(.event("placed", channel: Self.channel, data: #"{"card":"4111"}"#)))
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Reading what clients post to a backend.
+@Suite struct PusherAuthRequestTests {
+    // Proves P16.7.
+    @Test(
+        arguments: [
+            ("socket_id=1.2&channel_name=private-a", "1.2", "private-a"),
+            ("channel_name=presence-a%3Bb%40c%2Cd%3De&socket_id=1%2E2", "1.2", "presence-a;b@c,d=e"),
+            ("socket_id=1.2", "1.2", nil),
+            ("socket_id=1.2&tenant=7&empty=&token&channel_name=private-a&", "1.2", "private-a"),
+            ("socket_id=1+2%2b3&channel_name=%C3%A9", "1 2+3", "é"),
+            ("socket_id=&channel_name=", "", ""),
+            (#"{"socket_id":"1.2","channel_name":"private-a","tenant":7}"#, "1.2", "private-a"),
+            ("\r\n\t {\"socket_id\":\"1.2\"}", "1.2", nil),
+            (#"{"socket_id":"1.2","channel_name":null}"#, "1.2", nil),
+        ] as [(String, String, String?)])
+    func aBodyIsRead(body: String, socketID: String, channelName: String?) throws {
+        let request = try PusherAuthRequest(body: Data(body.utf8))
+        #expect(request.socketID == socketID)
+        #expect(request.channelName == channelName)
+    }
+
+    // Proves P16.7.
+    @Test(arguments: [
+        ("", "it has no socket_id"),
+        ("channel_name=private-a", "it has no socket_id"),
+        ("socket%5Fid", "it has no socket_id"),
+        ("socket_id=1.2&socket_id=3.4", "its socket_id is there twice"),
+        ("socket_id=1.2&channel_name=private-a&channel_name=private-b", "its channel_name is there twice"),
+        ("socket_id=1.2&channel%5Fname=private-a&channel_name=private-b", "its channel_name is there twice"),
+        ("socket_id=%", "its socket_id is not percent-encoded UTF-8"),
+        ("socket_id=%4", "its socket_id is not percent-encoded UTF-8"),
+        ("socket_id=%zz", "its socket_id is not percent-encoded UTF-8"),
+        ("socket_id=1.2&channel_name=%ff", "its channel_name is not percent-encoded UTF-8"),
+        ("{", "it is no JSON"),
+        (#"{"channel_name":"private-a"}"#, "it has no socket_id"),
+        (#"{"socket_id":1.2}"#, "its socket_id is no text"),
+        (#"{"socket_id":"1.2","channel_name":["private-a"]}"#, "its channel_name is no text"),
+    ])
+    func whatIsNoneIsRefused(body: String, problem: String) {
+        let error = PusherError(
+            .invalidRequest, message: "the body of the authorization request can't be used: \(problem)")
+        #expect(throws: error) { try PusherAuthRequest(body: Data(body.utf8)) }
+    }
+
+    @Test func anyBytesAreReadOrRefused() {
+        for byte in UInt8.min...UInt8.max {
+            for body in [[byte], Array("socket_id=%".utf8) + [byte], Array("{\"socket_id\":".utf8) + [byte]] {
+                _ = try? PusherAuthRequest(body: body)
+            }
+        }
+    }
+
+    /// What the client of this package sends is what is read.
+    // Proves P16.7.
+    @Test(arguments: [AuthEndpoint.Encoding.form, .json]) func aClientsOwnRequestIsRead(encoding: AuthEndpoint.Encoding)
+        async throws
+    {
+        var endpoint = AuthEndpoint("http://h/auth")
+        endpoint.encoding = encoding
+        let rig = ClientRig.connected(auth: .customEndpoint(endpoint))
+        let authenticator = PusherAuthenticator(key: "key", secret: "secret")
+        let read = Locked<PusherAuthRequest?>(nil)
+        rig.session.stub("POST /auth") { request in
+            guard let question = try? PusherAuthRequest(body: request.body),
+                let auth = try? authenticator.authorizeChannel(question)
+            else { return .http(400) }
+            read.withLock { $0 = question }
+            return .data(auth.json, contentType: "application/json")
+        }
+        rig.pusher.subscribe("private-a;b")
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-a;b") }
+        #expect(read.withLock { $0 } == PusherAuthRequest(socketID: "46123.486095", channelName: "private-a;b"))
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What a backend answers to a client's request for an authorization, and what it refuses.
+@Suite struct PusherAuthenticatorTests {
+    private struct Info: Encodable {
+        let n: String
+    }
+
+    private struct NoJSON: Encodable {
+        func encode(to encoder: any Encoder) throws { throw URLError(.unknown) }
+    }
+
+    private static func authenticator(
+        keys: [String] = [APIRig.masterKey], limits: ProtocolLimits = .serverLibraries
+    ) throws -> PusherAuthenticator {
+        PusherAuthenticator(
+            key: "key", secret: "s3cret", encryptionMasterKeys: try keys.map { try EncryptionMasterKey(base64: $0) },
+            limits: limits,
+            environment: PusherEnvironment(jsonEncoder: { .sorted }))
+    }
+
+    private static func request(_ channel: String?, socketID: String = "1.2") -> PusherAuthRequest {
+        PusherAuthRequest(socketID: socketID, channelName: channel)
+    }
+
+    /// `python3 -c 'import hashlib,hmac,sys; print(hmac.new(b"s3cret",sys.argv[1].encode(),hashlib.sha256).hexdigest())'
+    /// 1.2:private-a`, and likewise below.
+    // Proves P16.1.
+    @Test func aPrivateChannelIsSigned() throws {
+        let auth = try Self.authenticator().authorizeChannel(Self.request("private-a"))
+        let text = #"{"auth":"key:7892e0c10b8b3ccf90cb037eafd38d103f3347cfe46f4bb9950a729d2748e1b1"}"#
+        #expect(String(decoding: auth.json, as: UTF8.self) == text)
+    }
+
+    // Proves P16.1.
+    @Test func theDocumentationsExamplesAreSigned() throws {
+        let authenticator = PusherAuthenticator(key: APIRig.key, secret: APIRig.secret)
+        #expect(
+            try authenticator.authorizeChannel(Self.request("private-foobar", socketID: "1234.1234")).auth
+                == "278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4")
+        let user = try authenticator.authenticateUser(Self.request(nil, socketID: "1234.1234"), userID: "12345")
+        #expect(user.auth == "278d425bdf160c739803:4708d583dada6a56435fb8bc611c77c359a31eebde13337c16ab43aa6de336ba")
+        #expect(user.userData == #"{"id":"12345"}"#)
+    }
+
+    /// `python3 -c 'import hashlib,base64; print(base64.b64encode(hashlib.sha256(b"private-encrypted-a"+bytes(range(32))).digest()))'`
+    // Proves P16.2.
+    @Test func anEncryptedChannelGetsItsKey() throws {
+        let auth = try Self.authenticator(keys: [APIRig.masterKey, Data(repeating: 7, count: 32).base64EncodedString()])
+            .authorizeChannel(Self.request("private-encrypted-a"))
+        #expect(
+            String(decoding: auth.json, as: UTF8.self)
+                == #"{"auth":"key:5ba9fa89b78c09c1d0b9e7de1ee9af1dee5974997bf059619deeded4bdb15427","#
+                + #""shared_secret":"s1rdijRHyyLa/TmwKiC7A3oeY+nahXaZrWaS3La/se0="}"#)
+    }
+
+    // Proves P16.3.
+    @Test func aPresenceChannelIsSignedWithItsUser() throws {
+        let auth = try Self.authenticator().authorizePresenceChannel(
+            Self.request("presence-a"), userID: "u1", userInfo: Info(n: "A"))
+        #expect(
+            String(decoding: auth.json, as: UTF8.self)
+                == #"{"auth":"key:019e1b5296e8f7d6040698ea6c399f0ad35a0d5190e0c5c6fb683deff8e29765","#
+                + #""channel_data":"{\"user_id\":\"u1\",\"user_info\":{\"n\":\"A\"}}"}"#)
+        let plain = try Self.authenticator().authorizePresenceChannel(Self.request("presence-a"), userID: "u1")
+        #expect(plain.channelData == #"{"user_id":"u1","user_info":{}}"#)
+        #expect(plain.auth == "key:0738e7303083e00d326c0aa190f1603a7374eeeda21535e1b16f0b9becd6711f")
+    }
+
+    // Proves P16.4.
+    @Test func aUserIsSigned() throws {
+        let auth = try Self.authenticator().authenticateUser(
+            Self.request(nil), userID: "u1", userInfo: ["n": "A"], watchlist: ["u2", "u3"])
+        #expect(
+            String(decoding: auth.json, as: UTF8.self)
+                == #"{"auth":"key:1158447210873fca66e4043317abe055491c7286df4cc4683c207d607e2dfdef","#
+                + #""user_data":"{\"id\":\"u1\",\"user_info\":{\"n\":\"A\"},\"watchlist\":[\"u2\",\"u3\"]}"}"#)
+        let plain = try Self.authenticator().authenticateUser(Self.request(nil), userID: "u1")
+        #expect(plain.auth == "key:610b390391c3de840d4b39f9b42249cf3022208a98790f960c025e449ade0584")
+    }
+
+    /// A user chose it: it stays a text, whatever it looks like.
+    // Proves P16.3, P16.4.
+    @Test func aUsersIDStaysOne() throws {
+        let id = #"a","user_id":"b\"#
+        let auth = try Self.authenticator().authorizePresenceChannel(Self.request("presence-a"), userID: id)
+        let data = try #require(auth.channelData)
+        let decoded = try JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: Any]
+        #expect(decoded?["user_id"] as? String == id)
+        #expect(decoded?.count == 2)
+    }
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let run: @Sendable (PusherAuthenticator) throws -> Void
+
+        init(_ description: String, _ run: @escaping @Sendable (PusherAuthenticator) throws -> Void) {
+            testDescription = description
+            self.run = run
+        }
+    }
+
+    private static func channel(_ name: String?, socketID: String = "1.2") -> @Sendable (PusherAuthenticator) throws -> Void {
+        { _ = try $0.authorizeChannel(request(name, socketID: socketID)) }
+    }
+
+    static let refusals: [Refusal] =
+        ["", "1", "1.", ".2", "1.2.3", "a.2", "1.2:private-a", "1.2 ", "1.2\n", "-1.2", "١.٢"].flatMap { socketID in
+            [
+                Refusal("is no socket id", channel("private-a", socketID: socketID)),
+                Refusal("is no socket id") { _ = try $0.authenticateUser(request(nil, socketID: socketID), userID: "u1") },
+                Refusal("is no socket id") {
+                    _ = try $0.authorizePresenceChannel(request("presence-a", socketID: socketID), userID: "u1")
+                },
+            ]
+        } + [
+            // What would sign user data, and a presence channel with data of the client's.
+            Refusal("can't contain", channel(#":user::{"id":"admin"}"#)),
+            Refusal("can't contain", channel(#"private-a:{"user_id":"admin"}"#)),
+            Refusal("can't contain", channel(#"presence-a:{"user_id":"admin"}"#)),
+            Refusal("can't contain", channel("#server-to-user-admin")),
+            Refusal("can't be empty", channel("")),
+            Refusal("longer than 200", channel("private-" + String(repeating: "x", count: 193))),
+            Refusal("not for a channel", channel(nil)),
+            Refusal("news is public and needs no authorization", channel("news")),
+            Refusal("authorizePresenceChannel says who joins it", channel("presence-a")),
+            Refusal("private-a is no presence channel") {
+                _ = try $0.authorizePresenceChannel(request("private-a"), userID: "u1")
+            },
+            Refusal("not for a channel") { _ = try $0.authorizePresenceChannel(request(nil), userID: "u1") },
+            Refusal("a user needs an id") { _ = try $0.authorizePresenceChannel(request("presence-a"), userID: "") },
+            Refusal("longer than 128") {
+                _ = try $0.authorizePresenceChannel(request("presence-a"), userID: String(repeating: "x", count: 129))
+            },
+            Refusal("more than 1024 bytes, this has 1025") {
+                _ = try $0.authorizePresenceChannel(
+                    request("presence-a"), userID: "u1", userInfo: Info(n: String(repeating: "x", count: 1017)))
+            },
+            Refusal("must be a JSON object") {
+                _ = try $0.authorizePresenceChannel(request("presence-a"), userID: "u1", userInfo: #"{"n":1}"#)
+            },
+            Refusal("can't be encoded") {
+                _ = try $0.authorizePresenceChannel(request("presence-a"), userID: "u1", userInfo: NoJSON())
+            },
+            Refusal("for a channel, not for a user") { _ = try $0.authenticateUser(request("private-a"), userID: "u1") },
+            Refusal("a user needs an id") { _ = try $0.authenticateUser(request(nil), userID: "") },
+            Refusal("a watchlist can name 100 users, this one has 101") {
+                _ = try $0.authenticateUser(request(nil), userID: "u1", watchlist: Array(repeating: "u", count: 101))
+            },
+            Refusal("must be a JSON object") { _ = try $0.authenticateUser(request(nil), userID: "u1", userInfo: [1]) },
+        ]
+
+    // Proves P16.5, P16.6.
+    @Test(arguments: refusals) func nothingElseIsSigned(refusal: Refusal) throws {
+        // Also where the server would take names of any characters.
+        for limits in [ProtocolLimits.serverLibraries, ProtocolLimits(channelNameLength: 200, restrictsChannelCharacters: false)]
+        {
+            let authenticator = try Self.authenticator(limits: limits)
+            let error = #expect(throws: PusherError.self) { try refusal.run(authenticator) }
+            #expect(error?.kind == .invalidRequest)
+            #expect(error?.message.contains(refusal.testDescription) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    // Proves P16.2.
+    @Test func withoutAMasterKeyAnEncryptedChannelIsRefused() throws {
+        let authenticator = try Self.authenticator(keys: [])
+        let error = #expect(throws: PusherError.self) { try authenticator.authorizeChannel(Self.request("private-encrypted-a")) }
+        #expect(error?.message == "private-encrypted-a needs the authenticator's encryptionMasterKeys")
+    }
+
+    // Proves P16.6.
+    @Test func limitsCanBeOthers() throws {
+        let authenticator = try Self.authenticator(limits: .unchecked)
+        let name = "presence-" + String(repeating: "x", count: 300)
+        let long = String(repeating: "x", count: 2000)
+        _ = try authenticator.authorizePresenceChannel(Self.request(name), userID: long, userInfo: Info(n: long))
+        _ = try authenticator.authenticateUser(
+            Self.request(nil), userID: long, watchlist: Array(repeating: "u", count: 101))
+    }
+
+    @Test func whatIsWithinTheLimitsIsSigned() throws {
+        let authenticator = try Self.authenticator()
+        let id = String(repeating: "x", count: 128)
+        _ = try authenticator.authorizePresenceChannel(
+            Self.request("presence-a"), userID: id, userInfo: Info(n: String(repeating: "x", count: 1016)))
+        _ = try authenticator.authenticateUser(Self.request(nil), userID: id, watchlist: Array(repeating: "u", count: 100))
+    }
+
+    @Test func itsDescriptionShowsTheKeyAlone() throws {
+        #expect("\(try Self.authenticator())" == "PusherAuthenticator(key key)")
+    }
+}
