@@ -1,13 +1,12 @@
 #if canImport(CSodium)
 import CSodium
 
-/// HMAC-SHA-256 of a message, in lowercase hexadecimal: how every signature of the protocol is written.
-package func hmacSHA256(_ message: String, key: String) -> String {
+/// HMAC-SHA-256 of bytes, in lowercase hexadecimal: how every signature of the protocol is written.
+package func hmacSHA256(_ message: [UInt8], key: String) -> String {
     Sodium.prepare()
     var state = crypto_auth_hmacsha256_state()
     var digest = [UInt8](repeating: 0, count: Int(crypto_auth_hmacsha256_BYTES))
     var key = Array(key.utf8)
-    let message = Array(message.utf8)
     defer {
         Sodium.wipe(&key)
         sodium_memzero(&state, MemoryLayout.size(ofValue: state))
@@ -21,12 +20,17 @@ package func hmacSHA256(_ message: String, key: String) -> String {
 import CryptoKit
 import Foundation
 
-/// HMAC-SHA-256 of a message, in lowercase hexadecimal: how every signature of the protocol is written.
-package func hmacSHA256(_ message: String, key: String) -> String {
+/// HMAC-SHA-256 of bytes, in lowercase hexadecimal: how every signature of the protocol is written.
+package func hmacSHA256(_ message: [UInt8], key: String) -> String {
     let key = SymmetricKey(data: Data(key.utf8))
-    return hexadecimal(HMAC<SHA256>.authenticationCode(for: Data(message.utf8), using: key))
+    return hexadecimal(HMAC<SHA256>.authenticationCode(for: Data(message), using: key))
 }
 #endif
+
+/// HMAC-SHA-256 of a text's UTF-8, in lowercase hexadecimal.
+package func hmacSHA256(_ message: String, key: String) -> String {
+    hmacSHA256(Array(message.utf8), key: key)
+}
 
 /// Returns whether two signatures are the same, in a time that tells nothing of where they differ.
 package func isSameSignature(_ left: String, _ right: String) -> Bool {

@@ -58,6 +58,7 @@ import FoundationNetworking
             PusherAuth(auth: secret, channelData: secret, sharedSecret: secret), PusherUserAuth(auth: secret, userData: secret),
             PusherHTTPAPI(appID: "1", key: "key", secret: secret, options: apiOptions), apiOptions,
             PusherAuthenticator(key: "key", secret: secret, encryptionMasterKeys: apiOptions.encryptionMasterKeys),
+            PusherWebhookVerifier(secrets: ["key": secret], encryptionMasterKeys: apiOptions.encryptionMasterKeys),
             apiOptions.encryptionMasterKeys[0], options, request, proxy, proxy.credentials as Any,
             ProxyConfiguration.http(proxy), pem, tls, tls.roots, tls.identity as Any, pusher, pusher.connection,
             pusher.user,
@@ -93,15 +94,16 @@ import FoundationNetworking
     /// A type that is new here is planted one, or said to have no place for it.
     @Test func allPublicTypesAreLookedAt() throws {
         let without: Set = [
-            "AsyncIterator", "Attribute", "CachedEvent", "ConnectionAttempt", "ConnectionState",
+            "AsyncIterator", "Attribute", "CachedEvent", "ClientEvent", "ConnectionAttempt", "ConnectionState",
             "ConnectionStateChange", "ConnectionTimeouts",
             "DefaultTransport",
-            "DeliveryPolicy", "Encoding", "Guarantee", "HTTPAPIFailure", "Instant", "Kind", "NetworkHTTPSession",
+            "DeliveryPolicy", "Encoding", "Event", "Guarantee", "HTTPAPIFailure", "Instant", "Kind", "NetworkHTTPSession",
             "NetworkHTTPTask",
             "NetworkLoop",
             "NetworkWebSocket", "LiveScheduler", "MessageBatch", "Overflow", "PresenceChange", "ProtocolLimits",
             "PusherAuthRequest", "PusherBatchEvent", "PusherChannelInfo", "PusherChannelType",
-            "AuthorizationContext", "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember",
+            "AuthorizationContext", "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember", "PusherWebhook",
+            "PusherWebhookError",
             "ReconnectPolicy", "RetryPolicy",
             "StreamBuffering", "TLSError", "TriggerResult", "URLSessionWebSocket", "Verification", "Version",
         ]

@@ -1,0 +1,87 @@
+import Foundation
+
+/// A webhook that was verified: what happened on an app's channels, as the server tells its backend.
+public struct PusherWebhook: Equatable, Sendable {
+    /// When the server made it.
+    public let time: Date
+    /// What happened, in order.
+    public let events: [Event]
+
+    /// One thing that happened.
+    public enum Event: Equatable, Sendable {
+        /// The first connection subscribed to a channel.
+        case channelOccupied(channel: String)
+        /// The last connection left a channel.
+        case channelVacated(channel: String)
+        /// A user came into a presence channel, with the first of their connections.
+        case memberAdded(channel: String, userID: String)
+        /// A user left a presence channel, with the last of their connections.
+        case memberRemoved(channel: String, userID: String)
+        /// A client sent an event to the others on its channel.
+        case clientEvent(ClientEvent)
+        /// Somebody subscribed to a cache channel that keeps nothing: now is the time to publish to it.
+        case cacheMiss(channel: String)
+        /// How many connections are subscribed to a channel.
+        case subscriptionCount(channel: String, count: Int)
+        /// Something else, or one of these without what belongs to it: its name and all of it as JSON.
+        case other(name: String, json: String)
+    }
+
+    /// An event that a client sent to the others on its channel.
+    public struct ClientEvent: Equatable, Sendable {
+        /// The channel.
+        public let channel: String
+        /// The event's name, which begins with `client-`.
+        public let eventName: String
+        /// The event's data, opened where the channel is encrypted and one of the keys fits, otherwise as it came; nil for none.
+        public let data: String?
+        /// The connection that sent it.
+        public let socketID: String?
+        /// The user who sent it, on presence channels.
+        public let userID: String?
+    }
+}
+
+extension PusherWebhook {
+    /// Reads the body of a webhook; nil for what is none.
+    init?(_ json: JSONValue, opening keys: [EncryptionMasterKey]) {
+        guard let milliseconds = json["time_ms"]?.integerValue, let events = json["events"]?.arrayValue else { return nil }
+        time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        self.events = events.map { Event($0, opening: keys) }
+    }
+}
+
+extension PusherWebhook.Event {
+    fileprivate init(_ json: JSONValue, opening keys: [EncryptionMasterKey]) {
+        let name = json["name"]?.stringValue ?? ""
+        self = Self.known(name, json, opening: keys) ?? .other(name: name, json: json.text)
+    }
+
+    private static func known(_ name: String, _ json: JSONValue, opening keys: [EncryptionMasterKey]) -> Self? {
+        guard let channel = json["channel"]?.stringValue else { return nil }
+        let userID = json["user_id"]?.identifier
+        return switch Name(name) {
+        case "channel_occupied": .channelOccupied(channel: channel)
+        case "channel_vacated": .channelVacated(channel: channel)
+        case "member_added": userID.map { .memberAdded(channel: channel, userID: $0) }
+        case "member_removed": userID.map { .memberRemoved(channel: channel, userID: $0) }
+        case "client_event": PusherWebhook.ClientEvent(json, on: channel, opening: keys).map { .clientEvent($0) }
+        case "cache_miss": .cacheMiss(channel: channel)
+        case "subscription_count":
+            json["subscription_count"]?.integerValue.map { .subscriptionCount(channel: channel, count: $0) }
+        default: nil
+        }
+    }
+}
+
+extension PusherWebhook.ClientEvent {
+    fileprivate init?(_ json: JSONValue, on channel: String, opening keys: [EncryptionMasterKey]) {
+        guard let eventName = json["event"]?.stringValue else { return nil }
+        let data = json["data"].map { $0.stringValue ?? $0.text }
+        let isEncrypted = ChannelName(channel).kind == .encrypted
+        self.init(
+            channel: channel, eventName: eventName,
+            data: data.map { isEncrypted ? EncryptedEvent.open($0, of: channel, with: keys) ?? $0 : $0 },
+            socketID: json["socket_id"]?.stringValue, userID: json["user_id"]?.identifier)
+    }
+}

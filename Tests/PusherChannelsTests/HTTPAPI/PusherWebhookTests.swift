@@ -1,0 +1,184 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// Webhooks: who may send them, and what they tell.
+@Suite struct PusherWebhookTests {
+    private static let time = Date(timeIntervalSince1970: 1_700_000_000)
+    private static let occupied = #"{"time_ms":1700000000000,"events":[{"name":"channel_occupied","channel":"a"}]}"#
+    /// `python3 -c 'import hashlib,hmac,sys; print(hmac.new(b"s3cret",sys.argv[1].encode(),hashlib.sha256).hexdigest())' BODY`
+    private static let signature = "0aebb45162ff17f38610bcba74b60e746cc02ffe4a081e513f313e55d7365bca"
+
+    private static func verifier(
+        secrets: [String: String] = ["key": "s3cret"], keys: [EncryptionMasterKey] = [], tolerance: Duration? = .seconds(600),
+        now: Date = time
+    ) -> PusherWebhookVerifier {
+        PusherWebhookVerifier(
+            secrets: secrets, encryptionMasterKeys: keys, tolerance: tolerance, environment: PusherEnvironment(wallClock: { now })
+        )
+    }
+
+    /// The events of a webhook that is signed right.
+    private func events(_ events: String, keys: [EncryptionMasterKey] = []) throws -> [PusherWebhook.Event] {
+        let body = #"{"time_ms":1700000000000,"events":[\#(events)]}"#
+        return try Self.verifier(keys: keys).verify(
+            body: Data(body.utf8), key: "key", signature: hmacSHA256(body, key: "s3cret")
+        ).events
+    }
+
+    // Proves P17.1.
+    @Test func aGenuineWebhookIsRead() throws {
+        let webhook = try Self.verifier().verify(body: Data(Self.occupied.utf8), key: "key", signature: Self.signature)
+        #expect(webhook.time == Self.time)
+        #expect(webhook.events == [.channelOccupied(channel: "a")])
+    }
+
+    // Proves P17.2.
+    @Test func eachKindIsRead() throws {
+        let fixtures: [(String, PusherWebhook.Event)] = [
+            (#"{"name":"channel_occupied","channel":"a"}"#, .channelOccupied(channel: "a")),
+            (#"{"name":"channel_vacated","channel":"a"}"#, .channelVacated(channel: "a")),
+            (
+                #"{"name":"member_added","channel":"presence-a","user_id":"u1"}"#,
+                .memberAdded(channel: "presence-a", userID: "u1")
+            ),
+            (#"{"name":"member_added","channel":"presence-a","user_id":7}"#, .memberAdded(channel: "presence-a", userID: "7")),
+            (
+                #"{"name":"member_removed","channel":"presence-a","user_id":"u1"}"#,
+                .memberRemoved(channel: "presence-a", userID: "u1")
+            ),
+            (
+                #"{"name":"client_event","channel":"presence-a","event":"client-x","data":"{\"a\":1}","socket_id":"1.2","user_id":"u1"}"#,
+                .clientEvent(
+                    PusherWebhook.ClientEvent(
+                        channel: "presence-a", eventName: "client-x", data: #"{"a":1}"#, socketID: "1.2", userID: "u1"))
+            ),
+            (
+                #"{"name":"client_event","channel":"private-a","event":"client-x","data":{"a":1},"socket_id":"1.2"}"#,
+                .clientEvent(
+                    PusherWebhook.ClientEvent(
+                        channel: "private-a", eventName: "client-x", data: #"{"a":1}"#, socketID: "1.2", userID: nil))
+            ),
+            (#"{"name":"cache_miss","channel":"cache-a"}"#, .cacheMiss(channel: "cache-a")),
+            (
+                #"{"name":"subscription_count","channel":"a","subscription_count":12}"#,
+                .subscriptionCount(channel: "a", count: 12)
+            ),
+        ]
+        for (json, event) in fixtures { #expect(try events(json) == [event]) }
+        #expect(try events(fixtures.map(\.0).joined(separator: ",")) == fixtures.map(\.1))
+        #expect(try events("") == [])
+    }
+
+    // Proves P17.3.
+    @Test(arguments: [
+        (#"{"channel":"a","name":"new_kind","x":1}"#, "new_kind"),
+        (#"{"channel":"a","name":"member_added"}"#, "member_added"),
+        (#"{"channel":"a","name":"member_removed"}"#, "member_removed"),
+        (#"{"channel":"a","name":"client_event"}"#, "client_event"),
+        (#"{"channel":"a","name":"subscription_count","subscription_count":"many"}"#, "subscription_count"),
+        (#"{"name":"channel_occupied"}"#, "channel_occupied"), (#"{"channel":"a"}"#, ""), ("7", ""), (#""x""#, ""), ("null", ""),
+    ])
+    func whatIsNotKnownIsKept(json: String, name: String) throws {
+        #expect(
+            try events(#"\#(json),{"name":"cache_miss","channel":"b"}"#)
+                == [.other(name: name, json: json), .cacheMiss(channel: "b")])
+    }
+
+    // MARK: Who may send one
+
+    // Proves P17.1.
+    @Test(
+        arguments: [
+            (nil, signature, PusherWebhookError.unsigned), ("key", nil, .unsigned), (nil, nil, .unsigned),
+            ("other", signature, .unknownKey), ("", signature, .unknownKey), ("key", "", .wrongSignature),
+            ("key", String(signature.dropLast()), .wrongSignature), ("key", signature + "0", .wrongSignature),
+            ("key", signature.uppercased(), .wrongSignature), ("key2", signature, .wrongSignature),
+        ] as [(String?, String?, PusherWebhookError)])
+    func whatIsNotSignedRightIsRefused(key: String?, signature: String?, error: PusherWebhookError) {
+        let verifier = Self.verifier(secrets: ["key": "s3cret", "key2": "other"])
+        #expect(throws: error) { try verifier.verify(body: Data(Self.occupied.utf8), key: key, signature: signature) }
+    }
+
+    /// Bytes that are no text would be replaced in one, and all such bodies signed the same.
+    // Proves P17.1.
+    @Test func theSignatureIsOfTheBytes() {
+        let body = Array(Self.occupied.utf8)
+        for index in body.indices {
+            var other = body
+            other[index] ^= 0x80
+            #expect(throws: PusherWebhookError.wrongSignature) {
+                try Self.verifier().verify(body: other, key: "key", signature: Self.signature)
+            }
+        }
+        #expect(hmacSHA256([0xFF], key: "s3cret") != hmacSHA256([0xFE], key: "s3cret"))
+    }
+
+    // Proves P17.1.
+    @Test func eachKeyHasItsSecret() throws {
+        let verifier = Self.verifier(secrets: ["old": "1", "key": "s3cret"])
+        _ = try verifier.verify(body: Data(Self.occupied.utf8), key: "key", signature: Self.signature)
+        _ = try verifier.verify(body: Data(Self.occupied.utf8), key: "old", signature: hmacSHA256(Self.occupied, key: "1"))
+    }
+
+    // Proves P17.4.
+    @Test(arguments: [(-601.0, false), (-600, true), (0, true), (600, true), (601, false), (.nan, false), (.infinity, false)])
+    func itsTimeIsNearOurs(difference: TimeInterval, isFine: Bool) throws {
+        let verifier = Self.verifier(now: Self.time.addingTimeInterval(difference))
+        let verify = { try verifier.verify(body: Data(Self.occupied.utf8), key: "key", signature: Self.signature) }
+        if isFine { _ = try verify() } else { #expect(throws: PusherWebhookError.outOfTime) { try verify() } }
+        _ = try Self.verifier(tolerance: nil, now: Self.time.addingTimeInterval(difference)).verify(
+            body: Data(Self.occupied.utf8), key: "key", signature: Self.signature)
+    }
+
+    // Proves P17.5.
+    @Test(arguments: [
+        "", "x", "[]", "7", "{}", #"{"time_ms":1}"#, #"{"events":[]}"#, #"{"time_ms":"1","events":[]}"#,
+        #"{"time_ms":1,"events":{}}"#, #"{"time_ms":1.5,"events":[]}"#, String(repeating: "[", count: 100_000),
+    ])
+    func aBodyThatIsNoneIsAnError(body: String) {
+        #expect(throws: PusherWebhookError.malformedBody) {
+            try Self.verifier(tolerance: nil).verify(
+                body: Data(body.utf8), key: "key", signature: hmacSHA256(body, key: "s3cret"))
+        }
+    }
+
+    // MARK: Encrypted channels
+
+    // Proves P17.6.
+    @Test func whatWasSealedIsOpenedWithAnyOfTheKeys() throws {
+        let new = try EncryptionMasterKey(base64: Data(repeating: 7, count: 32).base64EncodedString())
+        let old = try EncryptionMasterKey(base64: APIRig.masterKey)
+        let sealed = try #require(EncryptedEvent.seal(#"{"a":1}"#, for: "private-encrypted-a", with: old))
+        func data(on channel: String, keys: [EncryptionMasterKey]) throws -> String? {
+            let json =
+                #"{"name":"client_event","channel":"\#(channel)","event":"client-x","data":\#(JSONValue.string(sealed).text)}"#
+            guard case .clientEvent(let event)? = try events(json, keys: keys).first else { return nil }
+            return event.data
+        }
+        #expect(try data(on: "private-encrypted-a", keys: [old]) == #"{"a":1}"#)
+        #expect(try data(on: "private-encrypted-a", keys: [new, old]) == #"{"a":1}"#)
+        #expect(try data(on: "private-encrypted-a", keys: [old, new]) == #"{"a":1}"#)
+        #expect(try data(on: "private-encrypted-a", keys: [new]) == sealed)
+        #expect(try data(on: "private-encrypted-a", keys: []) == sealed)
+        #expect(try data(on: "private-a", keys: [old]) == sealed)
+    }
+
+    @Test(arguments: ["x", "{}", #"{"nonce":"AA==","ciphertext":"AA=="}"#, #"{"nonce":7,"ciphertext":"?"}"#])
+    func whatIsNotSealedStaysAsItCame(data: String) throws {
+        let key = try EncryptionMasterKey(base64: APIRig.masterKey)
+        let json =
+            #"{"name":"client_event","channel":"private-encrypted-a","event":"client-x","data":\#(JSONValue.string(data).text)}"#
+        guard case .clientEvent(let event)? = try events(json, keys: [key]).first else {
+            Issue.record("no client event")
+            return
+        }
+        #expect(event.data == data)
+    }
+
+    @Test func itsDescriptionShowsNoSecret() {
+        #expect("\(Self.verifier())" == "PusherWebhookVerifier(1 keys)")
+    }
+}
