@@ -28,6 +28,26 @@ import Testing
         try await connection
     }
 
+    func publish(_ secret: String) async throws {
+        let api = PusherHTTPAPI(appID: "app-id", key: "app-key", secret: secret, host: .cluster("eu"))
+        try await api.trigger(channels: ["news", "private-orders"], eventName: "placed", data: ["id": 7])
+        try await api.sendToUser("ann", eventName: "paid", data: "thanks")
+        let crowded = try await api.channels(withPrefix: "presence-", info: [.userCount]).filter { ($0.userCount ?? 0) > 50 }
+        _ = crowded
+    }
+
+    func authorize(_ body: [UInt8], _ secret: String) throws {
+        let authenticator = PusherAuthenticator(key: "app-key", secret: secret)
+        let auth = try authenticator.authorizeChannel(PusherAuthRequest(body: body))  // then answer with auth.json
+        _ = auth
+    }
+
+    func readWebhook(_ body: [UInt8], _ fields: [String: String], _ secret: String) throws {
+        let webhooks = PusherWebhookVerifier(secrets: ["app-key": secret])
+        let webhook = try webhooks.verify(body: body, key: fields["X-Pusher-Key"], signature: fields["X-Pusher-Signature"])
+        for case .channelVacated(let channel) in webhook.events { print("\(channel) is empty") }
+    }
+
     @Test func theClientComesBack() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()

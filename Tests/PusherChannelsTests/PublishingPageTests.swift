@@ -1,0 +1,104 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The snippets of "Publishing and webhooks", word for word; `ci/checks/snippets` compares them.
+@Suite struct PublishingPageTests {
+    private struct Order: Encodable {
+        let id: Int
+    }
+
+    private struct User {
+        let id: String
+        let name: String
+
+        func mayJoin(_ channel: String?) -> Bool { channel == "presence-floor" }
+    }
+
+    private actor Outbox {
+        private(set) var kept: [(order: Order, mayBePublished: Bool)] = []
+
+        func keep(_ order: Order, mayBePublished: Bool) throws { kept.append((order, mayBePublished)) }
+    }
+
+    private let rig = APIRig()
+
+    @Test func publishing() async throws {
+        let (api, price, socketID) = (rig.api, ["a": 1], "1.2")
+        rig.answer(200, #"{"channels":{"prices":{"subscription_count":2},"presence-floor":{"subscription_count":3}}}"#)
+        let told = try await api.trigger(
+            channels: ["prices", "presence-floor"], eventName: "price", data: price, excluding: socketID,
+            info: [.subscriptionCount])
+        let listeners = told.compactMap(\.subscriptionCount).reduce(0, +)
+        #expect(listeners == 5)
+    }
+
+    @Test func failing() async throws {
+        let (api, order, outbox) = (rig.api, Order(id: 7), Outbox())
+        rig.fail(.timedOut)
+        do {
+            try await api.trigger(channels: ["orders"], eventName: "placed", data: order)
+        } catch let error as PusherError {
+            guard case .httpAPI(let failure) = error.kind else { throw error }
+            try await outbox.keep(order, mayBePublished: failure.mayHaveBeenCarriedOut)
+        }
+        #expect(await outbox.kept.map(\.mayBePublished) == [true])
+    }
+
+    @Test func encrypting() async throws {
+        let (newKey, oldKey, secret) = (Data(repeating: 7, count: 32).base64EncodedString(), APIRig.masterKey, "secret")
+        let keys = [try EncryptionMasterKey(base64: newKey), try EncryptionMasterKey(base64: oldKey)]
+        let api = PusherHTTPAPI(
+            appID: "app-id", key: "app-key", secret: secret, host: .cluster("eu"),
+            options: PusherHTTPAPIOptions(encryptionMasterKeys: keys))
+        let authenticator = PusherAuthenticator(key: "app-key", secret: secret, encryptionMasterKeys: keys)
+        _ = (api, authenticator)
+    }
+
+    private func authorize(
+        _ user: User, _ body: Data, with authenticator: PusherAuthenticator
+    ) throws -> (status: Int, body: Data) {
+        let request = try PusherAuthRequest(body: body)
+        guard user.mayJoin(request.channelName) else { return (403, Data()) }
+        let auth = try authenticator.authorizePresenceChannel(request, userID: user.id, userInfo: ["name": user.name])
+        return (200, auth.json)
+    }
+
+    @Test func lettingIn() throws {
+        let (ann, authenticator) = (User(id: "1", name: "Ann"), PusherAuthenticator(key: "k", secret: "s"))
+        func status(_ body: String) throws -> Int { try authorize(ann, Data(body.utf8), with: authenticator).status }
+        #expect(try status("socket_id=1.2&channel_name=presence-floor") == 200)
+        #expect(try status("socket_id=1.2&channel_name=presence-board") == 403)
+    }
+
+    @Test func hearing() async throws {
+        let (api, secret, oldSecret, state) = (rig.api, "s3cret", "0ld", ["a": 1])
+        rig.answer()
+        let time = Int(Date().timeIntervalSince1970) * 1000
+        let text = #"{"time_ms":\#(time),"events":[{"name":"cache_miss","channel":"cache-a"}]}"#
+        let (body, key, signature) = (Data(text.utf8), "app-key", hmacSHA256(text, key: secret))
+        let verifier = PusherWebhookVerifier(secrets: ["app-key": secret, "old-key": oldSecret])
+        let webhook = try verifier.verify(body: body, key: key, signature: signature)
+        for event in webhook.events {
+            switch event {
+            case .memberRemoved(let channel, let userID): print("\(userID) left \(channel)")
+            case .cacheMiss(let channel): try await api.trigger(channels: [channel], eventName: "state", data: state)
+            default: break
+            }
+        }
+        #expect(rig.bodies == [#"{"channels":["cache-a"],"data":"{\"a\":1}","name":"state"}"#])
+    }
+
+    @Test func testing() async throws {
+        let session = MockSession(delivery: .immediate)
+        session.stub("POST /apps/app-id/events", .failure(.networkConnectionLost))
+        let api = PusherHTTPAPI(
+            appID: "app-id", key: "app-key", secret: "secret", environment: PusherEnvironment(httpSession: session))
+        let error = await #expect(throws: PusherError.self) {
+            try await api.trigger(channels: ["news"], eventName: "headline", data: "hi")
+        }
+        #expect(error?.kind == .httpAPI(.noResponse))
+        #expect(session.requests.count == 1)
+    }
+}
