@@ -18,7 +18,7 @@ import Testing
     }
 
     /// A server that answers so many requests, and hangs up on each later one once it has read it.
-    private func server(answering count: Int, isReset: Bool) throws -> RawServer {
+    private func server(responding count: Int, isReset: Bool) throws -> RawServer {
         try RawServer { [log] connection in
             let number = log.connected()
             if isReset { connection.resetOnClose() }
@@ -39,23 +39,23 @@ import Testing
     /// On a new connection, and on one that was kept.
     // Proves P15.11, P15.12.
     @Test(arguments: [0, 1, 2], [false, true])
-    func aPublishWhoseResponseIsLostIsSentOnce(answered: Int, isReset: Bool) async throws {
-        let server = try server(answering: answered, isReset: isReset)
+    func aPublishWhoseResponseIsLostIsSentOnce(before count: Int, isReset: Bool) async throws {
+        let server = try server(responding: count, isReset: isReset)
         let api = api(port: server.port)
         try await withWatchdog {
-            for _ in 0..<answered { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+            for _ in 0..<count { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
             let error = await #expect(throws: PusherError.self) {
                 try await api.trigger(channels: ["a"], eventName: "e", data: "2")
             }
             #expect(error?.kind == .httpAPI(.noResponse))
             #expect(error?.message.hasSuffix("; the request may have been carried out") == true, "\(error?.message ?? "")")
-            #expect(calls() == Array(repeating: "/apps/1/events #1", count: answered + 1))
+            #expect(calls() == Array(repeating: "/apps/1/events #1", count: count + 1))
         }
     }
 
     // Proves P15.12.
     @Test(arguments: [false, true]) func whereTheUserSaysSoItIsSentAgain(isReset: Bool) async throws {
-        let server = try server(answering: 1, isReset: isReset)
+        let server = try server(responding: 1, isReset: isReset)
         let api = api(port: server.port, .atLeastOnce)
         try await withWatchdog {
             try await api.trigger(channels: ["a"], eventName: "e", data: "1")

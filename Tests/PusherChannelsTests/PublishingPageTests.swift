@@ -26,7 +26,7 @@ import Testing
 
     @Test func publishing() async throws {
         let (api, price, socketID) = (rig.api, ["a": 1], "1.2")
-        rig.answer(200, #"{"channels":{"prices":{"subscription_count":2},"presence-floor":{"subscription_count":3}}}"#)
+        rig.respond(200, #"{"channels":{"prices":{"subscription_count":2},"presence-floor":{"subscription_count":3}}}"#)
         let told = try await api.trigger(
             channels: ["prices", "presence-floor"], eventName: "price", data: price, excluding: socketID,
             info: [.subscriptionCount])
@@ -74,7 +74,7 @@ import Testing
 
     @Test func hearing() async throws {
         let (api, secret, oldSecret, state) = (rig.api, "s3cret", "0ld", ["a": 1])
-        rig.answer()
+        rig.respond()
         let time = Int(Date().timeIntervalSince1970) * 1000
         let text = #"{"time_ms":\#(time),"events":[{"name":"cache_miss","channel":"cache-a"}]}"#
         let (body, key, signature) = (Data(text.utf8), "app-key", hmacSHA256(text, key: secret))

@@ -1,20 +1,22 @@
 import Foundation
 
-/// The data of an event on an encrypted channel, as a server seals it: `{"ciphertext":base64,"nonce":base64}`, a NaCl secretbox.
+/// The data of an event on an encrypted channel, as a server encrypts it: `{"ciphertext":base64,"nonce":base64}`, a NaCl secretbox.
 enum EncryptedEvent {
-    /// Seals data for a channel; nil where encryption isn't supported.
-    static func seal(
+    /// Encrypts data for a channel; nil where encryption isn't supported.
+    static func encrypt(
         _ data: String, for channel: String, with key: EncryptionMasterKey, nonce: [UInt8] = SecretBox.makeNonce()
     ) -> String? {
         let secret = key.sharedSecret(of: channel)
         guard let ciphertext = SecretBox.seal(Array(data.utf8), nonce: nonce, key: secret) else { return nil }
-        return JSONValue.object(["nonce": .string(base64(nonce)), "ciphertext": .string(base64(ciphertext))]).text
+        return JSONValue.object([
+            "nonce": .string(Data(nonce).base64EncodedString()), "ciphertext": .string(Data(ciphertext).base64EncodedString()),
+        ]).text
     }
 
-    /// What was sealed for a channel, by the first of the keys that opens it; nil if none does.
-    static func open(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String? {
-        guard let sealed = try? JSONValue(parsing: data), let nonce = bytes(sealed["nonce"]),
-            let ciphertext = bytes(sealed["ciphertext"])
+    /// Returns the text that was encrypted for a channel, by the first of the keys that fits; nil if none does.
+    static func decrypt(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String? {
+        guard let encrypted = try? JSONValue(parsing: data), let nonce = bytes(encrypted["nonce"]),
+            let ciphertext = bytes(encrypted["ciphertext"])
         else { return nil }
         for key in keys {
             let secret = key.sharedSecret(of: channel)

@@ -85,7 +85,7 @@ extension HTTPAPIFailure {
             }
     }
 
-    /// What can be done, where the server's words may not say it.
+    /// The advice for what can be done, where the server's words may not say it.
     fileprivate func advice(for call: HTTPAPICall) -> String? {
         switch self {
         case .unauthorized: "check the app's key and secret, and this machine's clock"

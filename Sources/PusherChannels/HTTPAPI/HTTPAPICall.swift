@@ -7,7 +7,7 @@ struct HTTPAPICall: Sendable {
         case post = "POST"
     }
 
-    /// What it does when it is carried out a second time.
+    /// The effect of carrying it out a second time.
     enum Repetition {
         /// Nothing more.
         case harmless
@@ -16,7 +16,7 @@ struct HTTPAPICall: Sendable {
     }
 
     let method: Method
-    /// What stands behind `/apps/{id}`, percent-encoded.
+    /// The part of the path behind `/apps/{id}`, percent-encoded.
     let path: String
     let parameters: [String: String]
     let body: Data

@@ -32,17 +32,17 @@ struct HTTPAPIClient: Sendable {
     private func attempt(_ call: HTTPAPICall) async throws -> Data {
         try Task.checkCancellation()
         let request = try signer.request(for: call, at: environment.wallClock())
-        let answer: (body: Data, response: HTTPURLResponse)
+        let reply: (body: Data, response: HTTPURLResponse)
         do {
-            answer = try await environment.httpSession.response(to: request)
+            reply = try await environment.httpSession.response(to: request)
         } catch {
             // Whatever the session made of it: what the caller asked for last was to stop.
             try Task.checkCancellation()
             throw FailedAttempt(error, of: call)
         }
-        let status = answer.response.statusCode
-        guard (200..<300).contains(status) else { throw FailedAttempt(status: status, body: answer.body, of: call) }
-        return answer.body
+        let status = reply.response.statusCode
+        guard (200..<300).contains(status) else { throw FailedAttempt(status: status, body: reply.body, of: call) }
+        return reply.body
     }
 
     private func canRepeat(_ call: HTTPAPICall, after failure: FailedAttempt) -> Bool {

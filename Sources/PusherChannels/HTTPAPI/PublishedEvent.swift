@@ -1,6 +1,6 @@
 import Foundation
 
-/// An event on its way to the HTTP API: checked, its data encoded and, for an encrypted channel, sealed.
+/// An event on its way to the HTTP API: checked, its data encoded and, for an encrypted channel, encrypted.
 struct PublishedEvent {
     let channels: [String]
     private let name: String
@@ -20,7 +20,7 @@ struct PublishedEvent {
         self.socketID = socketID
         self.info = info.parameter
         let text = try encoder.text(of: data, what: "the data of \(name.inLogLine())")
-        self.data = try Self.seal(text, for: channels, keys: options.encryptionMasterKeys)
+        self.data = try Self.encrypt(text, for: channels, keys: options.encryptionMasterKeys)
         try options.limits.checkEventData(self.data, of: name)
     }
 
@@ -44,8 +44,8 @@ struct PublishedEvent {
             encoder: encoder)
     }
 
-    /// What is sent to an encrypted channel is sealed for it: for several at a time it can't be.
-    private static func seal(
+    /// Encrypts what is for an encrypted channel: for several at a time that can't be done.
+    private static func encrypt(
         _ data: String, for channels: [String], keys: [EncryptionMasterKey]
     ) throws(PusherError) -> String {
         guard let channel = channels.first(where: { ChannelName($0).kind == .encrypted }) else { return data }
@@ -61,10 +61,10 @@ struct PublishedEvent {
         guard let key = keys.first else {
             throw PusherError(.invalidRequest, message: "\(channel) needs PusherHTTPAPIOptions.encryptionMasterKeys")
         }
-        guard let sealed = EncryptedEvent.seal(data, for: channel, with: key) else {
+        guard let encrypted = EncryptedEvent.encrypt(data, for: channel, with: key) else {
             throw PusherError(.invalidRequest, message: "the event for \(channel) could not be encrypted")
         }
-        return sealed
+        return encrypted
     }
 
     /// The event as the body of a publish.

@@ -1,4 +1,4 @@
-/// What a client asks an app's backend: to authorize a connection for a channel, or to authenticate its user.
+/// A client's request to an app's backend: to authorize a connection for a channel, or to authenticate its user.
 ///
 /// It is what somebody claims, nothing of it was checked yet: ``PusherAuthenticator`` checks it before it signs, and who asks is known
 /// from the request that brought it, as by its session.

@@ -120,7 +120,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         guard let key = encryptionMasterKeys.first else {
             throw PusherError(.invalidRequest, message: "\(channel) needs the authenticator's encryptionMasterKeys")
         }
-        return base64(key.sharedSecret(of: channel))
+        return Data(key.sharedSecret(of: channel)).base64EncodedString()
     }
 
     /// Names of members in it can't be taken for what is signed beside it: it is one object.

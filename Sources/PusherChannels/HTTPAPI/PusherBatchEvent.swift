@@ -8,7 +8,7 @@ public struct PusherBatchEvent: Sendable {
     public var data: any Encodable & Sendable
     /// The connection that doesn't get it; nil for none.
     public var excludedSocketID: String?
-    /// What the answer shall tell about the channel.
+    /// The attributes of the channel that are asked for.
     public var info: [PusherChannelInfo.Attribute]
 
     /// Creates an event; the connection with `excluding` as its socket id doesn't get it.

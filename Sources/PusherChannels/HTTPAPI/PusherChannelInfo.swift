@@ -1,10 +1,10 @@
-/// What the HTTP API tells about a channel. What the server didn't say is nil: it was not asked for, or the server doesn't tell it.
+/// A channel, as the HTTP API tells of it. Nil is what the server didn't say: it was not asked for, or the server doesn't tell it.
 public struct PusherChannelInfo: Equatable, Sendable {
-    /// What can be asked for.
+    /// An attribute that can be asked for.
     public enum Attribute: String, Equatable, Sendable {
-        /// How many users are in a presence channel.
+        /// The number of users in a presence channel.
         case userCount = "user_count"
-        /// How many connections are subscribed; the app must have this enabled.
+        /// The number of connections subscribed; the app must have this enabled.
         case subscriptionCount = "subscription_count"
         /// The event that a cache channel keeps.
         case cache
@@ -14,17 +14,17 @@ public struct PusherChannelInfo: Equatable, Sendable {
     public struct CachedEvent: Equatable, Sendable {
         /// The event's data.
         public let data: String
-        /// How long it is kept from now on, where the server says.
+        /// The time for which it is kept from now on, where the server says.
         public let timeToLive: Duration?
     }
 
     /// The channel.
     public let name: String
-    /// Whether somebody is subscribed to it.
+    /// Indicates whether somebody is subscribed to it.
     public let isOccupied: Bool?
-    /// How many users are in it; only presence channels have any.
+    /// The number of users in it; only presence channels have any.
     public let userCount: Int?
-    /// How many connections are subscribed to it.
+    /// The number of connections subscribed to it.
     public let subscriptionCount: Int?
     /// The event that it keeps, if it keeps one.
     public let cachedEvent: CachedEvent?

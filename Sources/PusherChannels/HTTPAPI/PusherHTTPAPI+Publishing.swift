@@ -4,7 +4,7 @@ import Foundation
 extension PusherHTTPAPI {
     /// Publishes an event to the subscribers of channels.
     ///
-    /// On an encrypted channel the event is sealed with the first of ``PusherHTTPAPIOptions/encryptionMasterKeys``; such an event can
+    /// On an encrypted channel the event is encrypted with the first of ``PusherHTTPAPIOptions/encryptionMasterKeys``; such an event can
     /// be for that channel alone.
     ///
     /// - Parameters:
@@ -13,7 +13,7 @@ extension PusherHTTPAPI {
     ///   - data: The event's data, of 10 KB at most: a `String` is sent as it is, anything else as JSON, made by
     ///     ``PusherEnvironment/jsonEncoder``.
     ///   - socketID: The connection that doesn't get the event, as that of the client that asked for it; nil for none.
-    ///   - info: What the answer shall tell about the channels.
+    ///   - info: The attributes of the channels that are asked for.
     /// - Returns: For each channel, in the order of `channels`, what was asked for and the server tells.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     @discardableResult
@@ -62,7 +62,7 @@ extension PusherHTTPAPI {
         _ = try await publish("/events", event.json)
     }
 
-    /// What a server answers to a publish that it carried out. What can't be read is nothing: to fail for it would have the event
+    /// Returns the server's response to a publish that it carried out. One that can't be read is nothing: to fail for it would have the event
     /// published again.
     private func publish(_ path: String, _ body: JSONValue) async throws -> JSONValue? {
         let response = try await client.response(to: .post(path, body.text, repetition: .again))

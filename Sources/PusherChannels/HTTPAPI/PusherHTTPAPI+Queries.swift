@@ -6,7 +6,7 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - prefix: Only channels whose names begin so; nil for all.
-    ///   - info: What to tell about each: `userCount` only with a prefix that begins with `presence-`.
+    ///   - info: The attributes that are asked for: `userCount` only with a prefix that begins with `presence-`.
     /// - Returns: The channels, in the order of their names.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func channels(
@@ -28,7 +28,7 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - name: The channel.
-    ///   - info: What to tell beside whether it is occupied: `userCount` only of a presence channel, `cache` only of a cache channel.
+    ///   - info: The attributes that are asked for, beside whether it is occupied: `userCount` only of a presence channel, `cache` only of a cache channel.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func channel(_ name: String, info: [PusherChannelInfo.Attribute] = []) async throws -> PusherChannelInfo {
         try options.limits.checkChannel(name)

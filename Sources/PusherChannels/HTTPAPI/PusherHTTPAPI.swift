@@ -5,7 +5,7 @@ import Foundation
 /// Requests go through the environment's ``PusherEnvironment/httpSession`` and are signed with the app's secret, which no
 /// description shows. May be used from any thread.
 ///
-/// What is asked for is checked first: a mistake throws a ``PusherError`` of kind `invalidRequest`, and nothing is sent. What the
+/// Arguments are checked first: a mistake throws a ``PusherError`` of kind `invalidRequest`, and nothing is sent. What the
 /// server or the network make of it throws one of kind `httpAPI` with an ``HTTPAPIFailure``, and the HTTP status as its code.
 /// A cancelled task throws `CancellationError`; a publish that was on its way then may have been carried out.
 ///

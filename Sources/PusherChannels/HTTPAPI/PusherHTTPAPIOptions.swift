@@ -1,14 +1,14 @@
-/// How requests to the HTTP API are made, and what is checked before.
+/// The settings of requests to the HTTP API, and of the checks before them.
 public struct PusherHTTPAPIOptions: Sendable {
     /// A path in front of the API's own, for servers behind a proxy that takes it away again; nil for none. It is not signed.
     public var path: String?
-    /// What is checked before a request is made; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
+    /// The limits that are checked before a request is made; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
     public var limits: ProtocolLimits
-    /// The keys of encrypted channels. The first one seals; those behind it are older ones, that what was sealed with them can be read.
+    /// The keys of encrypted channels. The first one encrypts; those behind it are older ones, for whoever decrypts.
     public var encryptionMasterKeys: [EncryptionMasterKey]
-    /// How long one attempt may take, from its beginning to the end of the response; a millisecond at least, a day at most.
+    /// The time that one attempt may take, from its beginning to the end of the response; a millisecond at least, a day at most.
     public var timeout: Duration
-    /// How often a request is made again.
+    /// The attempts that failed requests have, and the delays between them.
     public var retryPolicy: RetryPolicy
 
     /// Creates options; what is left out is what most services want.

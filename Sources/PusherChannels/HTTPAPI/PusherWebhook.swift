@@ -4,7 +4,7 @@ import Foundation
 public struct PusherWebhook: Equatable, Sendable {
     /// When the server made it.
     public let time: Date
-    /// What happened, in order.
+    /// The notifications of what happened, in order.
     public let events: [Event]
 
     /// One thing that happened.
@@ -21,7 +21,7 @@ public struct PusherWebhook: Equatable, Sendable {
         case clientEvent(ClientEvent)
         /// Somebody subscribed to a cache channel that keeps nothing: now is the time to publish to it.
         case cacheMiss(channel: String)
-        /// How many connections are subscribed to a channel.
+        /// The number of connections subscribed to a channel, when it has changed.
         case subscriptionCount(channel: String, count: Int)
         /// Something else, or one of these without what belongs to it: its name and all of it as JSON.
         case other(name: String, json: String)
@@ -33,7 +33,7 @@ public struct PusherWebhook: Equatable, Sendable {
         public let channel: String
         /// The event's name, which begins with `client-`.
         public let eventName: String
-        /// The event's data, opened where the channel is encrypted and one of the keys fits, otherwise as it came; nil for none.
+        /// The event's data, decrypted where the channel is encrypted and one of the keys fits, otherwise as it came; nil for none.
         public let data: String?
         /// The connection that sent it.
         public let socketID: String?
@@ -81,7 +81,7 @@ extension PusherWebhook.ClientEvent {
         let isEncrypted = ChannelName(channel).kind == .encrypted
         self.init(
             channel: channel, eventName: eventName,
-            data: data.map { isEncrypted ? EncryptedEvent.open($0, of: channel, with: keys) ?? $0 : $0 },
+            data: data.map { isEncrypted ? EncryptedEvent.decrypt($0, of: channel, with: keys) ?? $0 : $0 },
             socketID: json["socket_id"]?.stringValue, userID: json["user_id"]?.identifier)
     }
 }

@@ -11,7 +11,7 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - secrets: The secret behind each key that the app has: several while keys are changed.
-    ///   - encryptionMasterKeys: What opens the data of events on encrypted channels, in any order.
+    ///   - encryptionMasterKeys: The keys of encrypted channels, whose events' data is decrypted, in any order.
     ///   - tolerance: How far the time of a webhook may be from this machine's; nil for any. A server makes a webhook that was not
     ///     accepted again for five minutes, with the time that it had. What is older may be one that somebody has overheard.
     ///   - environment: Where the time comes from, ``PusherEnvironment/wallClock``.
@@ -50,7 +50,7 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
         return webhook
     }
 
-    /// How many keys it knows.
+    /// The number of keys it knows.
     public var description: String { "PusherWebhookVerifier(\(secrets.count) keys)" }
 }
 
@@ -68,7 +68,7 @@ public enum PusherWebhookError: Error, Equatable, Sendable, CustomStringConverti
     /// It is genuine, and its body is no webhook.
     case malformedBody
 
-    /// What is wrong, and what can be done about it.
+    /// The problem, and what can be done about it.
     public var description: String {
         switch self {
         case .unsigned: "the webhook has no X-Pusher-Key or no X-Pusher-Signature"

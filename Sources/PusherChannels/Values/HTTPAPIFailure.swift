@@ -1,4 +1,4 @@
-/// Why the HTTP API didn't do what was asked; the rest is in the ``PusherError`` that has it as its kind.
+/// The reason why the HTTP API didn't do what was asked; the rest is in the ``PusherError`` that has it as its kind.
 public enum HTTPAPIFailure: Equatable, Sendable {
     /// The server was not reached. Nothing was carried out.
     case unreachable
@@ -23,7 +23,7 @@ public enum HTTPAPIFailure: Equatable, Sendable {
     /// The request succeeded, and its response is not what the call answers with.
     case unreadableResponse
 
-    /// Whether the request may have done its work: to repeat a publish then may publish it twice.
+    /// Indicates whether the request may have done its work: to repeat a publish then may publish it twice.
     public var mayHaveBeenCarriedOut: Bool {
         switch self {
         case .noResponse, .serverError, .unreadableResponse: true

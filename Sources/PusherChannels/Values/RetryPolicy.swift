@@ -1,9 +1,9 @@
-/// How often, and after what delays, a request to the HTTP API is made again.
+/// The attempts that a request to the HTTP API has, and the delays between them.
 ///
 /// The delay before attempt *n* + 1 is drawn evenly from zero to `initialDelay × 2ⁿ⁻¹`, never more than `maximumDelay`: exponential
 /// backoff with full jitter.
 public struct RetryPolicy: Equatable, Sendable {
-    /// Which requests may reach the server more than once.
+    /// The requests that may reach the server more than once.
     public enum Guarantee: Equatable, Sendable {
         /// Queries alone. A publish is made again only where nothing of it was carried out: the server was not reached, or answered
         /// with status 429.
@@ -12,13 +12,13 @@ public struct RetryPolicy: Equatable, Sendable {
         case atLeastOnce
     }
 
-    /// How many attempts there are in all; one at least.
+    /// The number of attempts in all; one at least.
     public var maximumAttempts: Int
     /// The upper bound of the first delay. What is negative counts as zero, more than a century as a century.
     public var initialDelay: Duration
     /// The upper bound of every delay. What is negative counts as zero, more than a century as a century.
     public var maximumDelay: Duration
-    /// Which requests may reach the server more than once.
+    /// The requests that may reach the server more than once.
     public var publishing: Guarantee
 
     /// Creates a policy; what is left out never publishes twice and gives up after a few seconds.

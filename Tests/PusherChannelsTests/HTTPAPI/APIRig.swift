@@ -24,7 +24,7 @@ struct APIRig: Sendable {
     }
 
     /// Answers every request.
-    func answer(_ status: Int = 200, _ body: String = "{}") {
+    func respond(_ status: Int = 200, _ body: String = "{}") {
         session.removeAllStubs()
         session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in StubResponse(status: status, text: body) })
     }

@@ -16,7 +16,7 @@ import Testing
 
     private func rig(keys: [EncryptionMasterKey] = [Self.key()]) -> APIRig {
         let rig = APIRig(options: PusherHTTPAPIOptions(encryptionMasterKeys: keys))
-        rig.answer()
+        rig.respond()
         return rig
     }
 
@@ -33,10 +33,10 @@ import Testing
             "yjOpifd1Av67qZ9fOcwwK6NdPi0F+KqZiVMXUvjdX5PoUQmn1YDQ/7s="
         ),
     ])
-    func anEventIsSealedAsOthersDo(channel: String, data: String, ciphertext: String) {
-        let sealed = EncryptedEvent.seal(data, for: channel, with: Self.key(), nonce: Array(0x40...0x57))
-        #expect(sealed == #"{"ciphertext":"\#(ciphertext)","nonce":"QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX"}"#)
-        #expect(sealed.flatMap { EncryptedEvent.open($0, of: channel, with: [Self.key()]) } == data)
+    func anEventIsEncryptedAsOthersDo(channel: String, data: String, ciphertext: String) {
+        let encrypted = EncryptedEvent.encrypt(data, for: channel, with: Self.key(), nonce: Array(0x40...0x57))
+        #expect(encrypted == #"{"ciphertext":"\#(ciphertext)","nonce":"QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX"}"#)
+        #expect(encrypted.flatMap { EncryptedEvent.decrypt($0, of: channel, with: [Self.key()]) } == data)
     }
 
     // Proves P15.14.
@@ -51,10 +51,10 @@ import Testing
         ])
         #expect(!rig.bodies.contains { $0.contains("4111") })
         let bodies = rig.session.requests.compactMap(\.json)
-        let sealed = bodies.compactMap { ($0["data"] ?? $0["batch"]?.arrayValue?.last?["data"])?.stringValue }
-        #expect(Set(sealed).count == 3, "each has a nonce of its own")
+        let encrypted = bodies.compactMap { ($0["data"] ?? $0["batch"]?.arrayValue?.last?["data"])?.stringValue }
+        #expect(Set(encrypted).count == 3, "each has a nonce of its own")
         #expect(
-            sealed.map { EncryptedEvent.open($0, of: Self.channel, with: [Self.key()]) }
+            encrypted.map { EncryptedEvent.decrypt($0, of: Self.channel, with: [Self.key()]) }
                 == Array(repeating: #"{"card":"4111"}"#, count: 3))
         #expect(bodies.last?["batch"]?.arrayValue?.first?["data"]?.stringValue == "plain")
     }
@@ -87,7 +87,7 @@ import Testing
         #expect(rig.session.requests.isEmpty)
     }
 
-    /// What is sent counts: 7,600 bytes are over 10 KB once they are sealed and in base64.
+    /// What is sent counts: 7,600 bytes are over 10 KB once they are encrypted and in base64.
     // Proves P15.14.
     @Test func theSizeIsThatOfWhatIsSent() async throws {
         let rig = rig()
@@ -137,23 +137,23 @@ import Testing
     }
 
     // Proves P15.14, P15.16.
-    @Test func aClientOpensWhatTheAPISealed() async throws {
+    @Test func aClientDecryptsWhatTheAPIEncrypted() async throws {
         let (old, new) = (Self.key(), Self.key(Self.other))
         for (backend, publisher) in [
             ([old], [old]), ([new, old], [new, old]), ([old, new], [old, new]), ([new], [new, old]),
         ] {
             let heard = try await heard(backend: backend, publisher: publisher)
-            #expect(heard.happenings.contains(.event("placed", channel: Self.channel, data: #"{"card":"4111"}"#)))
+            #expect(heard.notifications.contains(.event("placed", channel: Self.channel, data: #"{"card":"4111"}"#)))
         }
     }
 
     /// The backend gives out another key than the one that seals: whoever changes keys begins with the backends.
     // Proves P15.16.
-    @Test func theFirstKeySeals() async throws {
+    @Test func theFirstKeyEncrypts() async throws {
         let (old, new) = (Self.key(), Self.key(Self.other))
         for (backend, publisher) in [([old], [new, old]), ([new, old], [old, new]), ([old, new], [new])] {
             let heard = try await heard(backend: backend, publisher: publisher)
-            #expect(!heard.happenings.contains(.event("placed", channel: Self.channel, data: #"{"card":"4111"}"#)))
+            #expect(!heard.notifications.contains(.event("placed", channel: Self.channel, data: #"{"card":"4111"}"#)))
         }
     }
 }

@@ -30,7 +30,7 @@ import Testing
     // Proves P15.10.
     @Test(arguments: APICall.allCases) func eachStatusHasItsError(call: APICall) async throws {
         for (status, failure, advice) in Self.statuses {
-            rig.answer(status, "  why\u{1B}[2J \"not\"\n")
+            rig.respond(status, "  why\u{1B}[2J \"not\"\n")
             let warning = failure == .serverError && call.isPublish ? "; it may have been carried out" : ""
             let message = "the HTTP API answered with status \(status): \"why\\u{1b}[2J \"not\"\"\(advice)\(warning)"
             await #expect(throws: PusherError(.httpAPI(failure), code: status, message: message)) {
@@ -41,20 +41,20 @@ import Testing
     }
 
     // Proves P15.10.
-    @Test func aLongAnswerIsCut() async throws {
-        rig.answer(400, String(repeating: "x", count: 1 << 20))
+    @Test func aLongResponseIsCut() async throws {
+        rig.respond(400, String(repeating: "x", count: 1 << 20))
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.message == "the HTTP API answered with status 400: \"\(String(repeating: "x", count: 200))…\"")
     }
 
     @Test func noWordsAreNotQuoted() async throws {
-        rig.answer(400, "\n")
+        rig.respond(400, "\n")
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.message == "the HTTP API answered with status 400")
     }
 
     @Test(arguments: [200, 201, 202, 299]) func anySuccessWillDo(status: Int) async throws {
-        rig.answer(status)
+        rig.respond(status)
         try await APICall.trigger.run(on: rig.api)
     }
 

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private static func answers(to call: APICall) -> String {
+    private static func body(for call: APICall) -> String {
         call == .users ? #"{"users":[]}"# : #"{"channels":{}}"#
     }
 
@@ -38,14 +38,14 @@ import Testing
     @Test(arguments: APICall.allCases, Trouble.allCases)
     func aPublishIsMadeAgainOnlyWhereNothingWasCarriedOut(call: APICall, trouble: Trouble) async throws {
         for guarantee in [RetryPolicy.Guarantee.atMostOnce, .atLeastOnce] {
-            let lane = Lane()
+            let executor = TestExecutor()
             let rig = APIRig(
-                options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(publishing: guarantee)), scheduler: lane.scheduler)
+                options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(publishing: guarantee)), scheduler: executor.scheduler)
             rig.session.stub(
                 RequestMatcher(where: { _ in true }), trouble.response, trouble.response,
-                StubResponse(text: Self.answers(to: call)))
+                StubResponse(text: Self.body(for: call)))
             let isRepeated = trouble.allows(guarantee, isPublish: call.isPublish)
-            let error = try await lane.run(time: .automatic) { _ -> PusherError? in
+            let error = try await executor.run(time: .automatic) { _ -> PusherError? in
                 do {
                     try await call.run(on: rig.api)
                     return nil
@@ -61,12 +61,12 @@ import Testing
     // Proves P15.12.
     @Test(arguments: [(1, 1), (2, 2), (5, 5), (0, 1), (Int.min, 1)])
     func attemptsComeToAnEnd(maximum: Int, attempts: Int) async throws {
-        let lane = Lane()
+        let executor = TestExecutor()
         let rig = APIRig(
-            options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(maximumAttempts: maximum)), scheduler: lane.scheduler)
+            options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(maximumAttempts: maximum)), scheduler: executor.scheduler)
         rig.fail(.cannotFindHost)
         await #expect(throws: PusherError.self) {
-            try await lane.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
+            try await executor.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
         }
         #expect(rig.session.requests.count == attempts)
     }
@@ -74,17 +74,17 @@ import Testing
     /// The bounds are 1 s, 2 s and then 3 s: each delay is somewhere below its own.
     // Proves P15.12.
     @Test func delaysGrowAndAreDrawn() async throws {
-        let lane = Lane()
+        let executor = TestExecutor()
         let policy = RetryPolicy(maximumAttempts: 40, initialDelay: .seconds(1), maximumDelay: .seconds(3))
-        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: lane.scheduler)
+        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
         let times = Locked<[Instant]>([])
         rig.session.stubRequests(
             passingTest: { _ in true },
             withStubResponse: { _ in
-                times.withLock { $0.append(lane.scheduler.now) }
+                times.withLock { $0.append(executor.scheduler.now) }
                 return .http(503)
             })
-        _ = try? await lane.run(time: .automatic) { _ in _ = try await rig.api.channels() }
+        _ = try? await executor.run(time: .automatic) { _ in _ = try await rig.api.channels() }
         let all = times.withLock { $0 }
         let delays = zip(all, all.dropFirst()).map { $1 - $0 }
         #expect(delays.count == 39)
@@ -96,28 +96,28 @@ import Testing
     }
 
     @Test(arguments: OddValuesTests.durations) func anyDelayEndsWell(delay: Duration) async throws {
-        let lane = Lane()
+        let executor = TestExecutor()
         let policy = RetryPolicy(maximumAttempts: 5, initialDelay: delay, maximumDelay: delay)
-        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: lane.scheduler)
+        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
         rig.fail(.cannotFindHost)
         await #expect(throws: PusherError.self) {
-            try await lane.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
+            try await executor.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
         }
         #expect(rig.session.requests.count == 5)
     }
 
     /// A signature is good for ten minutes only.
     @Test func eachAttemptIsSignedAnew() async throws {
-        let lane = Lane()
+        let executor = TestExecutor()
         let session = MockSession(delivery: .immediate)
         let policy = RetryPolicy(maximumAttempts: 2, initialDelay: .seconds(3600), maximumDelay: .seconds(3600))
         let api = PusherHTTPAPI(
             appID: "3", key: "k", secret: "s", host: .host("h"), options: PusherHTTPAPIOptions(retryPolicy: policy),
             environment: PusherEnvironment(
-                scheduler: lane.scheduler, httpSession: session,
-                wallClock: { Date(timeIntervalSince1970: (lane.scheduler.now - .origin) / .seconds(1)) }, randomSeed: { 1 }))
+                scheduler: executor.scheduler, httpSession: session,
+                wallClock: { Date(timeIntervalSince1970: (executor.scheduler.now - .origin) / .seconds(1)) }, randomSeed: { 1 }))
         session.stub("/apps/3/channels", .http(503), StubResponse(text: #"{"channels":{}}"#))
-        try await lane.run(time: .automatic) { _ in _ = try await api.channels() }
+        try await executor.run(time: .automatic) { _ in _ = try await api.channels() }
         let stamps = session.requests.compactMap { $0.parameters["auth_timestamp"].flatMap { Int($0) } }
         #expect(stamps.count == 2)
         #expect(stamps[1] > stamps[0])
@@ -131,16 +131,16 @@ import Testing
         let gate = Gate()
         let rig = APIRig()
         rig.session.stub(RequestMatcher(where: { _ in true }), .ok.held(by: gate))
-        try await Lane().run { lane in
+        try await TestExecutor().run { executor in
             let ending = Locked<(any Error)?>(nil)
-            let task = lane.spawn {
+            let task = executor.spawn {
                 do {
                     try await call.run(on: rig.api)
                 } catch {
                     ending.withLock { $0 = error }
                 }
             }
-            await lane.settle()
+            await executor.settle()
             try #require(gate.waitingCount == 1)
             task.cancel()
             await task.value
@@ -152,24 +152,24 @@ import Testing
 
     // Proves P15.13.
     @Test func aTaskThatIsCancelledWhileItWaitsForTheNextAttemptMakesNone() async throws {
-        let lane = Lane()
-        let rig = APIRig(scheduler: lane.scheduler)
+        let executor = TestExecutor()
+        let rig = APIRig(scheduler: executor.scheduler)
         rig.fail(.cannotConnectToHost)
-        try await lane.run { lane in
-            let task = lane.spawn {
+        try await executor.run { executor in
+            let task = executor.spawn {
                 do {
                     try await APICall.trigger.run(on: rig.api)
                 } catch {
                     guard !(error is CancellationError) else { return }
-                    rig.answer()  // Nobody asks: the count below shows whether it was this.
+                    rig.respond()  // Nobody asks: the count below shows whether it was this.
                     try? await APICall.channels.run(on: rig.api)
                 }
             }
-            await lane.settle()
-            try #require(lane.scheduler.pendingTimers.map(\.label) == ["retry of POST /events"])
+            await executor.settle()
+            try #require(executor.scheduler.pendingTimers.map(\.label) == ["retry of POST /events"])
             task.cancel()
             await task.value
-            try #require(lane.scheduler.pendingTimers == [])
+            try #require(executor.scheduler.pendingTimers == [])
         }
         #expect(rig.session.requests.count == 1)
     }
@@ -177,7 +177,7 @@ import Testing
     // Proves P15.13.
     @Test func aTaskThatWasCancelledBeforeAsksForNothing() async throws {
         let rig = APIRig()
-        rig.answer()
+        rig.respond()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await APICall.trigger.run(on: rig.api)

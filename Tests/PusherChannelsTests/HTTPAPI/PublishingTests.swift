@@ -18,7 +18,7 @@ import Testing
 
     // Proves P15.2.
     @Test func anEventIsSentWithItsDataAsText() async throws {
-        rig.answer()
+        rig.respond()
         try await rig.api.trigger(
             channels: ["prices", "private-a"], eventName: "price", data: Price(symbol: "é\"", value: 7), excluding: "1.2")
         #expect(
@@ -32,7 +32,7 @@ import Testing
 
     // Proves P15.2.
     @Test func aStringIsSentAsItIs() async throws {
-        rig.answer()
+        rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: "plain")
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: ["plain"])
         #expect(
@@ -42,8 +42,8 @@ import Testing
     }
 
     // Proves P15.3.
-    @Test func theAnswerTellsWhatWasAskedFor() async throws {
-        rig.answer(200, #"{"channels":{"presence-a":{"user_count":2,"subscription_count":3},"other":{"user_count":9}}}"#)
+    @Test func theResponseTellsWhatWasAskedFor() async throws {
+        rig.respond(200, #"{"channels":{"presence-a":{"user_count":2,"subscription_count":3},"other":{"user_count":9}}}"#)
         let told = try await rig.api.trigger(
             channels: ["b", "presence-a"], eventName: "e", data: "", info: [.userCount, .subscriptionCount])
         #expect(
@@ -56,8 +56,8 @@ import Testing
     /// It was carried out: an error would have it published again.
     // Proves P15.3.
     @Test(arguments: ["", "ok", "[]", #"{"ok":true}"#, #"{"channels":[]}"#, #"{"channels":{"a":null}}"#])
-    func anAnswerThatTellsNothingIsNoFailure(body: String) async throws {
-        rig.answer(200, body)
+    func aResponseThatTellsNothingIsNoFailure(body: String) async throws {
+        rig.respond(200, body)
         let told = try await rig.api.trigger(channels: ["a"], eventName: "e", data: "", info: [.userCount])
         #expect(told.map(\.name) == ["a"])
         #expect(told.first?.userCount == nil)
@@ -65,7 +65,7 @@ import Testing
 
     // Proves P15.4.
     @Test func aBatchIsOneRequest() async throws {
-        rig.answer(200, #"{"batch":[{"subscription_count":4},{}]}"#)
+        rig.respond(200, #"{"batch":[{"subscription_count":4},{}]}"#)
         let told = try await rig.api.triggerBatch([
             PusherBatchEvent(
                 channel: "a", eventName: "e", data: Price(symbol: "x", value: 1), excluding: "1.2", info: [.subscriptionCount]),
@@ -84,7 +84,7 @@ import Testing
 
     // Proves P15.5.
     @Test func anEventForAUserGoesToTheUsersOwnChannel() async throws {
-        rig.answer()
+        rig.respond()
         try await rig.api.sendToUser("ann: 1", eventName: "e", data: ["a": 1])
         #expect(rig.bodies == [##"{"channels":["#server-to-user-ann: 1"],"data":"{\"a\":1}","name":"e"}"##])
         #expect(rig.session.requests.map(\.path) == ["/apps/3/events"])
@@ -92,7 +92,7 @@ import Testing
 
     // Proves P15.6.
     @Test func whatCanNotBeEncodedIsNotSent() async throws {
-        rig.answer()
+        rig.respond()
         let error = await #expect(throws: PusherError.self) {
             try await rig.api.trigger(channels: ["a"], eventName: "e", data: NoJSON())
         }

@@ -66,10 +66,10 @@ import Testing
         let authenticator = PusherAuthenticator(key: "key", secret: "secret")
         let read = Locked<PusherAuthRequest?>(nil)
         rig.session.stub("POST /auth") { request in
-            guard let question = try? PusherAuthRequest(body: request.body),
-                let auth = try? authenticator.authorizeChannel(question)
+            guard let asked = try? PusherAuthRequest(body: request.body),
+                let auth = try? authenticator.authorizeChannel(asked)
             else { return .http(400) }
-            read.withLock { $0 = question }
+            read.withLock { $0 = asked }
             return .data(auth.json, contentType: "application/json")
         }
         rig.pusher.subscribe("private-a;b")

@@ -148,26 +148,26 @@ import Testing
     // MARK: Encrypted channels
 
     // Proves P17.6.
-    @Test func whatWasSealedIsOpenedWithAnyOfTheKeys() throws {
+    @Test func whatWasEncryptedIsDecryptedWithAnyOfTheKeys() throws {
         let new = try EncryptionMasterKey(base64: Data(repeating: 7, count: 32).base64EncodedString())
         let old = try EncryptionMasterKey(base64: APIRig.masterKey)
-        let sealed = try #require(EncryptedEvent.seal(#"{"a":1}"#, for: "private-encrypted-a", with: old))
+        let encrypted = try #require(EncryptedEvent.encrypt(#"{"a":1}"#, for: "private-encrypted-a", with: old))
         func data(on channel: String, keys: [EncryptionMasterKey]) throws -> String? {
             let json =
-                #"{"name":"client_event","channel":"\#(channel)","event":"client-x","data":\#(JSONValue.string(sealed).text)}"#
+                #"{"name":"client_event","channel":"\#(channel)","event":"client-x","data":\#(JSONValue.string(encrypted).text)}"#
             guard case .clientEvent(let event)? = try events(json, keys: keys).first else { return nil }
             return event.data
         }
         #expect(try data(on: "private-encrypted-a", keys: [old]) == #"{"a":1}"#)
         #expect(try data(on: "private-encrypted-a", keys: [new, old]) == #"{"a":1}"#)
         #expect(try data(on: "private-encrypted-a", keys: [old, new]) == #"{"a":1}"#)
-        #expect(try data(on: "private-encrypted-a", keys: [new]) == sealed)
-        #expect(try data(on: "private-encrypted-a", keys: []) == sealed)
-        #expect(try data(on: "private-a", keys: [old]) == sealed)
+        #expect(try data(on: "private-encrypted-a", keys: [new]) == encrypted)
+        #expect(try data(on: "private-encrypted-a", keys: []) == encrypted)
+        #expect(try data(on: "private-a", keys: [old]) == encrypted)
     }
 
     @Test(arguments: ["x", "{}", #"{"nonce":"AA==","ciphertext":"AA=="}"#, #"{"nonce":7,"ciphertext":"?"}"#])
-    func whatIsNotSealedStaysAsItCame(data: String) throws {
+    func whatIsNotEncryptedStaysAsItCame(data: String) throws {
         let key = try EncryptionMasterKey(base64: APIRig.masterKey)
         let json =
             #"{"name":"client_event","channel":"private-encrypted-a","event":"client-x","data":\#(JSONValue.string(data).text)}"#

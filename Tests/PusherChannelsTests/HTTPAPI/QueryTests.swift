@@ -9,7 +9,7 @@ import Testing
 
     // Proves P15.7.
     @Test func channelsAreTold() async throws {
-        rig.answer(200, #"{"channels":{"presence-b":{"user_count":2},"presence-a":{"user_count":1},"presence-c":{}}}"#)
+        rig.respond(200, #"{"channels":{"presence-b":{"user_count":2},"presence-a":{"user_count":1},"presence-c":{}}}"#)
         let channels = try await rig.api.channels(withPrefix: "presence-", info: [.userCount])
         #expect(channels.map(\.name) == ["presence-a", "presence-b", "presence-c"])
         #expect(channels.map(\.userCount) == [1, 2, nil])
@@ -19,7 +19,7 @@ import Testing
 
     // Proves P15.7.
     @Test(arguments: [#"{"channels":{}}"#, #"{"channels":[]}"#]) func noChannelsAreNone(body: String) async throws {
-        rig.answer(200, body)
+        rig.respond(200, body)
         #expect(try await rig.api.channels() == [])
         #expect(rig.session.requests.first?.parameters["filter_by_prefix"] == nil)
         #expect(rig.session.requests.first?.parameters["info"] == nil)
@@ -27,7 +27,7 @@ import Testing
 
     // Proves P15.7.
     @Test func aChannelIsTold() async throws {
-        rig.answer(
+        rig.respond(
             200, #"{"occupied":true,"user_count":42,"subscription_count":43,"cache":{"data":"{\"a\":1}","ttl":60}}"#)
         let channel = try await rig.api.channel("presence-cache-a;b", info: [.userCount, .subscriptionCount, .cache])
         #expect(rig.session.requests.map(\.path) == ["/apps/3/channels/presence-cache-a;b"])
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func whatIsNotToldIsNil() async throws {
-        rig.answer(200, #"{"occupied":false,"cache":null}"#)
+        rig.respond(200, #"{"occupied":false,"cache":null}"#)
         let channel = try await rig.api.channel("cache-a", info: [.cache])
         #expect(channel.isOccupied == false)
         #expect(channel.userCount == nil)
@@ -50,14 +50,14 @@ import Testing
 
     // Proves P15.7.
     @Test func usersAreTold() async throws {
-        rig.answer(200, #"{"users":[{"id":"ann"},{"id":7},{}]}"#)
+        rig.respond(200, #"{"users":[{"id":"ann"},{"id":7},{}]}"#)
         #expect(try await rig.api.users(of: "presence-a") == ["ann", "7"])
         #expect(rig.session.requests.map(\.path) == ["/apps/3/channels/presence-a/users"])
     }
 
     // Proves P15.8.
     @Test func aUsersConnectionsAreTerminated() async throws {
-        rig.answer()
+        rig.respond()
         try await rig.api.terminateConnections(ofUser: "ann/1")
         let request = try #require(rig.session.requests.first)
         #expect(
@@ -68,7 +68,7 @@ import Testing
 
     // Proves P15.9.
     @Test func whatAServerAddsCanBeAskedForAndDone() async throws {
-        rig.answer(200, #"{"connections":7}"#)
+        rig.respond(200, #"{"connections":7}"#)
         let body = try await rig.api.get("connections", parameters: ["verbose": "1"])
         #expect(String(decoding: body, as: UTF8.self) == #"{"connections":7}"#)
         let done = try await rig.api.post("/users/ann/warn", body: ["text": "a"])
@@ -81,8 +81,8 @@ import Testing
 
     // Proves P15.10.
     @Test(arguments: [APICall.channels, .channel, .users], ["", "ok", "[]", "7", #"{"channels":7}"#])
-    func anAnswerThatIsNoneIsAnError(call: APICall, body: String) async throws {
-        rig.answer(200, body)
+    func aResponseThatIsNoneIsAnError(call: APICall, body: String) async throws {
+        rig.respond(200, body)
         // Of one channel everything may be left out.
         guard call != .channel || !body.hasPrefix("{") else { return }
         let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }

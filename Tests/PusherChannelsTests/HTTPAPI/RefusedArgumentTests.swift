@@ -82,7 +82,7 @@ import Testing
     // Proves P15.6.
     @Test(arguments: refusals) func nothingIsSent(refusal: Refusal) async throws {
         let rig = APIRig()
-        rig.answer()
+        rig.respond()
         let error = await #expect(throws: PusherError.self) { try await refusal.run(rig.api) }
         #expect(error?.kind == .invalidRequest)
         #expect(error?.message.contains(refusal.testDescription) == true, "\(error?.message ?? "")")
@@ -92,7 +92,7 @@ import Testing
     /// What is refused above at its limit.
     @Test func whatIsWithinTheLimitsIsSent() async throws {
         let rig = APIRig()
-        rig.answer()
+        rig.respond()
         try await rig.api.trigger(
             channels: Array(repeating: Self.text(200), count: 100), eventName: Self.text(200), data: Self.text(10_240),
             excluding: "12.34")
@@ -104,14 +104,14 @@ import Testing
     // Proves P15.6.
     @Test func limitsCanBeOthers() async throws {
         let rig = APIRig(options: PusherHTTPAPIOptions(limits: .unchecked))
-        rig.answer()
+        rig.respond()
         try await rig.api.trigger(
             channels: Array(repeating: "é#\(Self.text(300))", count: 101), eventName: Self.text(201), data: Self.text(20_000))
         try await rig.api.triggerBatch(Self.batch(11))
         try await rig.api.sendToUser(Self.text(200), eventName: "e", data: "")
         #expect(rig.session.requests.count == 3)
         let strict = APIRig(options: PusherHTTPAPIOptions(limits: ProtocolLimits(eventDataSize: 3)))
-        strict.answer()
+        strict.respond()
         await #expect(throws: PusherError.self) { try await strict.api.trigger(channels: ["a"], eventName: "e", data: "1234") }
         await #expect(throws: PusherError.self) {
             try await strict.api.trigger(channels: [Self.text(165)], eventName: "e", data: "123")

@@ -16,7 +16,7 @@ import FoundationNetworking
     // Proves P15.1.
     @Test func aPublishIsSigned() async throws {
         let rig = APIRig()
-        rig.answer()
+        rig.respond()
         try await rig.api.trigger(channels: ["project-3"], eventName: "foo", data: #"{"some":"data"}"#)
         let request = try #require(rig.session.requests.first)
         #expect(request.text == #"{"channels":["project-3"],"data":"{\"some\":\"data\"}","name":"foo"}"#)
@@ -46,7 +46,7 @@ import FoundationNetworking
     // Proves P15.1.
     @Test func aQueryIsSignedWithItsParametersAndWithoutABody() async throws {
         let rig = APIRig()
-        rig.answer(200, #"{"channels":{}}"#)
+        rig.respond(200, #"{"channels":{}}"#)
         _ = try await rig.api.channels(withPrefix: "presence-", info: [.userCount])
         let request = try #require(rig.session.requests.first)
         #expect(
@@ -62,7 +62,7 @@ import FoundationNetworking
     // Proves P15.1.
     @Test func parametersAreSignedAsTheyAreAndSentEscaped() async throws {
         let rig = APIRig()
-        rig.answer()
+        rig.respond()
         _ = try await rig.api.get("/odd", parameters: ["a b": "ä&=+/"])
         let request = try #require(rig.session.requests.first)
         #expect(request.url.contains("/apps/3/odd?a%20b=%C3%A4%26%3D%2B%2F&auth_key="))
@@ -79,7 +79,7 @@ import FoundationNetworking
     ])
     func theAddressFollowsTheHost(host: PusherHost, port: Int?, useTLS: Bool, path: String?, prefix: String) async throws {
         let rig = APIRig(host: host, port: port, useTLS: useTLS, options: PusherHTTPAPIOptions(path: path))
-        rig.answer()
+        rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
         let request = try #require(rig.session.requests.first)
         #expect(request.url.hasPrefix(prefix), "\(request.url)")
@@ -90,7 +90,7 @@ import FoundationNetworking
     @Test func aPathInFrontIsNotSigned() async throws {
         let (rig, plain) = (APIRig(options: PusherHTTPAPIOptions(path: "ws")), APIRig())
         for rig in [rig, plain] {
-            rig.answer()
+            rig.respond()
             try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
         }
         #expect(
