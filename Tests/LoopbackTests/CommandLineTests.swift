@@ -111,13 +111,23 @@ import TestSupport
         }
     }
 
+    @Test func triggerSaysWhatIsWrongBeforeItAsks() async throws {
+        try await withWatchdog {
+            let trigger = try Command("trigger", "no such channel", "headline", "{}")
+            #expect(await trigger.end() == .exit(1))
+            let reason = "a channel name can't contain \" \": letters, digits and _ - = @ , . ; are allowed"
+            #expect(await trigger.errors.toEnd() == ["Error: \(reason): \"no such channel\""])
+        }
+    }
+
     @Test func triggerSaysWhyTheServerRefuses() async throws {
         try await withWatchdog {
             let server = try await Command.server()
-            let trigger = try Command("trigger", "no such channel", "headline", "{}", "--port", String(server.port))
+            let trigger = try Command("trigger", "news", "headline", "{}", "--port", String(server.port), "--app-id", "9")
             #expect(await trigger.end() == .exit(1))
             let errors = await trigger.errors.toEnd()
-            #expect(errors == ["Error: the HTTP API answered with status 400: Invalid channel name: no such channel (code 400)"])
+            #expect(errors.count == 1)
+            #expect(errors.last?.hasPrefix("Error: the HTTP API answered with status 404: ") == true, "\(errors)")
         }
     }
 }
