@@ -29,7 +29,7 @@ import Testing
     }
 
     // Proves P3.11.
-    @Test func anAssignedSocketTellsForHowLongItsReportsMayHaveWaited() throws {
+    @Test func anAssignedSocketTellsTheAgeOfItsReports() throws {
         let (scheduler, socket) = (TestScheduler(), MockWebSocket())
         let start = Date(timeIntervalSince1970: 1_000)
         let pusher = Pusher(
