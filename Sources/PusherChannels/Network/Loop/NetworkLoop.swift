@@ -177,4 +177,9 @@ public final class NetworkLoop: Sendable {
         }
     }
 }
+
+/// Names one connection, and with it one `open` of a socket.
+struct ConnectionKey: Hashable, Sendable {
+    let number: UInt64
+}
 #endif

@@ -10,13 +10,10 @@ struct ConnectLimiter {
         var underWay: Set<ConnectionKey> = []
         var waiting: [ConnectionKey: () -> Void] = [:]
         /// Keys of those who waited; some have left.
-        var order: [ConnectionKey] = []
-        var head = 0
+        var order = Deque<ConnectionKey>()
 
         mutating func popFirst() -> (key: ConnectionKey, begin: () -> Void)? {
-            while head < order.count {
-                let key = order[head]
-                head += 1
+            while let key = order.popFirst() {
                 if let begin = waiting.removeValue(forKey: key) { return (key, begin) }
             }
             return nil
@@ -25,8 +22,11 @@ struct ConnectLimiter {
         /// Forgets those who have left or begun, when they are the most: in a queue that never empties they would add up.
         mutating func compact() {
             guard order.count > 2 * waiting.count + ConnectLimiter.limit else { return }
-            order = order[head...].filter { waiting[$0] != nil }
-            head = 0
+            var kept = Deque<ConnectionKey>()
+            while let key = order.popFirst() {
+                if waiting[key] != nil { kept.append(key) }
+            }
+            order = kept
         }
     }
 
