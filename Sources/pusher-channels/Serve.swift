@@ -12,8 +12,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 6001
 
-    @Option(help: "The app's id.")
-    var appID = "local"
+    @Option(help: "The app's id, a number, as server libraries want it.")
+    var appID = "1"
 
     @Option(help: "The app's key.")
     var key = "local-key"

@@ -16,7 +16,7 @@ struct Trigger: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
 
     @Option(help: "The app's id; $PUSHER_APP_ID.")
-    var appID = ServerOptions.variable("APP_ID") ?? "local"
+    var appID = ServerOptions.variable("APP_ID") ?? "1"
 
     @Option(help: "The app's secret; better in $PUSHER_APP_SECRET, where other users don't see it.")
     var secret = ServerOptions.variable("APP_SECRET") ?? "local-secret"

@@ -14,7 +14,7 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
         public let userID: String?
     }
 
-    /// The number or name in the HTTP API's paths.
+    /// The number in the HTTP API's paths. Server libraries refuse others than digits.
     public var id: String
     /// The public key that clients connect with.
     public var key: String
@@ -57,9 +57,9 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
         self.authorizes = authorizes
     }
 
-    /// The app that test servers have when none is named: id `local`, key `local-key`, secret `local-secret`, and a master key.
+    /// The app that test servers have when none is named: id `1`, key `local-key`, secret `local-secret`, and a master key.
     public static let local = ServerApp(
-        id: "local", key: "local-key", secret: "local-secret",
+        id: "1", key: "local-key", secret: "local-secret",
         encryptionMasterKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 
     /// The app's id and key.

@@ -102,7 +102,7 @@ import TestSupport
     @Test func encryptedEventsAreReadWithTheMasterKey() async throws {
         try await withWatchdog {
             let key = Data(repeating: 7, count: 32).base64EncodedString()
-            let app = ServerApp(id: "local", key: "local-key", secret: "local-secret", encryptionMasterKey: key)
+            let app = ServerApp(id: "1", key: "local-key", secret: "local-secret", encryptionMasterKey: key)
             let server = try await LocalServer.start(apps: [app])
             let listen = try listen(
                 server, "private-encrypted-a", "--secret", "local-secret", "--encryption-master-key", key, "--count", "1")

@@ -95,7 +95,7 @@ struct InMemoryServerTests {
         }
         #expect(try status("POST", "https://any/pusher/auth", body: "socket_id=1.2&channel_name=private-a") == 200)
         #expect(try status("POST", "https://any/pusher/user-auth", body: "socket_id=1.2") == 200)
-        #expect(try status("GET", "https://any/apps/local/channels?auth_key=x") == 401)
+        #expect(try status("GET", "https://any/apps/1/channels?auth_key=x") == 401)
         #expect(session.unmatchedRequests.isEmpty)
     }
 

@@ -80,7 +80,7 @@ struct LocalServerSocketTests {
         let excluded = try #require(server.connections.first?.socketID)
         let body = "{\"name\":\"e\",\"channel\":\"room\",\"data\":\"1\",\"socket_id\":\"\(excluded)\"}"
         let request = RecordedRequest.signed(
-            "POST", "/apps/local/events", body: body, timestamp: Int(Date().timeIntervalSince1970))
+            "POST", "/apps/1/events", body: body, timestamp: Int(Date().timeIntervalSince1970))
         let http = try await RawWebSocket(port: server.port, path: nil)
         try await http.write(
             Data(

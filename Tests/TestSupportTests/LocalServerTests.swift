@@ -91,10 +91,10 @@ struct LocalServerTests {
         #expect(
             auth.text.contains(
                 Signature.channel("private-a", socketID: "1.2", key: "local-key", secret: "local-secret")))
-        let request = RecordedRequest.signed("GET", "/apps/local/channels", timestamp: now)
+        let request = RecordedRequest.signed("GET", "/apps/1/channels", timestamp: now)
         let channels = try await fetch("\(request.path)?\(request.query)", from: server)
         #expect(channels.text == #"{"channels":{}}"#)
-        #expect(try await fetch("/apps/local/channels", from: server).status == 401)
+        #expect(try await fetch("/apps/1/channels", from: server).status == 401)
         await server.stop()
     }
 

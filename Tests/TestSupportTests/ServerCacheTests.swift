@@ -69,7 +69,7 @@ struct ServerCacheTests {
 
     @Test func `The HTTP API tells what is kept`() {
         var rig = rig()
-        let ask = RecordedRequest.signed("GET", "/apps/local/channels/cache-a", query: ["info": "cache"])
+        let ask = RecordedRequest.signed("GET", "/apps/1/channels/cache-a", query: ["info": "cache"])
         #expect(rig.respond(to: ask).text == #"{"cache":null,"occupied":false}"#)
         rig.publish("cache-a", "price", "1")
         rig.now = .seconds(100)

@@ -52,7 +52,7 @@ struct ServerEncryptionTests {
         rig.open(1)
         rig.subscribe(1, to: channel)
         let body = #"{"name":"order","channel":"private-encrypted-orders","data":"sealed"}"#
-        #expect(rig.respond(to: .signed("POST", "/apps/local/events", body: body)).status == 200)
+        #expect(rig.respond(to: .signed("POST", "/apps/1/events", body: body)).status == 200)
         #expect(rig.sent == [#"1: {"event":"order","channel":"private-encrypted-orders","data":"sealed"}"#])
     }
 

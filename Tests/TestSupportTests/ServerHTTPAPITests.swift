@@ -41,7 +41,7 @@ struct ServerHTTPAPITests {
     func `A request that isn't signed right is refused with the reason`(replaced: [String: String?], reason: String) {
         var rig = rig(channels: ["room"])
         let body = #"{"name":"e","channel":"room","data":"{}"}"#
-        let response = rig.respond(to: .signed("POST", "/apps/local/events", body: body, replacing: replaced))
+        let response = rig.respond(to: .signed("POST", "/apps/1/events", body: body, replacing: replaced))
         #expect(response.status == 401)
         #expect(response.text.contains(reason), "\(response.text)")
         #expect(rig.sent.isEmpty)
@@ -50,14 +50,14 @@ struct ServerHTTPAPITests {
     @Test(arguments: [(-601, 401), (-600, 200), (600, 200), (601, 401)])
     func `A timestamp may be off by ten minutes`(difference: Int, status: Int) {
         var rig = ServerRig()
-        let request = RecordedRequest.signed("GET", "/apps/local/channels", timestamp: 1_700_000_000 + difference)
+        let request = RecordedRequest.signed("GET", "/apps/1/channels", timestamp: 1_700_000_000 + difference)
         #expect(rig.respond(to: request).status == status)
     }
 
     @Test func `An event is sent to every channel but to the connection that is left out`() {
         var rig = rig(channels: ["a", "b"])
         let body = #"{"name":"e","channels":["a","b"],"data":"{\"x\":1}","socket_id":"3.4"}"#
-        let response = rig.respond(to: .signed("POST", "/apps/local/events", body: body))
+        let response = rig.respond(to: .signed("POST", "/apps/1/events", body: body))
         #expect(response.text == "{}")
         let frames = ["a", "b"].map { "{\"event\":\"e\",\"channel\":\"\($0)\",\"data\":\"{\\\"x\\\":1}\"}" }
         #expect(rig.sent == ["1: \(frames[0])", "3: \(frames[0])", "1: \(frames[1])", "3: \(frames[1])"])
@@ -67,13 +67,13 @@ struct ServerHTTPAPITests {
         var rig = rig(channels: ["presence-a"], users: ["u", "v", "u"])
         let event = #""name":"e","data":"{}","info":"subscription_count,user_count""#
         let single = rig.respond(
-            to: .signed("POST", "/apps/local/events", body: "{\(event),\"channels\":[\"presence-a\",\"b\"]}"))
+            to: .signed("POST", "/apps/1/events", body: "{\(event),\"channels\":[\"presence-a\",\"b\"]}"))
         #expect(
             single.text
                 == #"{"channels":{"b":{"subscription_count":0},"presence-a":{"subscription_count":3,"user_count":2}}}"#)
         let batch = rig.respond(
             to: .signed(
-                "POST", "/apps/local/batch_events",
+                "POST", "/apps/1/batch_events",
                 body: "{\"batch\":[{\(event),\"channel\":\"presence-a\"},{\"name\":\"f\",\"data\":\"1\",\"channel\":\"b\"}]}"))
         #expect(batch.text == #"{"batch":[{"subscription_count":3,"user_count":2},{}]}"#)
         #expect(rig.sent.count == 3)
@@ -89,10 +89,10 @@ struct ServerHTTPAPITests {
     ])
     func `A trigger that makes no sense is refused, and so is a batch with it, as a whole`(body: String, status: Int) {
         var rig = rig(channels: ["a"])
-        #expect(rig.respond(to: .signed("POST", "/apps/local/events", body: body)).status == status)
+        #expect(rig.respond(to: .signed("POST", "/apps/1/events", body: body)).status == status)
         #expect(rig.sent.isEmpty)
         let batch = "{\"batch\":[{\"name\":\"e\",\"channel\":\"a\",\"data\":\"1\"},\(body)]}"
-        #expect(rig.respond(to: .signed("POST", "/apps/local/batch_events", body: batch)).status == status)
+        #expect(rig.respond(to: .signed("POST", "/apps/1/batch_events", body: batch)).status == status)
         #expect(rig.sent.isEmpty)
     }
 
@@ -101,14 +101,14 @@ struct ServerHTTPAPITests {
         for (count, status) in [(10, 200), (11, 413)] {
             let event = #"{"name":"e","channel":"a","data":"1"}"#
             let body = "{\"batch\":[\(Array(repeating: event, count: count).joined(separator: ","))]}"
-            #expect(rig.respond(to: .signed("POST", "/apps/local/batch_events", body: body)).status == status)
+            #expect(rig.respond(to: .signed("POST", "/apps/1/batch_events", body: body)).status == status)
         }
     }
 
     @Test func `Channels are listed, filtered and counted`() {
         var rig = rig(channels: ["presence-a", "b"], users: ["u", "v", "u"])
         func get(_ path: String, _ query: [String: String] = [:]) -> String {
-            rig.respond(to: .signed("GET", "/apps/local/channels\(path)", query: query)).text
+            rig.respond(to: .signed("GET", "/apps/1/channels\(path)", query: query)).text
         }
         #expect(get("") == #"{"channels":{"b":{},"presence-a":{}}}"#)
         #expect(
@@ -118,10 +118,10 @@ struct ServerHTTPAPITests {
         #expect(get("/b", ["info": "subscription_count"]) == #"{"occupied":true,"subscription_count":3}"#)
         #expect(get("/nowhere") == #"{"occupied":false}"#)
         #expect(get("/presence-a/users") == #"{"users":[{"id":"u"},{"id":"v"}]}"#)
-        #expect(rig.respond(to: .signed("GET", "/apps/local/channels/b/users")).status == 400)
+        #expect(rig.respond(to: .signed("GET", "/apps/1/channels/b/users")).status == 400)
     }
 
-    @Test(arguments: ["/", "/apps", "/apps/nobody/events", "/apps/local/elsewhere", "/other"])
+    @Test(arguments: ["/", "/apps", "/apps/nobody/events", "/apps/1/elsewhere", "/other"])
     func `What is no call is not found`(path: String) {
         var rig = ServerRig()
         #expect(rig.respond(to: .signed("GET", path)).status == 404)

@@ -105,7 +105,7 @@ struct ServerSignInTests {
         rig.signIn(1, as: "ann")
         rig.signIn(2, as: "ann")
         rig.signIn(3, as: "bob")
-        let response = rig.respond(to: .signed("POST", "/apps/local/users/ann/terminate_connections", body: "{}"))
+        let response = rig.respond(to: .signed("POST", "/apps/1/users/ann/terminate_connections", body: "{}"))
         #expect(response.status == 200)
         #expect(rig.closes == ["1: 4009 Terminated by app", "2: 4009 Terminated by app"])
         #expect(rig.machine.openConnections.map(\.id) == [.init(3)])
@@ -148,5 +148,5 @@ struct ServerSignInTests {
 }
 
 extension ServerApp {
-    fileprivate static let signing = ServerApp(id: "local", key: "key", secret: "s3cret")
+    fileprivate static let signing = ServerApp(id: "1", key: "key", secret: "s3cret")
 }

@@ -79,14 +79,14 @@ struct ServerTranscriptTests {
             return rig.sent
         },
         Exchange(what: "body_md5 of nothing") { rig in
-            request(.signed("GET", "/apps/local/channels", query: ["body_md5": "d41d8cd98f00b204e9800998ecf8427e"]), &rig)
+            request(.signed("GET", "/apps/1/channels", query: ["body_md5": "d41d8cd98f00b204e9800998ecf8427e"]), &rig)
         },
-        Exchange(what: "batch") { rig in request(.signed("POST", "/apps/local/batch_events", body: #"{"batch":[]}"#), &rig) },
+        Exchange(what: "batch") { rig in request(.signed("POST", "/apps/1/batch_events", body: #"{"batch":[]}"#), &rig) },
         Exchange(what: "publishes with another key") { rig in
-            request(.signed("POST", "/apps/local/events", body: event, key: "another"), &rig)
+            request(.signed("POST", "/apps/1/events", body: event, key: "another"), &rig)
         },
         Exchange(what: "and another secret") { rig in
-            request(.signed("POST", "/apps/local/events", body: event, key: "another", secret: "another"), &rig)
+            request(.signed("POST", "/apps/1/events", body: event, key: "another", secret: "another"), &rig)
         },
     ]
 

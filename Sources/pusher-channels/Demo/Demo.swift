@@ -32,7 +32,7 @@ struct Demo: AsyncParsableCommand {
         watchdog.take(along: server.processID)
         let port = server.port
         let api = PusherHTTPAPI(
-            appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
+            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
         let ann = client(of: "ann", serverPort: port)
         let bob = client(of: "bob", serverPort: port)
 

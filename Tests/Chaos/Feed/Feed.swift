@@ -64,7 +64,7 @@ struct Publisher: Sendable {
         self.feed = feed
         self.interval = interval
         api = PusherHTTPAPI(
-            appID: "local", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false,
+            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false,
             options: PusherHTTPAPIOptions(retryPolicy: .none))
     }
 
