@@ -163,6 +163,18 @@ final class RawWebSocket: Sendable {
         }
     }
 
+    /// Reads the response to a plain request: its status, and its body by the length that it names.
+    func readResponse() async throws -> (status: Int, body: String) {
+        let head = try await readHead()
+        let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+            .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
+        guard let status, let length, let body = try await read(length) else {
+            throw Failure(description: "no response: \(head)")
+        }
+        return (status, String(decoding: body, as: UTF8.self))
+    }
+
     private func readHead() async throws -> String {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
