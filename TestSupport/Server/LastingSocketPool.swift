@@ -1,5 +1,11 @@
 import FlyingSocks
 
+/// Settings of the task that waits for a socket.
+enum SocketPoolSettings {
+    /// Whether nothing more is sent: the peer is sent a FIN before anything is waited for.
+    @TaskLocal static var endsWriting = false
+}
+
 #if canImport(Darwin)
 extension AsyncSocketPool where Self == SocketPool<kQueue> {
     static var lasting: Self { .kQueue() }
@@ -35,6 +41,7 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
         try Task.checkCancellation()
         // Where it fails the answer is slow, or the connection gone, which shows elsewhere.
         try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
+        if SocketPoolSettings.endsWriting { shutdown(socket.file.rawValue, Int32(SHUT_WR)) }
         let copy = dup(socket.file.rawValue)
         guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
         defer { close(copy) }

@@ -100,6 +100,24 @@ final class LocalServerCore: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Ends what is sent, and reads what the client still sends until it ends that, too: who closes a connection on unread bytes resets
+    /// it, and the client may lose the close frame.
+    func awaitEnd(of client: AsyncThrowingStream<WSFrame, any Error>) async {
+        let reading = SocketPoolSettings.$endsWriting.withValue(true) {
+            Task { for try await _ in client {} }
+        }
+        let scheduler = LiveScheduler()
+        let timer = scheduler.schedule(at: scheduler.now + settings.closeTimeout, label: "end of a connection") {
+            reading.cancel()
+        }
+        await withTaskCancellationHandler {
+            _ = await reading.result
+        } onCancel: {
+            reading.cancel()
+        }
+        timer.cancel()
+    }
+
     // MARK: Faults
 
     var faults: LocalServerFaults { state.withLock { $0.faults } }

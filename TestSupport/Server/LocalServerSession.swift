@@ -18,7 +18,12 @@ struct LocalServerSession: WSHandler {
         // Writing failed, or the server is stopped.
         output.onTermination = { _ in reader.cancel() }
         core.setReader(reader, of: id)
-        return frames
+        return AsyncStream {
+            if let frame = await frames.first(where: { _ in true }) { return frame }
+            // All of it is written; when this returns, the connection is closed.
+            await core.awaitEnd(of: client)
+            return nil
+        }
     }
 
     /// Reads until the connection ends; returns the close frame that the client is owed.

@@ -97,6 +97,19 @@ final class RawWebSocket: Sendable {
         if isFirst { Glibc.close(file) }
     }
 
+    /// Reads to the end; returns whether that is a FIN. A reset is none.
+    func endsWithFIN() async throws -> Bool {
+        try await run { file in
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let read = recv(file, &buffer, buffer.count, 0)
+                if read == 0 { return true }
+                if read < 0, errno == ECONNRESET { return false }
+                guard read > 0 else { throw Failure(description: "recv: \(String(cString: strerror(errno)))") }
+            }
+        }
+    }
+
     // MARK: Frames
 
     func send(_ text: String) async throws {
