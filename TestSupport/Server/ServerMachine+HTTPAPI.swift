@@ -47,6 +47,7 @@ extension ServerMachine {
         if let problem = signatureProblem(of: request, app: app, unixTime: unixTime) {
             throw HTTPRefusal(status: 401, reason: problem)
         }
+        guard app.isEnabled else { throw HTTPRefusal(status: 403, reason: "App disabled") }
         switch (request.method, segments[2...].joined(separator: "/"), segments.count) {
         case ("POST", "events", 3):
             return try trigger(try body(of: request), app: app, into: &effects)
@@ -55,7 +56,7 @@ extension ServerMachine {
         case ("GET", "channels", 3):
             return try listChannels(request.parameters, app: app)
         case ("GET", _, 4) where segments[2] == "channels":
-            return describe(segments[3], info: request.parameters["info"], app: app)
+            return try describe(segments[3], info: request.parameters["info"], app: app)
         case ("GET", _, 5) where segments[2] == "channels" && segments[4] == "users":
             return try listUsers(segments[3], app: app)
         case ("POST", _, 5) where segments[2] == "users" && segments[4] == "terminate_connections":
@@ -86,7 +87,10 @@ extension ServerMachine {
         return .object(["channels": JSONValue(members: listed)])
     }
 
-    private func describe(_ name: String, info: String?, app: ServerApp) -> JSONValue {
+    private func describe(_ name: String, info: String?, app: ServerApp) throws(HTTPRefusal) -> JSONValue {
+        if Attributes(info).contains(.userCount), ChannelName(name).kind != .presence {
+            throw HTTPRefusal(status: 400, reason: "user_count may only be requested for presence channels")
+        }
         var members = attributes(info, of: name, app: app).objectValue ?? [:]
         members["occupied"] = .bool(channels[ChannelKey(appKey: app.key, name: name)] != nil)
         return .object(members)

@@ -34,6 +34,8 @@ extension ServerMachine {
 
     /// Publishes an event as an app's backend does: on an encrypted channel sealed with the key that the app's master key gives.
     ///
+    /// What the HTTP API would refuse is not sent, nor is anything to an encrypted channel in plain text; a notice says why.
+    ///
     /// - Parameters:
     ///   - channel: The channel's name.
     ///   - event: The event's name.
@@ -49,11 +51,16 @@ extension ServerMachine {
     ) -> Int {
         let name = ChannelName(channel)
         var receivers = 0
-        for app in apps where appKey == nil || app.key == appKey {
-            let data = seal(data, on: name, of: app)
-            receivers += deliver(event, on: name, data: data, app: app, excluding: socketID, into: &effects)
+        do throws(HTTPRefusal) {
+            for app in apps where appKey == nil || app.key == appKey {
+                let data = try seal(data, on: name, of: app)
+                try check(Trigger(name: event, data: data, channels: [channel]))
+                receivers += deliver(event, on: name, data: data, app: app, excluding: socketID, into: &effects)
+            }
+            effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
+        } catch {
+            effects.append(.notice(.publishRefused(channel: channel, event: event, reason: error.reason)))
         }
-        effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
         return receivers
     }
 
@@ -81,9 +88,15 @@ extension ServerMachine {
         return receivers.count
     }
 
-    private mutating func seal(_ data: String, on channel: ChannelName, of app: ServerApp) -> String {
-        guard let key = app.sharedSecret(of: channel)?.bytes else { return data }
-        return EncryptedEventData.seal(data, with: key, using: &generator) ?? data
+    /// The data as a backend sends it: what is for an encrypted channel never leaves it in plain text.
+    private mutating func seal(
+        _ data: String, on channel: ChannelName, of app: ServerApp
+    ) throws(HTTPRefusal) -> String {
+        guard channel.kind == .encrypted else { return data }
+        guard let key = app.sharedSecret(of: channel)?.bytes,
+            let encrypted = EncryptedEventData.seal(data, with: key, using: &generator)
+        else { throw HTTPRefusal(status: 400, reason: "\(app) has no master key, and \(channel.text) is encrypted") }
+        return encrypted
     }
 
     private func keys(of channel: String, appKey: String?) -> [ChannelKey] {

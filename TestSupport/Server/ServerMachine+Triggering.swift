@@ -1,12 +1,13 @@
 import PusherChannels
 
 extension ServerMachine {
-    private struct Trigger {
+    /// An event to be published.
+    struct Trigger {
         let name: String
         let data: String
         let channels: [String]
-        let socketID: String?
-        let info: String?
+        var socketID: String?
+        var info: String?
     }
 
     /// `POST /apps/{id}/events`
@@ -47,33 +48,40 @@ extension ServerMachine {
     }
 
     private func read(_ body: JSONValue) throws(HTTPRefusal) -> Trigger {
-        guard let name = body["name"]?.stringValue, !name.isEmpty, name.count <= profile.maximumEventNameLength else {
-            throw HTTPRefusal(
-                status: 400, reason: "Missing: name, a string of at most \(profile.maximumEventNameLength) characters")
-        }
+        guard let name = body["name"]?.stringValue else { throw HTTPRefusal(status: 400, reason: "Missing: name, a string") }
         guard let data = body["data"]?.stringValue else {
             throw HTTPRefusal(status: 400, reason: "Missing: data, a string")
-        }
-        guard data.utf8.count <= profile.maximumEventDataLength else {
-            throw HTTPRefusal(
-                status: 413, reason: "The data of event \(name) is longer than \(profile.maximumEventDataLength) bytes")
         }
         let named = body["channels"]?.arrayValue ?? body["channel"].map { [$0] } ?? []
         let channels = named.compactMap(\.stringValue)
         guard !channels.isEmpty, channels.count == named.count else {
             throw HTTPRefusal(status: 400, reason: "Missing: channels, a list of names, or channel, a name")
         }
-        guard channels.count <= profile.maximumChannelsPerTrigger else {
+        let trigger = Trigger(
+            name: name, data: data, channels: channels, socketID: body["socket_id"]?.stringValue,
+            info: body["info"]?.stringValue)
+        try check(trigger)
+        return trigger
+    }
+
+    /// Checks the limits that every event keeps.
+    func check(_ trigger: Trigger) throws(HTTPRefusal) {
+        guard !trigger.name.isEmpty, trigger.name.count <= profile.maximumEventNameLength else {
+            throw HTTPRefusal(
+                status: 400, reason: "Missing: name, a string of at most \(profile.maximumEventNameLength) characters")
+        }
+        guard trigger.data.utf8.count <= profile.maximumEventDataLength else {
+            throw HTTPRefusal(
+                status: 413, reason: "The data of event \(trigger.name) is longer than \(profile.maximumEventDataLength) bytes")
+        }
+        guard trigger.channels.count <= profile.maximumChannelsPerTrigger else {
             throw HTTPRefusal(status: 400, reason: "At most \(profile.maximumChannelsPerTrigger) channels")
         }
-        for channel in channels where !isUserChannel(channel) {
+        for channel in trigger.channels where !isUserChannel(channel) {
             guard ChannelName(channel).problem(profile.channelLimits) == nil else {
                 throw HTTPRefusal(status: 400, reason: "Invalid channel name: \(channel)")
             }
         }
-        return Trigger(
-            name: name, data: data, channels: channels, socketID: body["socket_id"]?.stringValue,
-            info: body["info"]?.stringValue)
     }
 
     private func isUserChannel(_ channel: String) -> Bool {

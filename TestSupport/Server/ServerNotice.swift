@@ -24,6 +24,9 @@ extension ServerMachine {
         /// An event was published over the HTTP API or by the test.
         case published(channel: String, event: String, receivers: Int)
 
+        /// The test published what no backend could have; nobody was sent it.
+        case publishRefused(channel: String, event: String, reason: String)
+
         /// One line for a log.
         public var description: String {
             switch self {
@@ -39,6 +42,7 @@ extension ServerMachine {
                 "\(id) sent \(event) on \(channel) to \(receivers)"
             case .protocolError(let id, let message): "\(id) was told: \(message)"
             case .published(let channel, let event, let receivers): "published \(event) on \(channel) to \(receivers)"
+            case .publishRefused(let channel, let event, let reason): "did not publish \(event) on \(channel): \(reason)"
             }
         }
     }
