@@ -34,7 +34,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// Creates a session without stubs.
     ///
     /// - Parameters:
-    ///   - server: Who answers what no stub does, whatever host the request is for.
+    ///   - server: Who answers what no stub does, whatever host the request is for. Its webhooks go through the latest session.
     ///   - delivery: When and where answers come.
     ///   - scheduler: The clock of delayed answers, and of requests that time out.
     public convenience init(
@@ -48,6 +48,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         self.scheduler = scheduler
         self.timeline = timeline
         state = Locked(State(delivery: delivery))
+        server?.sendWebhooks(through: self)
     }
 
     /// The answer to every request that nothing else answers; `nil` means that there is none.

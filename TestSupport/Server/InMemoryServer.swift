@@ -19,12 +19,19 @@ public final class InMemoryServer: Sendable {
         var isRunningEffects = false
         /// The findings of each socket that was made here.
         var socketFindings = SocketFindings()
+        var findings: [Finding] = []
+    }
+
+    private enum Act {
+        case effect(ServerMachine.Effect, MockWebSocket?)
+        case webhook(ServerMachine.Webhook, secret: String)
     }
 
     private let state: Locked<State>
     private let scheduler: (any Scheduler)?
     private let wallClock: @Sendable () -> Date
     private let timeline: Timeline?
+    private let webhookSender: WebhookSender
 
     /// Creates a server without connections.
     ///
@@ -43,9 +50,15 @@ public final class InMemoryServer: Sendable {
         _ machine: ServerMachine, scheduler: (any Scheduler)?, wallClock: @escaping @Sendable () -> Date, timeline: Timeline?
     ) {
         state = Locked(State(machine: machine))
+        webhookSender = WebhookSender(scheduler: scheduler ?? LiveScheduler(), wallClock: wallClock)
         self.scheduler = scheduler
         self.wallClock = wallClock
         self.timeline = timeline
+        webhookSender.onOutcome { [weak self] webhook, outcome in
+            // Others are retried, and seen by the session.
+            guard case .unsendable(let reason) = outcome else { return }
+            self?.state.withLock { $0.findings.append(Finding(.error, "webhook with \(webhook): \(reason)")) }
+        }
     }
 
     /// Makes a socket whose other end is this server, in its time.
@@ -55,8 +68,12 @@ public final class InMemoryServer: Sendable {
         return socket
     }
 
-    /// The findings for a test's end: those of the sockets that were made here.
-    public var findings: [Finding] { state.withLock { $0.socketFindings }.all }
+    /// The findings for a test's end: those of the sockets that were made here, webhooks that could not be sent, and events that no
+    /// backend could have published.
+    public var findings: [Finding] {
+        let (sockets, own) = state.withLock { ($0.socketFindings, $0.findings) }
+        return sockets.all + own
+    }
 
     /// Returns whether ``findings`` has that of a socket.
     func hasMade(_ socket: MockWebSocket) -> Bool { state.withLock { $0.socketFindings.contains(socket) } }
@@ -78,6 +95,9 @@ public final class InMemoryServer: Sendable {
 
     /// Publishes an event as an app's backend does, in every app unless a key is given.
     ///
+    /// What a backend could not publish isn't sent, and is among the ``findings``: events that are too large, bad names, and events for
+    /// encrypted channels of an app without a master key.
+    ///
     /// - Parameters:
     ///   - channel: The channel's name.
     ///   - event: The event's name.
@@ -95,6 +115,25 @@ public final class InMemoryServer: Sendable {
     public func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(wallClock().timeIntervalSince1970)
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+    }
+
+    /// Has the apps' backends told of what happens from now on: by webhooks, in the scheduler's time; without a scheduler none is sent.
+    ///
+    /// They go through the ``MockSession`` that was made with this server, where a stub or a closure of the test takes them.
+    ///
+    /// - Parameters:
+    ///   - url: The address that is told.
+    ///   - kinds: The events that it is told of.
+    ///   - appKey: The key of the app; `nil` for every one.
+    public func sendWebhooks(
+        to url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases), appKey: String? = nil
+    ) {
+        state.withLock { $0.machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey) }
+    }
+
+    /// Has webhooks go through a session, which holds the server and therefore isn't held by it.
+    func sendWebhooks(through session: MockSession) {
+        webhookSender.use { [weak session] in session }
     }
 
     /// Closes one connection with a close frame.
@@ -145,16 +184,18 @@ public final class InMemoryServer: Sendable {
     }
 
     private func runEffects() {
-        while let (effect, socket) = nextEffect() {
-            switch effect {
-            case .send(let text, let id): socket?.receive(text, on: id)
-            case .close(let id, let code, let reason): socket?.end(.closed(code: code, reason: reason), of: id)
-            case .notice: break
+        while let act = nextAct() {
+            switch act {
+            case .effect(.send(let text, let id), let socket): socket?.receive(text, on: id)
+            case .effect(.close(let id, let code, let reason), let socket):
+                socket?.end(.closed(code: code, reason: reason), of: id)
+            case .effect: break
+            case .webhook(let webhook, let secret): webhookSender.send(webhook, secret: secret)
             }
         }
     }
 
-    private func nextEffect() -> (ServerMachine.Effect, MockWebSocket?)? {
+    private func nextAct() -> Act? {
         state.withLock { state in
             let effect = state.effects.popFirst()
             state.isRunningEffects = effect != nil
@@ -163,9 +204,12 @@ public final class InMemoryServer: Sendable {
                 return nil
             case .notice(let notice)?:
                 state.notices.append(notice)
-                return (.notice(notice), nil)
+                if case .publishRefused = notice { state.findings.append(Finding(.error, "\(notice)")) }
+                return .effect(.notice(notice), nil)
+            case .sendWebhook(let webhook)?:
+                return .webhook(webhook, secret: state.machine.secret(ofAppWithKey: webhook.appKey) ?? "")
             case .send(_, let id)?, .close(let id, _, _)?:
-                return effect.map { ($0, state.clients[id]?.object) }
+                return effect.map { .effect($0, state.clients[id]?.object) }
             }
         }
     }

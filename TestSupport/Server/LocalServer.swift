@@ -14,35 +14,43 @@ public final class LocalServer: RequestStubbing {
         case notice(ServerMachine.Notice)
         /// A plain HTTP request was answered.
         case request(RecordedRequest, status: Int)
+        /// A webhook was answered with a status, or not at all, and then what failed; without a 2xx status it is sent again.
+        case webhook(ServerMachine.Webhook, status: Int?, failure: String?)
 
         /// One line for a log.
         public var description: String {
             switch self {
             case .notice(let notice): notice.description
             case .request(let request, let status): "\(request.method) \(request.path) \(status)"
+            case .webhook(let webhook, let status, let failure):
+                "webhook with \(webhook): " + (status.map { "\($0)" } ?? failure ?? "")
             }
         }
     }
 
     /// The state of a server.
     public struct Settings: Sendable {
-        /// The clock behind ``ServerProfile/idleTimeout``.
+        /// The clock behind ``ServerProfile/idleTimeout`` and webhooks.
         public var scheduler: any Scheduler
         /// The wall clock, which the HTTP API's signatures are checked by.
         public var wallClock: @Sendable () -> Date
         /// The time a client has to answer a close frame before the connection is cut.
         public var closeTimeout: Duration
+        /// The session that webhooks are sent by.
+        public var httpSession: any HTTPSession
         /// Hears of everything that happens, one event after the other, on any thread.
         public var onEvent: @Sendable (Event) -> Void
 
         /// Creates settings.
         public init(
             scheduler: any Scheduler = LiveScheduler(), wallClock: @escaping @Sendable () -> Date = { Date() },
-            closeTimeout: Duration = .seconds(1), onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+            closeTimeout: Duration = .seconds(1), httpSession: any HTTPSession = PusherEnvironment.live.httpSession,
+            onEvent: @escaping @Sendable (Event) -> Void = { _ in }
         ) {
             self.scheduler = scheduler
             self.wallClock = wallClock
             self.closeTimeout = closeTimeout
+            self.httpSession = httpSession
             self.onEvent = onEvent
         }
     }
@@ -226,7 +234,10 @@ public final class LocalServer: RequestStubbing {
 
     // MARK: What it does
 
-    /// Publishes an event as the HTTP API does, in every app unless a key is given.
+    /// Publishes an event as an app's backend does, in every app unless a key is given.
+    ///
+    /// What a backend could not publish isn't sent, and is among the ``findings``: events that are too large, bad names, and events for
+    /// encrypted channels of an app without a master key.
     ///
     /// - Parameters:
     ///   - channel: The channel's name.
@@ -239,6 +250,18 @@ public final class LocalServer: RequestStubbing {
         core.change { machine, _, effects in
             machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
         }
+    }
+
+    /// Has the apps' backends told of what happens from now on, by webhooks.
+    ///
+    /// - Parameters:
+    ///   - url: The address that is told.
+    ///   - kinds: The events that it is told of.
+    ///   - appKey: The key of the app; `nil` for every one.
+    public func sendWebhooks(
+        to url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases), appKey: String? = nil
+    ) {
+        core.change { machine, _, _ in machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey) }
     }
 
     /// Closes one connection with a close frame.

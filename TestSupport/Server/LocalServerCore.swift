@@ -24,6 +24,8 @@ final class LocalServerCore: Sendable {
         var findings: [Finding] = []
         var events = Deque<LocalServer.Event>()
         var isReporting = false
+        /// The webhooks to send once nothing holds the lock, each with its app's secret.
+        var webhooks: [(ServerMachine.Webhook, secret: String)] = []
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
         var faults = LocalServerFaults()
     }
@@ -34,11 +36,21 @@ final class LocalServerCore: Sendable {
     private let settings: LocalServer.Settings
     /// Indicates whether TLS is spoken in front of the server.
     let isSecure: Bool
+    private let webhookSender: WebhookSender
 
     init(machine: ServerMachine, settings: LocalServer.Settings, isSecure: Bool) {
         state = Locked(State(machine: machine))
         self.settings = settings
         self.isSecure = isSecure
+        webhookSender = WebhookSender(scheduler: settings.scheduler, wallClock: settings.wallClock)
+        webhookSender.use { settings.httpSession }
+        webhookSender.onOutcome { [weak self] webhook, outcome in
+            switch outcome {
+            case .received(let status): self?.report(.webhook(webhook, status: status, failure: nil))
+            case .failed(let failure), .unsendable(let failure):
+                self?.report(.webhook(webhook, status: nil, failure: failure))
+            }
+        }
     }
 
     // MARK: Asking
@@ -198,7 +210,10 @@ final class LocalServerCore: Sendable {
             ) { [weak self] in
                 self?.state.withLock { $0.sessions[id]?.reader }?.cancel()
             }
+        case .sendWebhook(let webhook):
+            state.webhooks.append((webhook, state.machine.secret(ofAppWithKey: webhook.appKey) ?? ""))
         case .notice(let notice):
+            if case .publishRefused = notice { state.findings.append(Finding(.error, "\(notice)")) }
             state.events.append(.notice(notice))
         }
     }
@@ -234,10 +249,14 @@ final class LocalServerCore: Sendable {
 
     /// Hands events on, one after the other and outside the lock.
     private func report() {
-        let isOutermost = state.withLock { state in
-            defer { state.isReporting = true }
-            return !state.isReporting
+        let (isOutermost, webhooks) = state.withLock { state in
+            defer {
+                state.isReporting = true
+                state.webhooks = []
+            }
+            return (!state.isReporting, state.webhooks)
         }
+        for (webhook, secret) in webhooks { webhookSender.send(webhook, secret: secret) }
         guard isOutermost else { return }
         while let event = state.withLock({ state in
             let event = state.events.popFirst()
@@ -269,6 +288,7 @@ final class LocalServerCore: Sendable {
 
     /// Closes all connections and returns when the last has ended.
     func stop() async {
+        webhookSender.stop()
         state.withLock { state in
             state.isStopping = true
             state.timer.cancel()

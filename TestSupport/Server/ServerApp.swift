@@ -43,6 +43,8 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var acceptsClientEvents = true
     /// Indicates whether subscribers hear how many they are, on channels without members.
     public var countsSubscriptions = false
+    /// The addresses that are told of what happens on the app's channels.
+    public var webhooks: [WebhookEndpoint] = []
 
     /// Creates an app; its endpoint signs everything unless told otherwise.
     public init(

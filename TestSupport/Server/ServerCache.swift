@@ -41,8 +41,11 @@ extension ServerMachine {
         }
     }
 
-    /// Returns the frame that follows the success of a subscription to a cache channel.
-    func cachedFrame(of key: ChannelKey) -> String {
-        cache.frame(for: key, at: now) ?? ServerFrame.event("pusher:cache_miss", channel: key.name, data: profile.cacheMissData)
+    /// Sends what follows the success of a subscription to a cache channel.
+    mutating func sendCache(of key: ChannelKey, to id: ConnectionID, app: ServerApp, into effects: inout [Effect]) {
+        if let cached = cache.frame(for: key, at: now) { return effects.append(.send(cached, to: id)) }
+        let miss = ServerFrame.event("pusher:cache_miss", channel: key.name, data: profile.cacheMissData)
+        effects.append(.send(miss, to: id))
+        tellBackend(WebhookEvent(.cacheMiss, channel: key.name), of: app, into: &effects)
     }
 }

@@ -66,7 +66,7 @@ extension ServerMachine {
             leave(channel, id, into: &effects)
         }
         let connection = connections.removeValue(forKey: id)
-        if connections.isEmpty { nextDeadline = countsDue.values.min() }
+        if connections.isEmpty { nextDeadline = deadlineWithoutConnections }
         if let connection, let user = connection.user { announceDeparture(of: user, app: connection.app, into: &effects) }
     }
 }

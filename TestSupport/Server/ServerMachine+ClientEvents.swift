@@ -28,6 +28,9 @@ extension ServerMachine {
                     ServerFrame.event(event, channel: name, json: rawJSONMember("data", of: text), userID: userID)
                 }
             send(passed, to: receivers, into: &effects)
+            let sent = WebhookEvent.ClientEvent(name: event, data: data, socketID: connection.socketID)
+            tellBackend(
+                WebhookEvent(.clientEvent, channel: name, userID: userID, clientEvent: sent), of: connection.app, into: &effects)
             effects.append(.notice(.clientEvent(id, channel: name, event: event, receivers: receivers.count)))
         } catch {
             reject(error.message, code: error.code, channel: name, from: id, into: &effects)

@@ -26,5 +26,8 @@ extension ServerMachine {
         let data = JSONValue.object(["subscription_count": .integer(subscribers.count)]).text
         let frame = ServerFrame.event("pusher_internal:subscription_count", channel: key.name, data: data)
         send(frame, to: subscribers, into: &effects)
+        guard let app = apps.first(where: { $0.key == key.appKey }) else { return }
+        let event = WebhookEvent(.subscriptionCount, channel: key.name, count: subscribers.count)
+        tellBackend(event, of: app, into: &effects)
     }
 }

@@ -113,6 +113,7 @@ extension ServerMachine {
         let key = key(of: name.text, connection)
         var channel = channels[key] ?? ServerChannel()
         let others = channel.subscribers
+        if others.isEmpty { tellBackend(WebhookEvent(.channelOccupied, channel: name.text), of: connection.app, into: &effects) }
         let isFirst = member.map { channel.join($0.id, info: $0.info) } ?? false
         channel.add(id)
         channels[key] = channel
@@ -130,8 +131,10 @@ extension ServerMachine {
             let frame = ServerFrame.event(
                 "pusher_internal:member_added", channel: name.text, data: JSONValue.object(added).text)
             send(frame, to: others, into: &effects)
+            let event = WebhookEvent(.memberAdded, channel: name.text, userID: member.id)
+            tellBackend(event, of: connection.app, into: &effects)
         }
-        if caches(name) { effects.append(.send(cachedFrame(of: key), to: id)) }
+        if caches(name) { sendCache(of: key, to: id, app: connection.app, into: &effects) }
         announceCount(of: key, app: connection.app, into: &effects)
     }
 
@@ -147,7 +150,10 @@ extension ServerMachine {
         if isLast || profile.memberChanges != .ofUsers, let userID {
             let data = JSONValue.object(["user_id": .string(userID)]).text
             send(ServerFrame.event("pusher_internal:member_removed", channel: name, data: data), to: others, into: &effects)
+            let event = WebhookEvent(.memberRemoved, channel: name, userID: userID)
+            tellBackend(event, of: connection.app, into: &effects)
         }
+        if others.isEmpty { tellBackend(WebhookEvent(.channelVacated, channel: name), of: connection.app, into: &effects) }
         announceCount(of: key, app: connection.app, into: &effects)
     }
 

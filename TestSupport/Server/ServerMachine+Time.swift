@@ -19,9 +19,13 @@ extension ServerMachine {
             check(connection, id, into: &effects)
         }
         sendDueCounts(into: &effects)
+        sendDueWebhooks(into: &effects)
         // Activity only puts deadlines off, so the earliest one known now is early enough.
-        nextDeadline = (connections.values.compactMap(deadline) + countsDue.values).min()
+        nextDeadline = [connections.values.compactMap(deadline).min(), deadlineWithoutConnections].compactMap { $0 }.min()
     }
+
+    /// The deadline of what waits for no connection.
+    var deadlineWithoutConnections: Instant? { [countsDue.values.min(), webhooks.deadline].compactMap { $0 }.min() }
 
     private mutating func check(_ connection: Connection, _ id: ConnectionID, into effects: inout [Effect]) {
         if let deadline = connection.authorizationDeadline, now >= deadline {

@@ -41,6 +41,8 @@ public struct ServerMachine: Sendable {
         case send(String, to: ConnectionID)
         /// Close a WebSocket; nothing is sent to it afterwards.
         case close(ConnectionID, code: UInt16, reason: String)
+        /// Post a webhook to an app's backend, signed with the app's secret.
+        case sendWebhook(Webhook)
         /// Nothing to do: news for a log or a test.
         case notice(Notice)
     }
@@ -84,6 +86,7 @@ public struct ServerMachine: Sendable {
     var connections: [ConnectionID: Connection] = [:]
     var channels: [ChannelKey: ServerChannel] = [:]
     var cache = ServerCache()
+    var webhooks: WebhookQueue
     /// When the subscribers of large channels are told how many they are.
     var countsDue: [ChannelKey: Instant] = [:]
     /// The time of the latest input; what comes without a time is taken to happen then.
@@ -112,6 +115,9 @@ public struct ServerMachine: Sendable {
         self.profile = profile
         firstSocketIDs = socketIDs[...]
         generator = SplitMix64(seed: seed)
+        webhooks = WebhookQueue(
+            departureDelay: profile.webhookDepartureDelay, window: profile.webhookWindow,
+            maximumLength: profile.maximumWebhookLength)
     }
 
     /// Takes an input in and appends what is to be done.

@@ -21,6 +21,7 @@ extension ServerProfile {
         $0.membersWithoutInfo = .breakTheirChannel
         $0.takesDigestOfNothing = false
         $0.publishers = .ofSecret
+        $0.sendsWebhooks = false
     }
 
     /// soketi, as its source has it, with user authentication enabled.

@@ -75,6 +75,13 @@ public struct ServerProfile: Equatable, Sendable {
     /// Indicates whether the HTTP API takes the digest of an empty body, which the official Python library sends.
     public var takesDigestOfNothing = true
 
+    /// Indicates whether apps' backends are told of what happens on channels.
+    public var sendsWebhooks = true
+    /// The time for which a webhook holds back that somebody left: who comes back meanwhile did not.
+    public var webhookDepartureDelay: Duration = .seconds(3)
+    /// The time for which a webhook waits for more events.
+    public var webhookWindow: Duration = .milliseconds(250)
+
     // MARK: Limits
 
     /// The largest number of client events a connection may send in a second; more are refused with 4301.
@@ -89,6 +96,8 @@ public struct ServerProfile: Equatable, Sendable {
     public var maximumChannelsPerTrigger = 100
     /// The largest number of events one batch may hold.
     public var maximumBatchLength = 10
+    /// The number of events with which a webhook waits for no more.
+    public var maximumWebhookLength = 20
     /// The largest number of members a presence channel may have.
     public var maximumPresenceMembers = 100
     /// The largest number of characters a member's id may have.

@@ -95,6 +95,14 @@ struct ServerRig {
         }
     }
 
+    /// The webhooks of the latest effects.
+    var webhooks: [ServerMachine.Webhook] {
+        effects.compactMap { effect in
+            guard case .sendWebhook(let webhook) = effect else { return nil }
+            return webhook
+        }
+    }
+
     /// The `type` and `status` of the subscription error that was sent, and what it says.
     var subscriptionError: (type: String?, status: Int?, message: String?)? {
         for case .send(let text, _) in effects {

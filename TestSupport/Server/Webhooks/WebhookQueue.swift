@@ -1,0 +1,77 @@
+import PusherChannels
+
+/// The events that backends are still to be told of: in batches, and departures a while later, as who comes back soon has not left.
+struct WebhookQueue: Sendable {
+    /// The events of one webhook.
+    struct Batch: Equatable {
+        let appKey: String
+        var events: [WebhookEvent]
+    }
+
+    private struct Departure {
+        let appKey: String
+        let event: WebhookEvent
+        let due: Instant
+    }
+
+    /// The time a departure is held back.
+    let departureDelay: Duration
+    /// The time a batch waits for more events, from its first one on.
+    let window: Duration
+    /// The number of events with which a batch waits no longer.
+    let maximumLength: Int
+
+    /// In the order in which they are due.
+    private var departures: [Departure] = []
+    private var open: [String: (batch: Batch, due: Instant)] = [:]
+
+    init(departureDelay: Duration, window: Duration, maximumLength: Int) {
+        self.departureDelay = departureDelay
+        self.window = window
+        self.maximumLength = maximumLength
+    }
+
+    /// When ``takeDue(at:)`` has something to give; `nil` while nothing waits.
+    var deadline: Instant? {
+        (open.values.map(\.due) + departures.prefix(1).map(\.due)).min()
+    }
+
+    /// Takes an event in; returns the batch that is full with it.
+    mutating func add(_ event: WebhookEvent, of appKey: String, at now: Instant) -> Batch? {
+        if event.isDeparture {
+            departures.append(Departure(appKey: appKey, event: event, due: now + departureDelay))
+            return nil
+        }
+        let departure = event.departureTakenBack
+        if let index = departures.firstIndex(where: { $0.appKey == appKey && $0.event == departure }) {
+            departures.remove(at: index)
+            return nil
+        }
+        return put(event, of: appKey, at: now)
+    }
+
+    /// Returns what has waited long enough.
+    mutating func takeDue(at now: Instant) -> [Batch] {
+        var due: [Batch] = []
+        while let departure = departures.first, departure.due <= now {
+            departures.removeFirst()
+            if let full = put(departure.event, of: departure.appKey, at: departure.due) { due.append(full) }
+        }
+        for (appKey, entry) in open.sorted(by: { $0.key < $1.key }) where entry.due <= now {
+            open[appKey] = nil
+            due.append(entry.batch)
+        }
+        return due
+    }
+
+    private mutating func put(_ event: WebhookEvent, of appKey: String, at now: Instant) -> Batch? {
+        var entry = open[appKey] ?? (Batch(appKey: appKey, events: []), now + window)
+        entry.batch.events.append(event)
+        guard entry.batch.events.count >= maximumLength else {
+            open[appKey] = entry
+            return nil
+        }
+        open[appKey] = nil
+        return entry.batch
+    }
+}

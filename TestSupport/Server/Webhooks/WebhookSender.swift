@@ -1,0 +1,119 @@
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Posts a server's webhooks: each until it is answered with a 2xx status, or five minutes are over.
+final class WebhookSender: Sendable {
+    /// The end of an attempt.
+    enum Outcome: Equatable, Sendable {
+        case received(status: Int)
+        case failed(String)
+        /// It could not be sent, and won't be.
+        case unsendable(String)
+    }
+
+    /// A webhook on its way.
+    private struct Delivery: Sendable {
+        let id: Int
+        let webhook: ServerMachine.Webhook
+        let request: URLRequest
+        /// The body stays as it is, and so does its time.
+        let end: Instant
+        var delay: Duration = .seconds(1)
+    }
+
+    private struct State {
+        var session: @Sendable () -> (any HTTPSession)? = { nil }
+        var onOutcome: @Sendable (ServerMachine.Webhook, Outcome) -> Void = { _, _ in }
+        var lastID = 0
+        /// What takes each delivery back that is under way or waits for its next attempt.
+        var pending: [Int: @Sendable () -> Void] = [:]
+        var isStopped = false
+    }
+
+    private let scheduler: any Scheduler
+    private let wallClock: @Sendable () -> Date
+    private let state = Locked(State())
+
+    /// Creates a sender, which sends nothing before it has a session.
+    ///
+    /// - Parameters:
+    ///   - scheduler: The clock of the pauses between attempts.
+    ///   - wallClock: The clock that webhooks are dated by.
+    init(scheduler: any Scheduler, wallClock: @escaping @Sendable () -> Date) {
+        self.scheduler = scheduler
+        self.wallClock = wallClock
+    }
+
+    /// Has somebody hear of the end of each attempt, on any thread.
+    func onOutcome(_ body: @escaping @Sendable (ServerMachine.Webhook, Outcome) -> Void) {
+        state.set(\.onOutcome, to: body)
+    }
+
+    /// Has requests go through a session from now on.
+    func use(_ session: @escaping @Sendable () -> (any HTTPSession)?) {
+        state.set(\.session, to: session)
+    }
+
+    /// Sends a webhook, signed with the app's secret.
+    func send(_ webhook: ServerMachine.Webhook, secret: String) {
+        guard let request = webhook.request(secret: secret, at: wallClock()) else {
+            return report(webhook, .unsendable("that is no address"))
+        }
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        attempt(Delivery(id: id, webhook: webhook, request: request, end: scheduler.now + .seconds(300)))
+    }
+
+    /// Takes everything back that is under way; nothing is sent afterwards.
+    func stop() {
+        let pending = state.withLock { state in
+            defer { state.pending = [:] }
+            state.isStopped = true
+            return state.pending
+        }
+        for cancel in pending.values { cancel() }
+    }
+
+    private func report(_ webhook: ServerMachine.Webhook, _ outcome: Outcome) {
+        state.withLock { $0.onOutcome }(webhook, outcome)
+    }
+
+    private func attempt(_ delivery: Delivery) {
+        guard let session = state.withLock({ $0.session })() else {
+            return report(delivery.webhook, .unsendable("there is no session to send it by"))
+        }
+        let task: any HTTPTask = session.dataTask(with: delivery.request) { [weak self] _, response, error in
+            let status = (response as? HTTPURLResponse)?.statusCode
+            self?.attempted(delivery, status.map { .received(status: $0) } ?? .failed(error.map { "\($0)" } ?? "no response"))
+        }
+        let isStopped = state.withLock { state in
+            if !state.isStopped { state.pending[delivery.id] = { task.cancel() } }
+            return state.isStopped
+        }
+        if !isStopped { task.resume() }
+    }
+
+    private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
+        // It was taken back meanwhile.
+        guard state.withLock({ $0.pending.removeValue(forKey: delivery.id) }) != nil else { return }
+        report(delivery.webhook, outcome)
+        if case .received(200..<300) = outcome { return }
+        var next = delivery
+        next.delay = delivery.delay * 2
+        let time = scheduler.now + delivery.delay
+        guard time <= delivery.end else { return }
+        state.withLock { [next] state in
+            guard !state.isStopped else { return }
+            let action = scheduler.schedule(at: time, label: "webhook to \(next.webhook.url)") { [weak self] in
+                self?.attempt(next)
+            }
+            state.pending[next.id] = { action.cancel() }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a server's machine tells backends of, and when.
+struct ServerWebhookTests {
+    private static let url = "http://backend.example/webhooks"
+    private static let date = Date(timeIntervalSince1970: 1_700_000_000.25)
+
+    private func rig(
+        _ endpoints: [ServerApp.WebhookEndpoint] = [.init(Self.url)], profile: ServerProfile = .hosted, connections: Int = 2
+    ) -> ServerRig {
+        var app = ServerApp.local
+        app.webhooks = endpoints
+        app.countsSubscriptions = endpoints.contains { $0.kinds.contains(.subscriptionCount) && $0.kinds.count == 1 }
+        var rig = ServerRig(ServerMachine(apps: [app], profile: profile, socketIDs: ["1.2", "3.4"]))
+        for number in 1...connections { rig.open(number) }
+        return rig
+    }
+
+    /// Lets time pass; returns the webhooks that are sent then.
+    private func wait(_ duration: Duration, _ rig: inout ServerRig) -> [ServerMachine.Webhook] {
+        rig.now += duration
+        rig.handle(.timePassed)
+        return rig.webhooks
+    }
+
+    private func bodies(_ webhooks: [ServerMachine.Webhook]) -> [String] { webhooks.map { $0.body(at: Self.date) } }
+
+    @Test func `Each kind of event has its form`() throws {
+        var rig = rig()
+        rig.subscribe(1, to: "presence-a", as: "ann")
+        rig.receive(#"{"event":"client-typing","channel":"presence-a","data":{"x": 1}}"#, from: 1)
+        rig.subscribe(1, to: "cache-a")
+        rig.subscribe(2, to: "private-a")
+        rig.receive(#"{"event":"client-typing","channel":"private-a","data":"text"}"#, from: 2)
+        let first = bodies(wait(.milliseconds(250), &rig))
+        #expect(
+            first == [
+                #"{"events":[{"channel":"presence-a","name":"channel_occupied"},"#
+                    + #"{"channel":"presence-a","name":"member_added","user_id":"ann"},"#
+                    + #"{"channel":"presence-a","data":"{\"x\": 1}","event":"client-typing","name":"client_event","#
+                    + #""socket_id":"1.2","user_id":"ann"},"#
+                    + #"{"channel":"cache-a","name":"channel_occupied"},{"channel":"cache-a","name":"cache_miss"},"#
+                    + #"{"channel":"private-a","name":"channel_occupied"},"#
+                    + #"{"channel":"private-a","data":"text","event":"client-typing","name":"client_event","socket_id":"3.4"}],"#
+                    + #""time_ms":1700000000250}"#
+            ])
+        rig.handle(.closed(.init(1)))
+        #expect(wait(.seconds(3), &rig) == [])
+        #expect(
+            bodies(wait(.milliseconds(250), &rig)) == [
+                #"{"events":[{"channel":"cache-a","name":"channel_vacated"},"#
+                    + #"{"channel":"presence-a","name":"member_removed","user_id":"ann"},"#
+                    + #"{"channel":"presence-a","name":"channel_vacated"}],"time_ms":1700000000250}"#
+            ])
+    }
+
+    @Test func `Counts of subscriptions are told where the app has them`() {
+        var rig = rig([.init(Self.url, kinds: [.subscriptionCount])])
+        rig.subscribe(1, to: "news")
+        rig.subscribe(2, to: "news")
+        #expect(
+            bodies(wait(.milliseconds(250), &rig)) == [
+                #"{"events":[{"channel":"news","name":"subscription_count","subscription_count":1},"#
+                    + #"{"channel":"news","name":"subscription_count","subscription_count":2}],"time_ms":1700000000250}"#
+            ])
+    }
+
+    /// The signature: python3 -c 'import hmac; print(hmac.new(b"local-secret",
+    /// b"{\"events\":[{\"channel\":\"news\",\"name\":\"channel_occupied\"}],\"time_ms\":1700000000250}", "sha256").hexdigest())'
+    @Test func `A webhook is signed over its body`() throws {
+        var rig = rig()
+        rig.subscribe(1, to: "news")
+        let webhook = try #require(wait(.milliseconds(250), &rig).first)
+        let request = try #require(webhook.request(secret: "local-secret", at: Self.date))
+        #expect(request.url?.absoluteString == Self.url)
+        #expect(request.httpMethod == "POST")
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/json")
+        #expect(request.value(forHTTPHeaderField: "X-Pusher-Key") == "local-key")
+        #expect(
+            request.value(forHTTPHeaderField: "X-Pusher-Signature")
+                == "70c77411f9d7f29319e83672ada88bf48c292de8370dad136cc14653cdc6d171")
+        #expect(
+            request.httpBody
+                == Data(#"{"events":[{"channel":"news","name":"channel_occupied"}],"time_ms":1700000000250}"#.utf8))
+    }
+
+    @Test func `Who comes back within three seconds has not left`() {
+        var rig = rig()
+        rig.subscribe(1, to: "presence-a", as: "ann")
+        #expect(wait(.milliseconds(250), &rig).count == 1)
+        rig.handle(.closed(.init(1)))
+        #expect(wait(.milliseconds(2_999), &rig) == [])
+        rig.open(3)
+        rig.subscribe(3, to: "presence-a", as: "ann")
+        #expect(wait(.seconds(60), &rig) == [])
+        rig.handle(.closed(.init(3)))
+        #expect(wait(.milliseconds(3_000), &rig) == [])
+        rig.open(4)
+        rig.subscribe(4, to: "presence-a", as: "ann")
+        #expect(
+            wait(.milliseconds(250), &rig).map(\.description) == [
+                "member_removed, channel_vacated, channel_occupied, member_added to \(Self.url)"
+            ])
+    }
+
+    @Test func `A user's second connection is told of as little as the channel's second subscriber`() {
+        var rig = rig()
+        for number in 1...2 { rig.subscribe(number, to: "presence-a", as: "ann") }
+        #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied, member_added to \(Self.url)"])
+        rig.handle(.closed(.init(1)))
+        #expect(wait(.seconds(10), &rig) == [])
+    }
+
+    @Test func `A webhook with twenty events waits no longer`() {
+        var rig = rig()
+        for number in 1...19 { rig.subscribe(1, to: "channel-\(number)") }
+        #expect(rig.webhooks == [])
+        rig.subscribe(1, to: "channel-20")
+        #expect(rig.webhooks.map { $0.body(at: Self.date).contains("channel-20") } == [true])
+        rig.subscribe(1, to: "channel-21")
+        #expect(rig.webhooks == [])
+        #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied to \(Self.url)"])
+    }
+
+    @Test func `Each endpoint is told of what it wants`() {
+        var rig = rig([.init("http://a", kinds: [.memberAdded]), .init("http://b", kinds: [.channelOccupied])])
+        rig.subscribe(1, to: "presence-a", as: "ann")
+        #expect(
+            wait(.milliseconds(250), &rig).map(\.description) == ["member_added to http://a", "channel_occupied to http://b"])
+        rig.subscribe(1, to: "cache-a")
+        #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied to http://b"])
+    }
+
+    @Test(arguments: [false, true])
+    func `A server without webhooks, or an app, has nothing to wait for`(reverb: Bool) {
+        var rig = rig(reverb ? [.init(Self.url)] : [], profile: reverb ? .reverb : .hosted, connections: 1)
+        let deadline = rig.machine.nextDeadline
+        rig.subscribe(1, to: "news")
+        #expect(rig.machine.nextDeadline == deadline)
+        rig.handle(.closed(.init(1)))
+        #expect(rig.machine.nextDeadline == nil)
+    }
+
+    @Test func `A user's own channel is nobody else's affair`() {
+        var rig = rig()
+        rig.signIn(1, as: "ann")
+        rig.subscribe(1, to: "#server-to-user-ann")
+        #expect(rig.machine.subscribers(of: "#server-to-user-ann").count == 1)
+        #expect(wait(.seconds(1), &rig) == [])
+    }
+}
