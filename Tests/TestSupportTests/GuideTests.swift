@@ -69,6 +69,29 @@ import FoundationNetworking
         }
     }
 
+    @Test func theBackendSpeaksAndIsTold() async throws {
+        try await withTestHarness { harness in
+            let (key, secret, world) = ("local-key", "local-secret", harness.pusherEnvironment())
+            let api = PusherHTTPAPI(appID: "1", key: key, secret: secret, environment: world)
+            let authenticator = PusherAuthenticator(key: key, secret: secret)
+            harness.session.stub("POST /pusher/auth") { request in
+                StubResponse { try authenticator.authorizeChannel(PusherAuthRequest(body: request.body)).json }
+            }
+            harness.session.stub("POST /webhooks", .ok)
+            harness.server.sendWebhooks(to: "https://backend.example/webhooks")
+            let pusher = harness.makePusher()
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.subscribe("private-orders")
+            pusher.connect()
+            try await api.trigger(channels: ["private-orders"], eventName: "placed", data: ["id": 7])
+            #expect(recorder.notifications.last == .event("placed", channel: "private-orders", data: #"{"id":7}"#))
+            harness.scheduler.advance(by: .milliseconds(250))
+            let verifier = PusherWebhookVerifier(secrets: [key: secret], environment: world)
+            let webhook = try verifier.verify(await harness.session.nextRequest("POST /webhooks"))
+            #expect(webhook.events == [.channelOccupied(channel: "private-orders")])
+        }
+    }
+
     @Test func aPageIsServed() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
