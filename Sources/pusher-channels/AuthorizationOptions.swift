@@ -4,11 +4,18 @@ import PusherChannels
 
 /// The options that let a client into channels that need an authorization.
 struct AuthorizationOptions: ParsableArguments {
-    @Option(help: "The app's secret, to sign subscriptions with.")
-    var secret: String?
+    @Option(
+        name: .customLong("secret"),
+        help: "The app's secret, to sign subscriptions with; better in $PUSHER_SECRET, where other users don't see it.")
+    var givenSecret: String?
 
-    @Option(help: "The app's encryption master key, 32 bytes in base64, for encrypted channels; takes --secret.")
-    var encryptionMasterKey: String?
+    @Option(
+        name: .customLong("encryption-master-key"),
+        help: """
+            The app's encryption master key, 32 bytes in base64, for encrypted channels; takes --secret. Better in \
+            $PUSHER_ENCRYPTION_MASTER_KEY.
+            """)
+    var givenMasterKey: String?
 
     @Option(help: "The address of an authorization endpoint.")
     var authEndpoint: String?
@@ -16,8 +23,15 @@ struct AuthorizationOptions: ParsableArguments {
     @Option(help: "The user id on presence channels; takes --secret.")
     var userID: String?
 
+    /// What the environment has doesn't stand in the way of an endpoint.
+    private var secret: String? { givenSecret ?? (authEndpoint == nil ? ServerOptions.variable("SECRET") : nil) }
+
+    private var encryptionMasterKey: String? {
+        givenMasterKey ?? (secret == nil ? nil : ServerOptions.variable("ENCRYPTION_MASTER_KEY"))
+    }
+
     func validate() throws {
-        if secret != nil, authEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
+        if givenSecret != nil, authEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
         if userID != nil, secret == nil { throw ValidationError("--user-id takes --secret") }
         if encryptionMasterKey != nil, secret == nil { throw ValidationError("--encryption-master-key takes --secret") }
         // Not repeating what was given: it may be most of a key, or hold a password.

@@ -12,6 +12,8 @@ struct Bench: AsyncParsableCommand {
 
     @OptionGroup var server: ServerOptions
 
+    @OptionGroup var route: RouteOptions
+
     @Option(help: "The channel of the feed.")
     var channel = "bench"
 
@@ -28,7 +30,8 @@ struct Bench: AsyncParsableCommand {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                autoReconnect: false, host: .host(server.host), port: server.port, useTLS: server.tls, delivery: .immediate))
+                autoReconnect: false, host: server.location, port: server.portToUse, useTLS: server.usesTLS, tls: route.tls,
+                proxy: route.proxyConfiguration, delivery: .immediate))
         let notifications = ClientNotifications()
         pusher.delegate = notifications
         let events = Locked(0)

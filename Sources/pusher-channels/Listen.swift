@@ -48,7 +48,8 @@ struct Listen: AsyncParsableCommand {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                authMethod: authorization.method, host: .host(server.host), port: server.port, path: path, useTLS: server.tls,
+                authMethod: authorization.method, host: server.location, port: server.portToUse, path: path,
+                useTLS: server.usesTLS,
                 tls: route.tls, proxy: route.proxyConfiguration,
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),
                 // What it would say is said here, once.

@@ -27,6 +27,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).")
     var profile = "hosted"
 
+    @Option(help: "An address that is told by webhooks of what happens on channels; may be given several times.")
+    var webhook: [String] = []
+
     @Option(help: "A number from which socket ids are drawn, so that they are the same at each start; they are random otherwise.")
     var seed: UInt64?
 
@@ -34,6 +37,9 @@ struct Serve: AsyncParsableCommand {
     var tls = false
 
     func validate() throws {
+        for address in webhook where URL(string: address)?.scheme?.hasPrefix("http") != true {
+            throw ValidationError("--webhook takes an address that begins with http:// or https://")
+        }
         guard imitated != nil else { throw ValidationError("There is no profile \(profile); see --help.") }
         if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
             throw ValidationError("The encryption master key must be 32 bytes in base64.")
@@ -44,7 +50,8 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
-        let app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
+        var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
+        app.webhooks = webhook.map { ServerApp.WebhookEndpoint($0) }
         let server = try await LocalServer.start(
             port: port, apps: [app], profile: imitated ?? .hosted, seed: seed, settings: settings,
             tls: tls ? .throwaway : nil)

@@ -194,15 +194,15 @@ public final class LocalServer: RequestStubbing {
     public var findings: [Finding] { core.findings }
 
     /// Where the server is, for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of
-    /// its first app `PUSHER_APP_ID`, `PUSHER_APP_KEY` and `PUSHER_APP_SECRET`; with TLS, also
+    /// its first app `PUSHER_APP_ID`, `PUSHER_KEY` and `PUSHER_SECRET`; with TLS, also
     /// `SSL_CERT_FILE`, by which OpenSSL's users trust the server's certificate.
     public var environment: [String: String] {
         var environment = ["PUSHER_HOST": host, "PUSHER_PORT": "\(port)", "PUSHER_TLS": tlsProxy == nil ? "0" : "1"]
         let app = core.ask { $0.apps.first }
         environment["SSL_CERT_FILE"] = (try? certificateAuthority?.file())?.path
         environment["PUSHER_APP_ID"] = app?.id
-        environment["PUSHER_APP_KEY"] = app?.key
-        environment["PUSHER_APP_SECRET"] = app?.secret
+        environment["PUSHER_KEY"] = app?.key
+        environment["PUSHER_SECRET"] = app?.secret
         return environment
     }
 

@@ -104,7 +104,7 @@ import TestSupport
             let refusing = try RawServer.refusingPort()
             defer { close(refusing.descriptor) }
             let trigger = try Command("trigger", "news", "headline", "{}", "--port", String(refusing.port))
-            #expect(await trigger.end() == .exit(1))
+            #expect(await trigger.end() == .exit(75))
             let errors = await trigger.errors.toEnd()
             #expect(errors.count == 1)
             #expect(errors.last?.hasPrefix("Error: the HTTP API could not be asked: ") == true, "\(errors)")

@@ -23,24 +23,30 @@ package final class Command: Sendable {
     private let ending = Note<End>()
 
     /// Runs `pusher-channels`, which is built beside the tests.
-    package convenience init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    package convenience init(
+        _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null"
+    ) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let directory = URL(fileURLWithPath: tests).deletingLastPathComponent()
         try self.init(
-            program: directory.appendingPathComponent("pusher-channels").path, arguments, environment: environment)
+            program: directory.appendingPathComponent("pusher-channels").path, arguments, environment: environment, input: input)
     }
 
     package convenience init(_ arguments: String...) throws {
         try self.init(arguments)
     }
 
-    /// - Parameter environment: Variables beside, or in the place of, those of this process.
-    package init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - environment: Variables beside, or in the place of, those of this process.
+    ///   - input: The file that its standard input is read from.
+    package init(
+        program: String, _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null"
+    ) throws {
         let (output, errors) = (try PipeEnds(), try PipeEnds())
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors.writing, STDERR_FILENO)
         try closeTheRest(&actions)

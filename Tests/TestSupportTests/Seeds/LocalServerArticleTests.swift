@@ -54,7 +54,7 @@ struct LocalServerArticleTests {
     @Test func `Another process finds the server by its environment`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
-            let script = "echo $PUSHER_HOST:$PUSHER_PORT $PUSHER_APP_KEY $PUSHER_TLS"
+            let script = "echo $PUSHER_HOST:$PUSHER_PORT $PUSHER_KEY $PUSHER_TLS"
             let child = try Command(program: "/bin/sh", ["-c", script], environment: server.environment)
             #expect(await child.output.toEnd() == ["127.0.0.1:\(server.port) local-key 0"])
         }

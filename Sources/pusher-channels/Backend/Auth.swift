@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import PusherChannels
+
+struct Auth: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What an app's authorization endpoint answers.", subcommands: [Sign.self], defaultSubcommand: Sign.self)
+
+    struct Sign: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sign a connection for a channel, or its user, and print the answer as JSON.",
+            discussion: """
+                Needs no network. A presence channel takes --user-id. Without a channel the user is signed in.
+
+                \(Status.text)
+                """)
+
+        @Argument(help: "The channel; none to sign a user in.")
+        var channel: String?
+
+        @Option(help: "The socket id of the connection, as the client was told it.")
+        var socketID: String
+
+        @Option(help: "The user's id.")
+        var userID: String?
+
+        @Option(help: "What is told of the user, a JSON object.")
+        var userInfo: String?
+
+        @Option(help: "A user whose coming and going the user hears of; may be given several times.")
+        var watch: [String] = []
+
+        @Option(help: "The app's key; $PUSHER_KEY.")
+        var key = ServerOptions.variable("KEY") ?? "local-key"
+
+        @OptionGroup var app: AppOptions
+
+        func validate() throws {
+            let isPresence = channel.map { ChannelName($0).kind == .presence } ?? true
+            if isPresence, userID == nil { throw ValidationError("give --user-id") }
+            if !isPresence, userID != nil || userInfo != nil {
+                throw ValidationError("--user-id and --user-info are for presence channels and users")
+            }
+            if channel != nil, !watch.isEmpty { throw ValidationError("--watch is for users") }
+            if let userInfo, (try? JSONValue(parsing: userInfo))?.objectValue == nil {
+                throw ValidationError("--user-info takes a JSON object")
+            }
+        }
+
+        func run() throws {
+            output(String(decoding: try signed(), as: UTF8.self).asSafeJSON)
+        }
+
+        private func signed() throws -> Data {
+            let authenticator = PusherAuthenticator(key: key, secret: app.secret, encryptionMasterKeys: app.masterKeys)
+            let request = PusherAuthRequest(socketID: socketID, channelName: channel)
+            let info = try userInfo.map { EncodableJSON(value: try JSONValue(parsing: $0)) }
+            guard let userID else { return try authenticator.authorizeChannel(request).json }
+            guard channel != nil else {
+                return try authenticator.authenticateUser(request, userID: userID, userInfo: info, watchlist: watch).json
+            }
+            return try authenticator.authorizePresenceChannel(request, userID: userID, userInfo: info).json
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import PusherChannels
+
+/// The attributes of channels that are asked for, `user_count,cache`.
+struct InfoOption: ExpressibleByArgument {
+    let attributes: [PusherChannelInfo.Attribute]
+
+    init?(argument: String) {
+        let names = argument.split(separator: ",")
+        attributes = names.compactMap { PusherChannelInfo.Attribute(rawValue: String($0)) }
+        guard attributes.count == names.count else { return nil }
+    }
+}
+
+extension PusherChannelInfo {
+    /// What is known of the channel as one JSON object, which no terminal is moved by.
+    var line: String {
+        var members: [Name: JSONValue] = ["channel": .string(name)]
+        members["occupied"] = isOccupied.map { .bool($0) }
+        members["user_count"] = userCount.map { .integer($0) }
+        members["subscription_count"] = subscriptionCount.map { .integer($0) }
+        members["cache"] = cachedEvent.map { .string($0.data) }
+        return JSONValue.object(members).text.asSafeJSON
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import PusherChannels
+
+/// The events on standard input, a JSON object a line.
+struct EventLines {
+    private var number = 0
+
+    /// The next line's event; nil at the end. Lines without anything on them are passed over.
+    mutating func next() throws -> PusherBatchEvent? {
+        while let text = readLine() {
+            number += 1
+            if text.allSatisfy(\.isWhitespace) { continue }
+            return try event(text)
+        }
+        return nil
+    }
+
+    private func event(_ text: String) throws -> PusherBatchEvent {
+        guard let json = try? JSONValue(parsing: text), let channel = json["channel"]?.stringValue,
+            let name = json["event"]?.stringValue
+        else { throw Failure("line \(number) is no JSON object with a channel and an event") }
+        // A text is the event's data as it is, as it is for the protocol; anything else is sent as its JSON.
+        let data = json["data"].map { $0.stringValue ?? $0.text } ?? ""
+        guard let info = InfoOption(argument: json["info"]?.stringValue ?? "") else {
+            throw Failure("line \(number) has an info with something else than user_count, subscription_count and cache")
+        }
+        return PusherBatchEvent(
+            channel: channel, eventName: name, data: data, excluding: json["socket_id"]?.stringValue, info: info.attributes)
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import PusherChannels
+
+/// A command's statuses besides 0, for what it did, and 64, for a command line that makes no sense.
+enum Status {
+    static let text = """
+        Statuses: 0 when it is done; 1 when it failed, with the reason; 64 when the command line makes no sense; 75 when nothing was \
+        done and a later attempt may succeed, as the server was not reached or asked for fewer requests.
+        """
+
+    private static let temporary = ExitCode(75)
+
+    /// Does the work of a command; what may go better later ends it with a status of its own.
+    static func of(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch let error as PusherError where error.kind == .httpAPI(.unreachable) || error.kind == .httpAPI(.rateLimited) {
+            note("Error: \(error)")
+            throw temporary
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Foundation
+import PusherChannels
+
+struct Webhook: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What an app's backend makes of webhooks.", subcommands: [Verify.self], defaultSubcommand: Verify.self)
+
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Verify a webhook, whose body is on standard input, and print its events, a JSON object a line.",
+            discussion: """
+                Needs no network. The body is taken as it is, byte for byte: mind a line's end that an editor adds.
+
+                \(Status.text)
+                """)
+
+        @Option(help: "The request's header field X-Pusher-Signature.")
+        var signature: String
+
+        @Option(help: "The request's header field X-Pusher-Key; by default the app's key.")
+        var webhookKey: String?
+
+        @Flag(help: "Take a webhook of any time; otherwise it may be ten minutes old.")
+        var anyTime = false
+
+        @Option(help: "The app's key; $PUSHER_KEY.")
+        var key = ServerOptions.variable("KEY") ?? "local-key"
+
+        @OptionGroup var app: AppOptions
+
+        func run() throws {
+            let verifier = PusherWebhookVerifier(
+                secrets: [key: app.secret], encryptionMasterKeys: app.masterKeys, tolerance: anyTime ? nil : .seconds(600))
+            let body = FileHandle.standardInput.readDataToEndOfFile()
+            let webhook = try verifier.verify(body: body, key: webhookKey ?? key, signature: signature)
+            for event in webhook.events { output(event.line) }
+        }
+    }
+}
+
+extension PusherWebhook.Event {
+    /// The event as one JSON object, as it stands in a webhook, which no terminal is moved by.
+    fileprivate var line: String {
+        switch self {
+        case .channelOccupied(let channel): line("channel_occupied", channel)
+        case .channelVacated(let channel): line("channel_vacated", channel)
+        case .memberAdded(let channel, let userID): line("member_added", channel, ["user_id": .string(userID)])
+        case .memberRemoved(let channel, let userID): line("member_removed", channel, ["user_id": .string(userID)])
+        case .clientEvent(let event): line("client_event", event.channel, event.members)
+        case .cacheMiss(let channel): line("cache_miss", channel)
+        case .subscriptionCount(let channel, let count):
+            line("subscription_count", channel, ["subscription_count": .integer(count)])
+        case .other(_, let json): json.asSafeJSON
+        }
+    }
+
+    private func line(_ name: String, _ channel: String, _ others: [Name: JSONValue] = [:]) -> String {
+        var members = others
+        members["name" as Name] = .string(name)
+        members["channel" as Name] = .string(channel)
+        return JSONValue.object(members).text.asSafeJSON
+    }
+}
+
+extension PusherWebhook.ClientEvent {
+    fileprivate var members: [Name: JSONValue] {
+        var members: [Name: JSONValue] = ["event": .string(eventName)]
+        members["data" as Name] = data.map { .string($0) }
+        members["socket_id" as Name] = socketID.map { .string($0) }
+        members["user_id" as Name] = userID.map { .string($0) }
+        return members
+    }
+}

@@ -1,0 +1,226 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Processes
+import PusherChannels
+import Testing
+import TestSupport
+
+/// The commands that play an app's backend.
+@Suite(.serialized) struct CommandLineBackendTests {
+    /// Runs a command to its end.
+    private func run(
+        _ arguments: [String], _ environment: [String: String] = [:], input: String? = nil
+    ) async throws -> (end: Command.End?, output: [String], errors: [String]) {
+        let file = try input.map { text in
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("input-\(UUID())")
+            try Data(text.utf8).write(to: file)
+            return file
+        }
+        defer { if let file { try? FileManager.default.removeItem(at: file) } }
+        let command = try Command(arguments, environment: environment, input: file?.path ?? "/dev/null")
+        let end = await command.end()
+        return (end, await command.output.toEnd(), await command.errors.toEnd())
+    }
+
+    @Test func triggerPublishesToSeveralChannelsAndTellsOfThem() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let run = try await run(
+                [
+                    "trigger", "news", "headline", "text", "--channel", "cache-b", "--socket-id", "1.2", "--info",
+                    "subscription_count,cache",
+                ], server.environment)
+            #expect(run.end == .exit(0), "\(run.errors)")
+            #expect(
+                run.output == [
+                    #"{"channel":"news","subscription_count":0}"#,
+                    #"{"cache":"text","channel":"cache-b","subscription_count":0}"#,
+                ])
+            let body = try #require(server.requests.first?.json)
+            #expect(body["channels"] == ["news", "cache-b"])
+            #expect(body["socket_id"] == "1.2")
+            await server.stop()
+        }
+    }
+
+    @Test func triggerPublishesTheLinesOfItsInputTenAtATime() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let lines = (1...12).map { #"{"channel":"c-\#($0)","event":"e","data":{"n":\#($0)},"info":"subscription_count"}"# }
+            let run = try await run(["trigger", "--batch"], server.environment, input: lines.joined(separator: "\n\n"))
+            #expect(run.end == .exit(0), "\(run.errors)")
+            #expect(run.output == (1...12).map { #"{"channel":"c-\#($0)","subscription_count":0}"# })
+            #expect(server.requests.map { $0.json?["batch"]?.arrayValue?.count } == [10, 2])
+            #expect(server.requests.first?.json?["batch"]?.arrayValue?.first?["data"] == #"{"n":1}"#)
+            await server.stop()
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"channel":"a","event":"e"}"# + "\nnonsense", "line 2 is no JSON object with a channel and an event"),
+        (#"{"channel":"a","event":"e","info":"size"}"#, "line 1 has an info with something else"),
+    ])
+    func aLineThatIsNoEventIsNamed(input: String, problem: String) async throws {
+        try await withWatchdog {
+            let run = try await run(["trigger", "--batch"], input: input)
+            #expect(run.end == .exit(1))
+            #expect(run.errors.last?.contains(problem) == true, "\(run.errors)")
+        }
+    }
+
+    @Test func channelsAndUsersAreListed() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let listen = try Command(
+                ["listen", "presence-a", "news", "--user-id", "ann"],
+                environment: server.environment)
+            // In whatever order.
+            for _ in 1...2 { try await listen.errors.next(containing: "subscribed to") }
+            func output(_ arguments: String...) async throws -> [String] {
+                try await run(arguments, server.environment).output
+            }
+            #expect(try await output("channels") == [#"{"channel":"news"}"#, #"{"channel":"presence-a"}"#])
+            #expect(
+                try await output("channels", "--prefix", "presence-", "--info", "user_count")
+                    == [#"{"channel":"presence-a","user_count":1}"#])
+            #expect(
+                try await output("channels", "news", "none", "--info", "subscription_count") == [
+                    #"{"channel":"news","occupied":true,"subscription_count":1}"#,
+                    #"{"channel":"none","occupied":false,"subscription_count":0}"#,
+                ])
+            #expect(try await output("users", "presence-a") == ["ann"])
+            #expect(try await run(["terminate", "ann"], server.environment).end == .exit(0))
+            #expect(server.requests.last?.path == "/apps/1/users/ann/terminate_connections")
+            listen.signal(SIGINT)
+            _ = await listen.end()
+            await server.stop()
+        }
+    }
+
+    /// The vectors of the protocol's documentation; the presence one recomputed with
+    /// `printf '1234.1234:presence-foobar:{"user_id":"10","user_info":{"name":"Mr. Channels"}}' | openssl dgst -sha256 -hmac …`.
+    @Test(arguments: [
+        (
+            ["private-foobar"],
+            #"{"auth":"278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"}"#
+        ),
+        (
+            ["--user-id", "12345"],
+            #"{"auth":"278d425bdf160c739803:4708d583dada6a56435fb8bc611c77c359a31eebde13337c16ab43aa6de336ba","#
+                + #""user_data":"{\"id\":\"12345\"}"}"#
+        ),
+        (
+            ["presence-foobar", "--user-id", "10", "--user-info", #"{"name":"Mr. Channels"}"#],
+            #"{"auth":"278d425bdf160c739803:4c6d8fc42a207ba96a0779844171b0bb819d96ffceef9609f5cce596ab17a800","#
+                + #""channel_data":"{\"user_id\":\"10\",\"user_info\":{\"name\":\"Mr. Channels\"}}"}"#
+        ),
+    ])
+    func authSignsAsTheDocumentationDoes(arguments: [String], reply: String) async throws {
+        try await withWatchdog {
+            let environment = ["PUSHER_KEY": "278d425bdf160c739803", "PUSHER_SECRET": "7ad3773142a6692b25b8"]
+            let run = try await run(["auth", "sign", "--socket-id", "1234.1234"] + arguments, environment)
+            #expect(run.end == .exit(0), "\(run.errors)")
+            #expect(run.output == [reply])
+        }
+    }
+
+    @Test func authSignGivesTheKeyOfAnEncryptedChannel() async throws {
+        try await withWatchdog {
+            let key = Data(repeating: 7, count: 32).base64EncodedString()
+            let run = try await run(
+                ["auth", "sign", "private-encrypted-a", "--socket-id", "1.2"], ["PUSHER_ENCRYPTION_MASTER_KEY": key])
+            let secret = try #require(SharedSecret.derived(for: "private-encrypted-a", masterKey: key)).base64
+            #expect(try JSONValue(parsing: run.output.joined())["shared_secret"] == .string(secret))
+        }
+    }
+
+    /// The signature as in the protocol's facts: HMAC-SHA256 of the body with the secret `s3cret`.
+    @Test(arguments: [
+        ("0aebb45162ff17f38610bcba74b60e746cc02ffe4a081e513f313e55d7365bca", true), (String(repeating: "0", count: 64), false),
+    ])
+    func webhookVerifyTellsTheGenuine(signature: String, isGenuine: Bool) async throws {
+        try await withWatchdog {
+            let run = try await run(
+                ["webhook", "verify", "--signature", signature, "--any-time"], ["PUSHER_KEY": "k", "PUSHER_SECRET": "s3cret"],
+                input: #"{"time_ms":1700000000000,"events":[{"name":"channel_occupied","channel":"a"}]}"#)
+            #expect(run.end == .exit(isGenuine ? 0 : 1))
+            #expect(run.output == (isGenuine ? [#"{"channel":"a","name":"channel_occupied"}"#] : []))
+            #expect(isGenuine || run.errors.last?.contains("signature is wrong") == true, "\(run.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        ["trigger", "a", "e", "d"], ["channels"], ["users", "presence-a"], ["terminate", "ann"],
+    ])
+    func aClusterIsAskedThroughTheProxy(arguments: [String]) async throws {
+        try await withWatchdog {
+            let requests = Note<String>()
+            let proxy = try RawServer { connection in
+                requests.send(try connection.readRequest())
+                try connection.send("HTTP/1.1 403 Forbidden\r\n\r\n")
+            }
+            let command = try Command(
+                arguments + ["--proxy", "http://127.0.0.1:\(proxy.port)"],
+                environment: ["PUSHER_CLUSTER": "nowhere", "PUSHER_SECRET": "s3cret"])
+            let request = try #require(await requests.next())
+            #expect(request.hasPrefix("CONNECT api-nowhere.pusher.com:443 HTTP/1.1\r\n"))
+            _ = await command.end()
+            #expect(!(await command.errors.toEnd()).contains { $0.contains("s3cret") })
+        }
+    }
+
+    @Test func theServersAuthorityIsTrusted() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start(tls: .throwaway)
+            let file = try #require(server.certificateAuthority).file().path
+            var environment = server.environment
+            environment["SSL_CERT_FILE"] = nil
+            #expect(try await run(["channels"], environment).end == .exit(75))
+            #expect(try await run(["channels", "--ca-file", file], environment).end == .exit(0))
+            await server.stop()
+        }
+    }
+
+    /// Nobody's user id moves the cursor of a terminal.
+    @Test func whatAServerSaysStaysOnItsLine() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            server.stub("GET /apps/1/channels/presence-a/users", .json(["users": [["id": "a\u{1B}[2J\nb"]]]))
+            server.stub("GET /apps/1/channels/presence-b/users", StubResponse(status: 400, text: "c\u{1B}[2J\nd"))
+            #expect(try await run(["users", "presence-a"], server.environment).output == [#"a\u{1b}[2J\u{a}b"#])
+            let refused = try await run(["users", "presence-b"], server.environment)
+            #expect(refused.end == .exit(1))
+            #expect(refused.errors.count == 1 && refused.errors.first?.contains("\u{1B}") == false, "\(refused.errors)")
+            await server.stop()
+        }
+    }
+
+    @Test(arguments: [
+        ["trigger", "a", "e"], ["trigger", "a", "--batch"], ["trigger", "a", "e", "d", "--info", "size"],
+        ["trigger", "a", "e", "d", "--host", "h", "--cluster", "eu"], ["channels", "a", "--prefix", "b"], ["users"],
+        ["auth", "sign", "private-a"], ["auth", "sign", "presence-a", "--socket-id", "1.2"],
+        ["auth", "sign", "private-a", "--socket-id", "1.2", "--user-id", "ann"],
+        ["auth", "sign", "--socket-id", "1.2", "--user-id", "ann", "--user-info", "[]"], ["webhook", "verify"],
+        ["channels", "--encryption-master-key", "short"],
+    ])
+    func whatMakesNoSenseIsRefused(arguments: [String]) async throws {
+        try await withWatchdog {
+            let run = try await run(arguments)
+            #expect(run.end == .exit(64), "\(run.errors)")
+            #expect(run.output == [])
+        }
+    }
+
+    @Test(arguments: [
+        ["trigger"], ["channels"], ["users"], ["terminate"], ["auth", "sign"], ["webhook", "verify"],
+    ])
+    func theHelpNamesTheStatuses(command: [String]) async throws {
+        try await withWatchdog {
+            let run = try await run(command + ["--help"])
+            #expect(run.end == .exit(0))
+            #expect(run.output.contains { $0.contains("Statuses: 0 when it is done") }, "\(run.output)")
+        }
+    }
+}
+#endif
