@@ -164,7 +164,7 @@ struct Simulation {
         case .close(let id, let code, let reason):
             closeFromServer(.closed(code: code, reason: reason), Link.ID(number: id.number))
         case .notice(.clientEvent(_, _, let event, _)): oracle.serverPassedOn(event)
-        case .notice: break
+        case .notice, .sendWebhook: break
         }
     }
 }
