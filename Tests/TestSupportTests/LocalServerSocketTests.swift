@@ -183,6 +183,7 @@ struct LocalServerSocketTests {
     @Test func `A client that doesn't read is closed when too much waits for it`() async throws {
         var profile = ServerProfile.hosted
         profile.maximumWaitingMessages = 5
+        profile.maximumEventDataLength = 1_000_000
         let server = try await LocalServer.start(profile: profile, settings: events.settings)
         let socket = try await connect(to: server)
         try await socket.send(#"{"event":"pusher:subscribe","data":{"channel":"room"}}"#)
@@ -252,7 +253,9 @@ struct LocalServerSocketTests {
     }
 
     @Test func `A long message passes in both directions`() async throws {
-        let server = try await start()
+        var profile = ServerProfile.hosted
+        profile.maximumEventDataLength = 1_000_000
+        let server = try await LocalServer.start(profile: profile, settings: events.settings)
         let socket = try await connect(to: server)
         try await subscribe(socket, to: "room")
         let data = String(repeating: "0123456789", count: 20_000)
