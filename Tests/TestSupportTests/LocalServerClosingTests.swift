@@ -28,6 +28,7 @@ struct LocalServerClosingTests {
         await server.stop()
     }
 
+    // Proves P18.7.
     @Test func `The server closes, the client answers and sends on`() async throws {
         let server = try await start()
         let socket = try await RawWebSocket(port: server.port, path: "/app/nobody?protocol=7")

@@ -59,6 +59,7 @@ struct ServerLibraryTests {
         }
     }
 
+    // Proves P18.1.
     @Test(arguments: ["python", "node", "ruby"])
     func `Each call of an official server library is answered, and does what it says`(library: String) async throws {
         let requests = [

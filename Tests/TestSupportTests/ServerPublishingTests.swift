@@ -13,6 +13,7 @@ struct ServerPublishingTests {
         ("private-encrypted-a", "headline", "1", "app 1 (key local-key) has no master key, and private-encrypted-a is encrypted"),
     ]
 
+    // Proves P18.2.
     @Test(arguments: refusals)
     func `What no backend could publish is not sent, and found at the test's end`(
         channel: String, event: String, data: String, reason: String

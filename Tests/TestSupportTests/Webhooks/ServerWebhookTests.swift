@@ -32,6 +32,7 @@ struct ServerWebhookTests {
 
     private func bodies(_ webhooks: [ServerMachine.Webhook]) -> [String] { webhooks.map { $0.body(at: Self.date) } }
 
+    // Proves P18.3.
     @Test func `Each kind of event has its form`() throws {
         var rig = rig()
         rig.subscribe(1, to: "presence-a", as: "ann")
@@ -74,6 +75,7 @@ struct ServerWebhookTests {
 
     /// The signature: python3 -c 'import hmac; print(hmac.new(b"local-secret",
     /// b"{\"events\":[{\"channel\":\"news\",\"name\":\"channel_occupied\"}],\"time_ms\":1700000000250}", "sha256").hexdigest())'
+    // Proves P18.3.
     @Test func `A webhook is signed over its body`() throws {
         var rig = rig()
         rig.subscribe(1, to: "news")
@@ -91,6 +93,7 @@ struct ServerWebhookTests {
                 == Data(#"{"events":[{"channel":"news","name":"channel_occupied"}],"time_ms":1700000000250}"#.utf8))
     }
 
+    // Proves P18.5.
     @Test func `Who comes back within three seconds has not left`() {
         var rig = rig()
         rig.subscribe(1, to: "presence-a", as: "ann")
@@ -118,6 +121,7 @@ struct ServerWebhookTests {
         #expect(wait(.seconds(10), &rig) == [])
     }
 
+    // Proves P18.4.
     @Test func `A webhook with twenty events waits no longer`() {
         var rig = rig()
         for number in 1...19 { rig.subscribe(1, to: "channel-\(number)") }

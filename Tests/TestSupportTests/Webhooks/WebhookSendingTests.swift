@@ -30,6 +30,7 @@ struct WebhookSendingTests {
         #expect(try deliver(.http(204), within: .seconds(400)).count == 1)
     }
 
+    // Proves P18.6.
     @Test func `One that is not taken is sent again, as it was, after pauses that double`() throws {
         let requests = try deliver(.http(500), .fault(.reset), .http(302), .ok, within: .seconds(400))
         #expect(requests.count == 4)
