@@ -1,3 +1,5 @@
+#if os(Linux)
+
 /// Lets only so many connections to one endpoint open at a time, in the order in which they were asked for.
 ///
 /// When a server comes back, thousands of clients do: handshakes that are all begun at once keep each other from ending in
@@ -71,3 +73,4 @@ struct ConnectLimiter {
         endpoints[name] = endpoint
     }
 }
+#endif
