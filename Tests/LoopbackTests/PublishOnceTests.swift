@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
 import Processes
-import PusherChannels
-import TestSupport
+@testable import PusherChannels
+@testable import TestSupport
 import Testing
 
 /// Publishes over real connections that end at the worst time: after the server has read the request, and before it answers.
@@ -50,6 +50,38 @@ import Testing
             #expect(error?.kind == .httpAPI(.noResponse))
             #expect(error?.message.hasSuffix("; the request may have been carried out") == true, "\(error?.message ?? "")")
             #expect(calls() == Array(repeating: "/apps/1/events #1", count: count + 1))
+        }
+    }
+
+    /// Bytes that are no record, as a broken middlebox sends them, end TLS when the server has read the request.
+    // Proves P15.12.
+    @Test func aFailureOfTLSAfterTheRequestIsALostResponse() async throws {
+        let certificate = try CertificateAuthority().issue()
+        let server = try RawServer { [log] connection in
+            let session = try TestSupport.TLSContext(ServerTLS(), showing: certificate).stream(over: connection.descriptor)
+            var (request, buffer): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 4096))
+            while !String(decoding: request, as: UTF8.self).contains(#""name":"e""#) {
+                switch buffer.withUnsafeMutableBytes({ session.receive(into: $0) }) {
+                case .bytes(let count): request += buffer[..<count]
+                case .nothingYet: _ = Readiness.readable.wait(for: connection.descriptor)
+                case .end, .reset: return
+                }
+            }
+            log.requested(String(decoding: request, as: UTF8.self), on: log.connected())
+            try connection.send("this is no record of TLS")
+            _ = connection.readRest()
+        }
+        let session = NetworkHTTPSession(
+            tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate), proxy: .none, loop: .patient)
+        let api = PusherHTTPAPI(
+            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: server.port,
+            options: PusherHTTPAPIOptions(timeout: .seconds(86_400)), environment: PusherEnvironment(httpSession: session))
+        try await withWatchdog {
+            let error = await #expect(throws: PusherError.self) {
+                try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+            }
+            #expect(error?.kind == .httpAPI(.noResponse), "\(error?.message ?? "")")
+            #expect(calls() == ["/apps/1/events #1"])
         }
     }
 

@@ -62,7 +62,7 @@ final class RawServer: Sendable {
 
 /// The server's end of one connection. A read that brings nothing for very long fails.
 final class RawConnection: Sendable {
-    private let descriptor: Int32
+    let descriptor: Int32
     /// What was read beyond what was asked for.
     private let unread = Locked<[UInt8]>([])
     private let speed = Locked<Speed?>(nil)

@@ -35,6 +35,9 @@ struct TLSDiagnosis {
     let failure: TLSError
     let reason: String
 
+    /// True if the server wants another certificate of the client, or one at all.
+    var isOfClientCertificate: Bool { failure == .clientCertificateRequired || failure == .clientCertificateRefused }
+
     /// The failure that is reported of the server.
     func failure(endpoint: String) -> WebSocketFailure {
         WebSocketFailure(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")

@@ -107,8 +107,9 @@ final class HTTPConnection: ByteStreamOwner {
     func streamEnded(_ end: StreamEnd) {
         guard case .asking(let stream, let exchange) = phase else { return close() }
         let route = exchange.route
-        if case .untrusted(let diagnosis) = end {
-            // With TLS 1.3 a server refuses a client's certificate only after the handshake.
+        // With TLS 1.3 a server refuses a client's certificate only after the handshake, and reads no request then. Any other failure of
+        // TLS by now is a lost connection: the request may have been read.
+        if case .untrusted(let diagnosis) = end, diagnosis.isOfClientCertificate {
             return fail(exchange, HTTPFailure(diagnosis.failure(endpoint: route.endpoint)))
         }
         // What the server has in full it may have carried out, and to do that twice is for the user to decide.
