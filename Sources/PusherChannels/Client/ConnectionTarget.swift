@@ -1,5 +1,3 @@
-import Foundation
-
 /// The request that opens a connection: the server's, with the path of the application.
 struct ConnectionTarget: Sendable {
     let key: String
@@ -9,17 +7,10 @@ struct ConnectionTarget: Sendable {
 
     /// The upgrade request: `/app/{key}` behind the path prefix, with the protocol's version and this library's.
     func request(secure: Bool) -> WebSocketRequest {
-        let prefix = (pathPrefix ?? "").split(separator: "/").map { "/" + Self.encode(String($0)) }.joined()
+        let prefix = (pathPrefix ?? "").split(separator: "/").map { "/" + String($0).percentEncoded() }.joined()
         let query = "protocol=7&client=swift-pusher-channels&version=\(libraryVersion)"
         var request = request(secure)
-        request.path = "\(prefix)/app/\(Self.encode(key))?\(query)"
+        request.path = "\(prefix)/app/\(key.percentEncoded())?\(query)"
         return request
-    }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-    private static func encode(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
 }
