@@ -94,9 +94,14 @@ extension ServerMachine {
     ) throws(HTTPRefusal) -> String {
         guard channel.kind == .encrypted else { return data }
         guard let key = app.sharedSecret(of: channel)?.bytes,
-            let encrypted = EncryptedEventData.seal(data, with: key, using: &generator)
+            let encrypted = EncryptedEvent.encrypt(data, with: key, nonce: nonce())
         else { throw HTTPRefusal(status: 400, reason: "\(app) has no master key, and \(channel.text) is encrypted") }
         return encrypted
+    }
+
+    /// Drawn from the machine's own generator, so that a seed gives the same events.
+    private mutating func nonce() -> [UInt8] {
+        (0..<SecretBox.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
     private func keys(of channel: String, appKey: String?) -> [ChannelKey] {

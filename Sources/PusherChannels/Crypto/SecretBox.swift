@@ -91,7 +91,7 @@ extension SharedSecret {
 
     /// The key that an app's server derives for a channel from its master key; nil if that is not one in base64.
     package static func derived(for channel: String, masterKey: String) -> SharedSecret? {
-        guard let master = SharedSecret(base64: masterKey).bytes else { return nil }
-        return SharedSecret(base64: Data(SecretBox.sharedSecret(channel: channel, masterKey: master)).base64EncodedString())
+        guard let key = try? EncryptionMasterKey(base64: masterKey) else { return nil }
+        return SharedSecret(base64: Data(key.sharedSecret(of: channel)).base64EncodedString())
     }
 }

@@ -1,13 +1,17 @@
 import Foundation
 
 /// The data of an event on an encrypted channel, as a server encrypts it: `{"ciphertext":base64,"nonce":base64}`, a NaCl secretbox.
-enum EncryptedEvent {
+package enum EncryptedEvent {
     /// Encrypts data for a channel; nil where encryption isn't supported.
     static func encrypt(
         _ data: String, for channel: String, with key: EncryptionMasterKey, nonce: [UInt8] = SecretBox.makeNonce()
     ) -> String? {
-        let secret = key.sharedSecret(of: channel)
-        guard let ciphertext = SecretBox.seal(Array(data.utf8), nonce: nonce, key: secret) else { return nil }
+        encrypt(data, with: key.sharedSecret(of: channel), nonce: nonce)
+    }
+
+    /// Encrypts data with a channel's key; nil where encryption isn't supported.
+    package static func encrypt(_ data: String, with key: [UInt8], nonce: [UInt8]) -> String? {
+        guard let ciphertext = SecretBox.seal(Array(data.utf8), nonce: nonce, key: key) else { return nil }
         return JSONValue.object([
             "nonce": .string(Data(nonce).base64EncodedString()), "ciphertext": .string(Data(ciphertext).base64EncodedString()),
         ]).text
