@@ -19,7 +19,7 @@ public enum WebhookKind: String, Sendable, CaseIterable {
 }
 
 /// An event that an app's backend is told of.
-struct WebhookEvent: Equatable, Sendable {
+struct WebhookEvent: Hashable, Sendable {
     let kind: WebhookKind
     let channel: String
     /// The user who came, left, or sent; only presence channels have any.
@@ -29,7 +29,7 @@ struct WebhookEvent: Equatable, Sendable {
     /// The number of connections.
     var count: Int?
 
-    struct ClientEvent: Equatable, Sendable {
+    struct ClientEvent: Hashable, Sendable {
         let name: String
         let data: String?
         let socketID: String

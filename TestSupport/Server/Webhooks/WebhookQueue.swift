@@ -8,10 +8,10 @@ struct WebhookQueue: Sendable {
         var events: [WebhookEvent]
     }
 
-    private struct Departure {
+    /// Names one departure: an app's, of a channel or of one of its members.
+    private struct Departure: Hashable {
         let appKey: String
         let event: WebhookEvent
-        let due: Instant
     }
 
     /// The time a departure is held back.
@@ -21,8 +21,10 @@ struct WebhookQueue: Sendable {
     /// The number of events with which a batch waits no longer.
     let maximumLength: Int
 
-    /// In the order in which they are due.
-    private var departures: [Departure] = []
+    /// The departures that nobody has taken back, and when each is due.
+    private var departures: [Departure: Instant] = [:]
+    /// All departures in the order in which they are due; those taken back among them.
+    private var order = Deque<(departure: Departure, due: Instant)>()
     private var open: [String: (batch: Batch, due: Instant)] = [:]
 
     init(departureDelay: Duration, window: Duration, maximumLength: Int) {
@@ -33,18 +35,20 @@ struct WebhookQueue: Sendable {
 
     /// When ``takeDue(at:)`` has something to give; `nil` while nothing waits.
     var deadline: Instant? {
-        (open.values.map(\.due) + departures.prefix(1).map(\.due)).min()
+        (open.values.map(\.due) + [order.first?.due].compactMap { $0 }).min()
     }
 
     /// Takes an event in; returns the batch that is full with it.
     mutating func add(_ event: WebhookEvent, of appKey: String, at now: Instant) -> Batch? {
         if event.isDeparture {
-            departures.append(Departure(appKey: appKey, event: event, due: now + departureDelay))
+            let departure = Departure(appKey: appKey, event: event)
+            departures[departure] = now + departureDelay
+            order.append((departure, now + departureDelay))
             return nil
         }
-        let departure = event.departureTakenBack
-        if let index = departures.firstIndex(where: { $0.appKey == appKey && $0.event == departure }) {
-            departures.remove(at: index)
+        if let departure = event.departureTakenBack,
+            departures.removeValue(forKey: Departure(appKey: appKey, event: departure)) != nil
+        {
             return nil
         }
         return put(event, of: appKey, at: now)
@@ -53,9 +57,11 @@ struct WebhookQueue: Sendable {
     /// Returns what has waited long enough.
     mutating func takeDue(at now: Instant) -> [Batch] {
         var due: [Batch] = []
-        while let departure = departures.first, departure.due <= now {
-            departures.removeFirst()
-            if let full = put(departure.event, of: departure.appKey, at: departure.due) { due.append(full) }
+        while let (departure, time) = order.first, time <= now {
+            order.popFirst()
+            guard departures[departure] == time else { continue }
+            departures[departure] = nil
+            if let full = put(departure.event, of: departure.appKey, at: time) { due.append(full) }
         }
         for (appKey, entry) in open.sorted(by: { $0.key < $1.key }) where entry.due <= now {
             open[appKey] = nil
