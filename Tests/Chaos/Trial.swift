@@ -20,6 +20,8 @@ struct Trial: Sendable {
         /// The kinds of the errors that the client reported, each once.
         let errors: [String]
         let findings: [String]
+        /// Indicates whether the machine had more to do than it has cores.
+        let wasBusy: Bool
     }
 
     func run() async throws -> Result {
@@ -61,7 +63,16 @@ struct Trial: Sendable {
         var errors: [String] = []
         for case .error(let kind, _) in heard where !errors.contains(kind) { errors.append(kind) }
         for case .subscriptionFailed(_, let message) in heard where !errors.contains(message) { errors.append(message) }
-        return Result(recovery: recovery, missed: state.ledger.missed, errors: errors, findings: findings)
+        return Result(
+            recovery: recovery, missed: state.ledger.missed, errors: errors, findings: findings, wasBusy: Self.isMachineBusy)
+    }
+}
+
+extension Trial {
+    /// By the load of the last minute, this program's own part of it included.
+    private static var isMachineBusy: Bool {
+        var load = 0.0
+        return getloadavg(&load, 1) == 1 && load > Double(ProcessInfo.processInfo.activeProcessorCount)
     }
 }
 
