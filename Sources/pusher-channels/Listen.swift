@@ -67,12 +67,20 @@ struct Listen: AsyncParsableCommand {
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(
-                try await withThrowingTaskGroup(of: Void.self) { group in
+                try await withThrowingTaskGroup(of: Bool.self) { group in
                     group.addTask { try await printAll(events) }
-                    group.addTask { for await change in states { notifications.add(.stateChanged(change)) } }
-                    group.addTask { try await follow(notifications.stream, of: pusher) }
+                    group.addTask {
+                        var iterator = states.makeAsyncIterator()
+                        // What ends them is their last element, too.
+                        while let change = try? await iterator.next() { notifications.add(.stateChanged(change)) }
+                        return false
+                    }
+                    group.addTask {
+                        try await follow(notifications.stream, of: pusher)
+                        return false
+                    }
                     defer { group.cancelAll() }
-                    try await group.next()
+                    while let isDone = try await group.next(), !isDone {}
                 })
         } catch {
             outcome = .failure(error)
@@ -81,19 +89,22 @@ struct Listen: AsyncParsableCommand {
         try outcome.get()
     }
 
-    /// Returns when as many were printed as were asked for.
-    private func printAll(_ events: PusherStream<PusherEvent>) async throws {
+    /// Returns true when as many were printed as were asked for; false when no more can come, which is explained where states are followed.
+    private func printAll(_ events: PusherStream<PusherEvent>) async throws -> Bool {
         var printed = 0
         var dropped = 0
-        for await event in events where isWanted(event) {
+        var iterator = events.makeAsyncIterator()
+        while let event = try? await iterator.next() {
+            guard isWanted(event) else { continue }
             if events.dropped > dropped {
                 note("\(events.dropped - dropped) events were dropped, as the output was not read")
                 dropped = events.dropped
             }
             output(try line(event))
             printed += 1
-            if printed == count { return }
+            if printed == count { return true }
         }
+        return false
     }
 
     private func follow(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async throws {

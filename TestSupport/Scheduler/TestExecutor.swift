@@ -60,6 +60,12 @@ public final class TestExecutor: TaskExecutor {
         Task(executorPreference: self, operation: body)
     }
 
+    /// Starts a task on the executor that may throw.
+    @discardableResult
+    public func spawn(_ body: @escaping @Sendable () async throws -> Void) -> Task<Void, any Error> {
+        Task(executorPreference: self, operation: body)
+    }
+
     // MARK: Jobs
 
     /// Keeps a job until it is asked for. Called by the Swift runtime, on any thread.

@@ -1,3 +1,4 @@
+import Foundation
 import PusherChannels
 import TestSupport
 import Testing
@@ -19,14 +20,26 @@ import Testing
     }
 
     func follow(_ pusher: Pusher) async throws {
-        let prices = pusher.subscribe("prices").events(named: "price")
+        let prices = pusher.subscribe("prices").events(named: "price", as: Double.self)
         async let connection: Void = pusher.run()  // until the task is cancelled, or shutdown(within:) is called
-        for await event in prices {
-            let price = try event.decode(Double.self)
-            print(price)
-        }
+        for try await price in prices { print(try price.get()) }
         try await connection
     }
+
+    func keepOrders(_ pusher: Pusher) async throws {
+        let orders = try await pusher.subscribe(to: "private-orders")  // throws why the server refuses
+        for try await update in orders.updates {
+            switch update {
+            case .event(let event): try await handle(event)
+            case .eventsMayBeMissing(let gap): try await fetchOrders(since: gap.since)
+            default: break
+            }
+        }
+    }
+
+    private func handle(_ event: PusherEvent) async throws {}
+
+    private func fetchOrders(since date: Date) async throws {}
 
     func publish(_ secret: String) async throws {
         let api = PusherHTTPAPI(appID: "app-id", key: "app-key", secret: secret, host: .cluster("eu"))

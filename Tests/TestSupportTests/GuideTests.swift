@@ -145,7 +145,7 @@ import FoundationNetworking
                 for price in ["1", "2", "3"] { harness.server.publish(channel: "prices", event: "price", data: price) }
                 pusher.disconnect()
                 var seen: [String] = []
-                for await event in events {
+                for try await event in events {
                     seen.append(event.data ?? "")
                     if seen.count == 3 { break }
                 }

@@ -13,7 +13,7 @@ public class PusherChannel: @unchecked Sendable {
     let connection: PusherConnection
     let channel: Name
     /// Of the listeners that the channel had when this handle was made: it is idle when they are gone.
-    private let number: Int
+    let number: Int
 
     init(_ channel: Name, _ number: Int, _ connection: PusherConnection) {
         self.channel = channel

@@ -33,7 +33,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     deinit {
         core.handle(.letGo)
-        core.finishStreams()
+        core.finishStreams(forGood: true)
     }
 
     // MARK: State

@@ -1,9 +1,21 @@
 /// An asynchronous sequence of what happens on a connection.
 ///
-/// A stream begins when it is made, holds what comes until it is read, and ends with the client or when its reader is too slow (see
-/// ``StreamBuffering``). It counts until it and its iterators are gone; one that nobody reads holds the others up, so let go of it.
-/// Of several readers each gets a part of the elements. May be used from any thread.
+/// A stream begins when it is made and holds what comes until it is read. It ends where nothing can come any more, and throws the
+/// ``PusherError`` that is the reason, if there is one:
+///
+/// * the client gave up: an unknown application key, say, or as many failed attempts as it may make;
+/// * the channel was refused, and to try again can't help; it was unsubscribed (no error);
+/// * ``Pusher/run()`` has ended, or ``Pusher/shutdown(within:)`` (no error);
+/// * the reader was too slow, and ``StreamBuffering`` says that this ends it;
+/// * the reading task was cancelled (no error).
+///
+/// What came before is read first. A stream counts until it and its iterators are gone; one that nobody reads holds the others up, so let
+/// go of it, or give it an ``StreamBuffering/Overflow`` that drops. Of several readers each gets a part of the elements. May be used from
+/// any thread.
 public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
+    /// The error that a stream ends with.
+    public typealias Failure = PusherError
+
     /// Reads a stream. What waits is taken at once and handed out without suspending.
     public struct AsyncIterator: AsyncIteratorProtocol {
         // Inlined into the program, where the type of the element is known: an element costs nearly nothing there.
@@ -13,18 +25,19 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
             cursor = StreamCursor(source)
         }
 
-        /// The next element; nil when the stream has ended or the task is cancelled.
+        /// The next element; nil when the stream has ended or the task is cancelled. Throws the reason why it ended, once.
         @inlinable
-        public mutating func next() async -> Element? {
+        public mutating func next() async throws(PusherError) -> Element? {
             if let element = cursor.next() { return element }
-            return await cursor.awaitNext(isolation: nil)
+            return try await cursor.awaitNext(isolation: nil)
         }
 
-        /// The next element, read on the actor that asks for it; nil when the stream has ended or the task is cancelled.
+        /// The next element, read on the actor that asks for it; nil when the stream has ended or the task is cancelled. Throws the reason
+        /// why it ended, once.
         @inlinable
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(PusherError) -> Element? {
             if let element = cursor.next() { return element }
-            return await cursor.awaitNext(isolation: actor)
+            return try await cursor.awaitNext(isolation: actor)
         }
     }
 
@@ -32,9 +45,6 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
 
     /// The number of elements that were dropped because there was no room.
     public var dropped: Int { source.read(\.dropped) ?? 0 }
-
-    /// The reason why the stream ended before the client did: `readerTooSlow`; nil otherwise.
-    public var failure: PusherError? { source.read(\.failure) ?? nil }
 
     /// The next element, also when the task was cancelled: for what comes to an end by itself. For streams that drop the oldest, of which
     /// one element is taken at a time.
@@ -79,21 +89,28 @@ extension PusherChannel {
 
     /// Returns this stream with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
-        PusherStream(source: connection.core.events(of: channel, buffering))
+        PusherStream(source: connection.core.events(of: channel, number: number, buffering))
     }
 
     /// The channel's events of one name.
     public func events(named name: String, buffering: StreamBuffering = StreamBuffering()) -> PusherStream<PusherEvent> {
-        PusherStream(source: connection.core.events(of: channel, named: Name(name), buffering))
+        PusherStream(source: connection.core.events(of: channel, number: number, named: Name(name), buffering))
     }
-}
 
-extension PusherPresenceChannel {
-    /// The members who join and leave; after a reconnect, the difference it made.
-    public var memberChanges: PusherStream<PresenceChange> { memberChanges(buffering: StreamBuffering()) }
+    /// The data of the channel's events of one name, decoded as ``PusherEvent/decode(_:)`` does it.
+    ///
+    /// Data that can't be decoded is an element's failure: `try element.get()` ends the loop with it, a `switch` goes on.
+    public func events<Value>(
+        named name: String, as type: Value.Type, buffering: StreamBuffering = StreamBuffering()
+    ) -> DecodedStream<Value> {
+        DecodedStream(events: events(named: name, buffering: buffering))
+    }
 
-    /// Returns this stream with a buffer of another size or another overflow policy.
-    public func memberChanges(buffering: StreamBuffering) -> PusherStream<PresenceChange> {
-        PusherStream(source: connection.core.members(of: channel, buffering))
+    /// All that happens to the channel: events, gaps, members who come and go, refusals.
+    public var updates: PusherStream<ChannelUpdate> { updates(buffering: StreamBuffering()) }
+
+    /// Returns this stream with a buffer of another size or another overflow policy; it tells of what was dropped.
+    public func updates(buffering: StreamBuffering) -> PusherStream<ChannelUpdate> {
+        PusherStream(source: connection.core.updates(of: channel, number: number, buffering))
     }
 }

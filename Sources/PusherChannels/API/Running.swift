@@ -1,12 +1,47 @@
 /// A client's life as structured code.
 extension Pusher {
+    /// Subscribes to a channel, and returns it once the server has confirmed that.
+    ///
+    /// A client that isn't connected is waited for, and so is what the SDK tries again by itself, such as an authorization endpoint that is
+    /// out of order. What throws leaves nothing behind: the channel is given up again, unless somebody else has asked for it, too.
+    ///
+    /// - Parameters:
+    ///   - auth: An authorization to use once, instead of asking for one.
+    ///   - limit: The longest that this may take; nil for no limit.
+    /// - Throws: The ``PusherError`` for which the channel was refused, or the client ended; `timedOut` with the latest trouble in its
+    ///   message when the time is over; `CancellationError` when the task is cancelled.
+    public func subscribe(
+        to channelName: String, auth: PusherAuth? = nil, within limit: Duration? = .seconds(30)
+    ) async throws -> PusherChannel {
+        try await confirmed(subscribe(channelName, auth: auth), within: limit)
+    }
+
+    /// Subscribes to a presence channel as ``subscribe(to:auth:within:)`` does, and returns it as one.
+    public func subscribe(
+        toPresenceChannel channelName: String, auth: PusherAuth? = nil, within limit: Duration? = .seconds(30)
+    ) async throws -> PusherPresenceChannel {
+        try await confirmed(subscribeToPresenceChannel(channelName: channelName, auth: auth), within: limit)
+    }
+
+    private func confirmed<Channel: PusherChannel>(_ channel: Channel, within limit: Duration?) async throws -> Channel {
+        let core = connection.core
+        do {
+            try await core.awaitSubscription(to: channel.channel, number: channel.number, within: limit)
+        } catch {
+            core.withdraw(channel.channel, number: channel.number)
+            throw error
+        }
+        return channel
+    }
+
     /// Connects, and returns when the client is disconnected: by ``disconnect()``, by ``shutdown(within:)``, or because the task was
-    /// cancelled, which disconnects it.
+    /// cancelled, which disconnects it. The client's streams end then, once what came was read.
     ///
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` that ended the connection for good, such as an unknown
-    /// application key.
+    /// application key; its streams throw it, too. Returns at once if the client was shut down before.
     public func run() async throws {
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
+        defer { connection.core.finishStreams(forGood: false) }
         connect()
         try await withTaskCancellationHandler {
             // Also when it is cancelled: then until the connection is closed.
@@ -19,8 +54,9 @@ extension Pusher {
         }
     }
 
-    /// Ends the client in good order: gives up its channels, closes the connection, waits for what is still to be delivered, and ends
-    /// the streams; their readers get what is left in them.
+    /// Ends the client for good, in good order: gives up its channels, closes the connection, waits for what is still to be delivered, and
+    /// ends the streams; their readers get what is left in them. Nothing connects it again: ``connect()`` does nothing, and ``run()`` returns
+    /// at once, also where it is called later than this.
     ///
     /// - Parameter limit: How long all this may take; what is not done by then is left undone.
     public func shutdown(within limit: Duration = .seconds(5)) async {
@@ -31,9 +67,8 @@ extension Pusher {
             states.finish()
             done.give(.success(()))
         }
-        // Their listeners stay until what has come for them was delivered.
-        connection.core.handle(.unsubscribeAll)
-        disconnect()
+        // The channels' listeners stay until what has come for them was delivered.
+        connection.core.handle(.shutDown)
         if connection.connectionState != .disconnected {
             while let change = await states.nextEvenIfCancelled(), change.new != .disconnected {}
         }
@@ -42,6 +77,6 @@ extension Pusher {
         try? await withCheckedThrowingContinuation { done.await(with: $0) }
         timer.cancel()
         unsubscribeAll()
-        connection.core.finishStreams()
+        connection.core.finishStreams(forGood: true)
     }
 }

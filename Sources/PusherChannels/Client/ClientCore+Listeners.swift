@@ -21,7 +21,7 @@ extension ClientCore {
     func subscribe(_ channel: Name, auth: PusherAuth?, callbacks: ChannelCallbacks) -> Int {
         listenerChanges.increment()
         return change { state, now in
-            let number = state.listeners.number(of: channel)
+            let number = state.listeners.request(channel)
             if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
             state.machine.handle(.subscribe(channel: channel, auth: auth), at: now, into: &state.effects)
             return number
@@ -34,6 +34,8 @@ extension ClientCore {
         change { state, now in
             state.machine.handle(.unsubscribe(channel: channel), at: now, into: &state.effects)
             if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
+            state.streams.finish(ofChannel: channel)
+            state.waits.end(of: channel, .unsubscribed(channel))
         }
     }
 

@@ -9,9 +9,11 @@ extension ClientCore {
             if state.effects.count > 8 { deliveries.reserveCapacity(state.effects.count) }
             for index in state.effects.indices {
                 switch state.effects[index] {
-                case .deliver(let delivery): sort(delivery, &state, &deliveries)
+                case .deliver(let delivery): sort(delivery, at: now, &state, &deliveries)
                 case .pauseLimitReached(let time):
-                    state.streams.pauseLimitReached()
+                    for late in state.streams.pauseLimitReached() {
+                        log(LogLine(level: .warning, message: "\(late.name) was not read in time", channel: late.channel), &state)
+                    }
                     state.backlog.pauseLimitReached(heardUpTo: time)
                 case .log(let level, let message, let channel):
                     log(LogLine(level: level, message: message, channel: channel), &state)
@@ -30,11 +32,30 @@ extension ClientCore {
         } while !state.effects.isEmpty
     }
 
-    private func sort(_ delivery: Delivery, _ state: inout State, _ deliveries: inout [Delivery]) {
+    private func sort(_ delivery: Delivery, at now: Instant, _ state: inout State, _ deliveries: inout [Delivery]) {
         if let line = delivery.logLine { log(line, &state) }
+        endWhatWaits(for: delivery, &state)
         // Closures hear what comes when they are bound: what a stream has is kept for no other.
-        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder), !state.listeners.hear(delivery) { return }
+        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: now), !state.listeners.hear(delivery) {
+            return
+        }
         if state.backlog.admits(delivery) { deliveries.append(delivery) }
+    }
+
+    /// Nobody waits for what can't come any more, nor for what has come.
+    private func endWhatWaits(for delivery: Delivery, _ state: inout State) {
+        switch delivery {
+        case .subscribed(let channel):
+            state.waits.end(of: channel, nil)
+        case .subscriptionFailed(let channel, let failure):
+            if case .retrying = state.machine.subscriptions[channel]?.state { break }
+            state.waits.end(of: channel, failure.error)
+            state.streams.finish(ofChannel: channel, failure.error)
+        case .stateChanged(_, .disconnected, let reason):
+            state.waits.endAll(reason ?? .clientEnded)
+        default:
+            break
+        }
     }
 
     private func log(_ line: LogLine, _ state: inout State) {

@@ -19,7 +19,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var channelUser: (@Sendable () -> PusherPresenceChannelMember)?
         var authorizations: [Authorization: AuthCall.Cancel] = [:]
         var listeners = Listeners()
-        var streams = Streams()
+        var streams: Streams
+        var waits = SubscriptionWaits()
         var backlog: DeliveryBacklog
 
         /// The machine's effects, until they are sorted.
@@ -57,7 +58,10 @@ final class ClientCore: WebSocketDelegate, Sendable {
         self.policy = policy
         self.logger = logger
         eventDecoder = environment.customDecoder.map(EventDecoder.init)
-        state = Locked(State(machine: machine, session: environment.httpSession, backlog: backlog))
+        state = Locked(
+            State(
+                machine: machine, session: environment.httpSession, streams: Streams(date: { environment.date($0) }),
+                backlog: backlog))
     }
 
     deinit {
@@ -127,7 +131,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         sort(&state, at: now)
         let work = state.isDraining ? nil : nextWork(&state)
         state.isDraining = state.isDraining || work != nil
-        let wakeUps = state.streams.wakeUps()
+        let wakeUps = state.streams.wakeUps() + state.waits.wakeUps()
         guard work != nil || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
         defer { state.removed = [] }
         return Aftermath(wakeUps: wakeUps, removed: state.removed, work: work)

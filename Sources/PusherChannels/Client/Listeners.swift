@@ -21,6 +21,8 @@ struct ChannelCallbacks: Sendable {
 struct ChannelListeners: Sendable {
     /// Later ones have higher numbers.
     let number: Int
+    /// How often the channel was asked for.
+    var requests = 0
     var bindings = Bindings()
     var callbacks = ChannelCallbacks()
 }
@@ -55,12 +57,21 @@ struct Listeners {
 
     // MARK: Channels
 
-    /// The number of a channel's listeners, which are made when they are first asked for.
-    mutating func number(of channel: Name) -> Int {
-        if let known = channels[channel] { return known.number }
-        channelsMade += 1
-        channels[channel] = ChannelListeners(number: channelsMade)
-        return channelsMade
+    /// The number of the listeners of a channel that is asked for; they are made the first time.
+    mutating func request(_ channel: Name) -> Int {
+        if channels[channel] == nil {
+            channelsMade += 1
+            channels[channel] = ChannelListeners(number: channelsMade)
+        }
+        channels[channel]?.requests += 1
+        return channels[channel]?.number ?? channelsMade
+    }
+
+    /// Takes a request back; returns whether it was the only one.
+    mutating func withdrawRequest(for channel: Name, number: Int) -> Bool {
+        guard channels[channel]?.number == number else { return false }
+        channels[channel]?.requests -= 1
+        return channels[channel]?.requests == 0
     }
 
     /// Takes over callbacks; gives back those that were there.

@@ -7,12 +7,15 @@ struct StreamQueue<Element: Sendable>: Sendable {
         var bytes = 0
         /// Indicates whether the server waits for this reader: it says when it has read half.
         var isAwaited = false
+        /// The reason why the stream has ended, where it has one; there are no elements then.
+        var failure: PusherError?
     }
 
     typealias Reader = CheckedContinuation<Batch, Never>
 
-    private let buffering: StreamBuffering
+    let buffering: StreamBuffering
     private let size: @Sendable (Element) -> Int
+    private var gap: StreamGap<Element>?
     private var elements: ArraySlice<Element> = []
     /// Of these; the watermark counts what a reader took and hasn't read, too.
     private var bytes = 0
@@ -24,9 +27,14 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// The number of iterators: only one that is alone may take more than it needs.
     var iterators = 0
 
-    init(_ buffering: StreamBuffering, size: @escaping @Sendable (Element) -> Int) {
+    /// - Parameter gapElement: Makes the element that tells of those that were dropped since a time, if there are such elements.
+    init(
+        _ buffering: StreamBuffering, size: @escaping @Sendable (Element) -> Int,
+        gapElement: (@Sendable (Instant) -> Element)? = nil
+    ) {
         self.buffering = buffering
         self.size = size
+        gap = gapElement.map { StreamGap(makeElement: $0) }
         watermark = Watermark(limit: buffering.limit, byteLimit: buffering.byteLimit)
     }
 
@@ -36,17 +44,23 @@ struct StreamQueue<Element: Sendable>: Sendable {
     // MARK: Writing
 
     /// Adds an element, or drops what there is no room for.
-    mutating func append(_ element: Element) {
+    mutating func append(_ element: Element, at now: Instant) {
         guard !isFinished else { return }
         switch buffering.overflow {
         case .dropOldest:
             while watermark.isFull, let oldest = elements.popFirst() { drop(oldest) }
+            gap?.appended(at: now)
         case .dropNewest where watermark.isFull, .pauseThenDrop where watermark.isFull && watermark.state == .dropping:
             dropped += 1
+            if let element = gap?.droppedNewest(at: now) { add(element) }
             return
         case .dropNewest, .pauseThenDrop, .pauseThenEnd:
-            break
+            gap?.appendedBehindGap()
         }
+        add(element)
+    }
+
+    private mutating func add(_ element: Element) {
         let size = size(element)
         watermark.add(bytes: size)
         bytes += size
@@ -58,20 +72,27 @@ struct StreamQueue<Element: Sendable>: Sendable {
         watermark.remove(bytes: size)
         bytes -= size
         dropped += 1
+        gap?.droppedOldest()
     }
 
-    /// There was no room for too long.
-    mutating func pauseLimitReached() {
-        guard isOver else { return }
-        guard buffering.overflow == .pauseThenEnd else { return watermark.pauseLimitReached() }
-        let problem = "nobody read \(watermark.count) elements of a stream for too long; it has ended"
-        failure = PusherError(.readerTooSlow, message: problem)
-        finish()
+    /// There was no room for too long. Returns whether that is this stream's matter.
+    mutating func pauseLimitReached(_ name: String) -> Bool {
+        guard isOver else { return false }
+        if buffering.overflow == .pauseThenEnd {
+            finish(
+                PusherError(
+                    .readerTooSlow, message: "nobody read \(watermark.count) elements of \(name) for too long; it has ended"))
+        } else {
+            watermark.pauseLimitReached()
+        }
+        return true
     }
 
-    /// No more will come; what waits can still be read.
-    mutating func finish() {
+    /// No more will come, for a reason or because that is all; what waits can still be read.
+    mutating func finish(_ failure: PusherError? = nil) {
+        guard !isFinished else { return }
         isFinished = true
+        self.failure = failure
         watermark.giveUp()
     }
 
@@ -88,12 +109,16 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Takes what a reader gets now; nil if it has to wait.
     mutating func take() -> Batch? {
-        guard !elements.isEmpty else { return isFinished ? Batch() : nil }
+        guard !elements.isEmpty else { return isFinished ? Batch(failure: failure) : nil }
         var batch = Batch()
-        if !handsOutAll {
+        if let element = gap?.takeLeading() {
+            watermark.add(bytes: 0)
+            batch.elements.append(element)
+        } else if !handsOutAll {
             if let element = elements.popFirst() {
                 batch.bytes = size(element)
                 batch.elements.append(element)
+                gap?.tookOldest()
             }
         } else {
             swap(&batch.elements, &elements)
@@ -113,6 +138,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
     mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int) {
         elements = rest + elements
         self.bytes += bytes
+        gap?.putBack(rest.count)
     }
 
     /// Has a reader wait until there is something.

@@ -9,6 +9,8 @@ final class StreamCursor<Element: Sendable> {
     @usableFromInline var position = 0
     /// Where the source is to know what has been read: at the end, or at half where the server waits for that.
     @usableFromInline var checkpoint = 0
+    /// The reader was told why the stream has ended.
+    private var hasThrown = false
 
     init(_ source: StreamSource<Element>) {
         self.source = source
@@ -39,8 +41,13 @@ final class StreamCursor<Element: Sendable> {
     // Events are what programs wait for most: not to know their type would cost more than the waiting.
     @_specialize(where Element == PusherEvent)
     @usableFromInline
-    func awaitNext(isolation actor: isolated (any Actor)?) async -> Element? {
-        hold(await source.wait())
+    func awaitNext(isolation actor: isolated (any Actor)?) async throws(PusherError) -> Element? {
+        let batch = await source.wait()
+        if let failure = batch.failure, !hasThrown {
+            hasThrown = true
+            throw failure
+        }
+        hold(batch)
         return next()
     }
 

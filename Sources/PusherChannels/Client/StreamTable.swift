@@ -4,6 +4,13 @@ struct StreamTable<Element: Sendable>: Sendable {
     struct Topic: Sendable {
         var channel: Name?
         var event: Name?
+
+        /// The stream's name in errors and log lines; `kind` says what its elements are.
+        func name(_ kind: String) -> String {
+            let event = event.map { " named \($0.inLogLine)" } ?? ""
+            let channel = channel.map { " of \($0.inLogLine)" } ?? ""
+            return "the stream of \(kind)\(event)\(channel)"
+        }
     }
 
     private struct ChannelStreams: Sendable {
@@ -21,10 +28,17 @@ struct StreamTable<Element: Sendable>: Sendable {
     private var touched: [Int] = []
     /// The number of streams the server has to wait for.
     private(set) var over = 0
+    /// The elements, in a word.
+    private let kind: String
     private let size: @Sendable (Element) -> Int
+    private let gapElement: (@Sendable (Instant) -> Element)?
 
-    init(size: @escaping @Sendable (Element) -> Int) {
+    init(
+        of kind: String, size: @escaping @Sendable (Element) -> Int, gapElement: (@Sendable (Instant) -> Element)? = nil
+    ) {
+        self.kind = kind
         self.size = size
+        self.gapElement = gapElement
     }
 
     var isEmpty: Bool { queues.isEmpty }
@@ -35,7 +49,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     // MARK: Making and ending streams
 
     mutating func add(_ id: Int, for topic: Topic, _ buffering: StreamBuffering) {
-        queues[id] = StreamQueue(buffering, size: size)
+        queues[id] = StreamQueue(buffering, size: size, gapElement: gapElement)
         topics[id] = topic
         changeIDs(of: topic) { $0.append(id) }
     }
@@ -62,20 +76,25 @@ struct StreamTable<Element: Sendable>: Sendable {
         if !streams.ofEveryEvent.isEmpty || !streams.byEvent.isEmpty { byChannel[channel] = streams }
     }
 
-    mutating func finish() {
-        for id in queues.keys { change(id) { $0.finish() } }
+    mutating func finish(_ failure: PusherError?) {
+        for id in queues.keys { finish(id, failure) }
     }
 
-    mutating func finish(_ id: Int) {
-        change(id) { $0.finish() }
+    mutating func finish(ofChannel channel: Name, _ failure: PusherError?) {
+        guard let streams = byChannel[channel] else { return }
+        for id in streams.ofEveryEvent + streams.byEvent.values.joined() { finish(id, failure) }
+    }
+
+    mutating func finish(_ id: Int, _ failure: PusherError?) {
+        change(id) { $0.finish(failure) }
     }
 
     // MARK: Feeding them
 
     /// Adds an element to the streams that are for it; tells whether there are any.
-    mutating func append(_ element: Element, of channel: Name?, _ event: Name? = nil) -> Bool {
+    mutating func append(_ element: Element, of channel: Name?, _ event: Name? = nil, at now: Instant) -> Bool {
         let ids = ids(of: channel, event)
-        for id in ids { change(id) { $0.append(element) } }
+        for id in ids { change(id) { $0.append(element, at: now) } }
         return !ids.isEmpty
     }
 
@@ -90,8 +109,13 @@ struct StreamTable<Element: Sendable>: Sendable {
         return ids
     }
 
-    mutating func pauseLimitReached() {
-        for id in queues.keys.sorted() { change(id) { $0.pauseLimitReached() } }
+    /// Returns the topics of the streams that were not read in time, with the names of these.
+    mutating func pauseLimitReached() -> [(channel: Name?, name: String)] {
+        queues.keys.sorted().compactMap { id in
+            guard queues[id]?.isOver == true, let topic = topics[id] else { return nil }
+            let name = topic.name(kind)
+            return change(id) { $0.pauseLimitReached(name) } == true ? (topic.channel, name) : nil
+        }
     }
 
     // MARK: Reading them

@@ -1,15 +1,26 @@
+import Foundation
+
 /// The streams of a client.
 struct Streams: Sendable {
-    var events = StreamTable<PusherEvent> { $0.envelope.size }
+    var events = StreamTable<PusherEvent>(of: "events") { $0.envelope.size }
+    var updates: StreamTable<ChannelUpdate>
     // Those are small: their number bounds them.
-    var states = StreamTable<ConnectionStateChange> { _ in 0 }
-    var members = StreamTable<PresenceChange> { _ in 0 }
-    private var isFinished = false
+    var states = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
+    private let date: @Sendable (Instant) -> Date
+    private var isShutDown = false
 
-    var isEmpty: Bool { events.isEmpty && states.isEmpty && members.isEmpty }
+    /// - Parameter date: Tells the wall clock's time at an instant; called when somebody reads it.
+    init(date: @escaping @Sendable (Instant) -> Date) {
+        self.date = date
+        updates = StreamTable(of: "updates", size: \.size) { time in
+            .eventsMayBeMissing(EventGap(.overflow) { date(time) })
+        }
+    }
+
+    var isEmpty: Bool { events.isEmpty && states.isEmpty && updates.isEmpty }
 
     /// The number of streams the server has to wait for.
-    var over: Int { events.over + states.over + members.over }
+    var over: Int { events.over + states.over + updates.over }
 
     /// Makes a stream; it is at its end where the client is.
     mutating func add<Element>(
@@ -17,80 +28,70 @@ struct Streams: Sendable {
         _ buffering: StreamBuffering
     ) {
         self[keyPath: table].add(id, for: topic, buffering)
-        if isFinished { self[keyPath: table].finish(id) }
+        if isShutDown { self[keyPath: table].finish(id, nil) }
     }
 
-    /// Gives each stream what it is for; tells whether one has it.
-    mutating func append(_ delivery: Delivery, _ decoder: EventDecoder?) -> Bool {
+    // MARK: Feeding them
+
+    /// Gives each stream what it is for; tells whether one has it that closures could have, too.
+    mutating func append(_ delivery: Delivery, _ decoder: EventDecoder?, at now: Instant) -> Bool {
         switch delivery {
         case .event(let envelope), .userEvent(let envelope):
-            guard !events.isEmpty else { return false }
-            return events.append(PusherEvent(envelope: envelope, decoder: decoder), of: envelope.channel, envelope.event)
+            return append(PusherEvent(envelope: envelope, decoder: decoder), at: now)
         case .stateChanged(let old, let new, let reason):
-            return states.append(ConnectionStateChange(old: old, new: new, reason: reason), of: nil)
-        case .memberAdded(let channel, let member):
-            return members.append(.joined(PusherPresenceChannelMember(member)), of: channel)
-        case .memberRemoved(let channel, let member):
-            return members.append(.left(PusherPresenceChannelMember(member)), of: channel)
-        default:
-            return false
+            defer { if new == .disconnected, let reason { finish(reason) } }
+            return states.append(ConnectionStateChange(old: old, new: new, reason: reason), of: nil, at: now)
+        case .subscribed(let channel): update(channel, .subscribed, at: now)
+        case .gap(let channel, let since):
+            update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: now)
+        case .subscriptionFailed(let channel, let failure): update(channel, .subscriptionFailed(failure.error), at: now)
+        case .memberAdded(let channel, let member): update(channel, .memberJoined(PusherPresenceChannelMember(member)), at: now)
+        case .memberRemoved(let channel, let member): update(channel, .memberLeft(PusherPresenceChannelMember(member)), at: now)
+        case .subscriptionCount(let channel, let count): update(channel, .subscriptionCount(count), at: now)
+        case .signedIn, .signInFailed, .watchlist, .decryptionFailed, .error: break
         }
+        return false
     }
 
-    mutating func pauseLimitReached() {
-        events.pauseLimitReached()
-        states.pauseLimitReached()
-        members.pauseLimitReached()
+    private mutating func append(_ event: PusherEvent, at now: Instant) -> Bool {
+        let (channel, name) = (event.envelope.channel, event.envelope.event)
+        let isTaken = !events.isEmpty && events.append(event, of: channel, name, at: now)
+        guard !updates.isEmpty, !ChannelUpdate.hasCase(forEvent: name) else { return isTaken }
+        return updates.append(.event(event), of: channel, at: now) || isTaken
     }
 
-    /// No more will come.
-    mutating func finish() {
-        isFinished = true
-        events.finish()
-        states.finish()
-        members.finish()
+    private mutating func update(_ channel: Name, _ update: ChannelUpdate, at now: Instant) {
+        _ = updates.append(update, of: channel, at: now)
+    }
+
+    // MARK: Ending them
+
+    /// Ends those that were not read in time or lets them drop elements; returns what they are called.
+    mutating func pauseLimitReached() -> [(channel: Name?, name: String)] {
+        events.pauseLimitReached() + updates.pauseLimitReached() + states.pauseLimitReached()
+    }
+
+    /// No more will come of a channel.
+    mutating func finish(ofChannel channel: Name, _ failure: PusherError? = nil) {
+        events.finish(ofChannel: channel, failure)
+        updates.finish(ofChannel: channel, failure)
+    }
+
+    /// The client has ended, for a reason or because that was asked for. Streams that are made later are for its next life.
+    mutating func finish(_ failure: PusherError? = nil) {
+        events.finish(failure)
+        updates.finish(failure)
+        states.finish(failure)
+    }
+
+    /// The client has ended for good.
+    mutating func shutDown() {
+        isShutDown = true
+        finish()
     }
 
     /// Returns the closures that resume the readers that waited and have something to read now.
     mutating func wakeUps() -> [() -> Void] {
-        events.wakeUps() + states.wakeUps() + members.wakeUps()
-    }
-}
-
-extension ClientCore {
-    func events(of channel: Name? = nil, named event: Name? = nil, _ buffering: StreamBuffering) -> StreamSource<PusherEvent> {
-        make(\.events, for: .init(channel: channel, event: event), buffering)
-    }
-
-    func states(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
-        make(\.states, for: .init(), buffering)
-    }
-
-    func members(of channel: Name, _ buffering: StreamBuffering) -> StreamSource<PresenceChange> {
-        make(\.members, for: .init(channel: channel), buffering)
-    }
-
-    private func make<Element>(
-        _ table: StreamSource<Element>.Table, for topic: StreamTable<Element>.Topic,
-        _ buffering: StreamBuffering
-    ) -> StreamSource<Element> {
-        let id = makeID()
-        change { $0.streams.add(id, to: table, for: topic, buffering) }
-        return StreamSource(self, id, in: table)
-    }
-
-    func removeStream<Element>(_ id: Int, from table: StreamSource<Element>.Table) {
-        change { state in
-            if let queue = state.streams[keyPath: table].remove(id) { state.removed.append(queue) }
-        }
-    }
-
-    /// No stream gets more.
-    func finishStreams() {
-        change { $0.streams.finish() }
-    }
-
-    func makeID() -> Int {
-        change { $0.listeners.makeID() }
+        events.wakeUps() + updates.wakeUps() + states.wakeUps()
     }
 }

@@ -3,8 +3,11 @@ extension ConnectionMachine {
     // MARK: What the user wants
 
     mutating func connect(at now: Instant, into effects: inout [Effect]) {
+        if isShutDown {
+            return effects.append(.log(.warning, "the client was shut down and doesn't connect any more; make another one"))
+        }
         switch phase {
-        case .idle:
+        case .idle, .shutDown:
             openAnew(at: now, into: &effects)
         case .waiting:
             open(at: now, into: &effects)
@@ -15,29 +18,35 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func disconnect(at now: Instant, into effects: inout [Effect]) {
+    mutating func disconnect(then next: AfterClosing = .stayDisconnected, at now: Instant, into effects: inout [Effect]) {
+        if isShutDown { return }
         switch phase {
-        case .idle:
-            break
-        case .waiting:
-            enter(.idle, into: &effects)
+        case .idle, .shutDown, .waiting:
+            closed(next, at: now, into: &effects)
         case .closing(let deadline, _):
-            phase = .closing(deadline: deadline, then: .stayDisconnected)
+            phase = .closing(deadline: deadline, then: next)
         case .opening, .establishing, .connected:
             // While it is still known when the connection was alive.
             var lost: [Effect] = []
             subscriptionsLost(at: now, into: &lost)
-            enter(.closing(deadline: now + configuration.timeouts.close, then: .stayDisconnected), into: &effects)
+            enter(.closing(deadline: now + configuration.timeouts.close, then: next), into: &effects)
             effects.append(.closeSocket(attempt, code: 1000, reason: ""))
             effects += lost
         }
+    }
+
+    /// Ends the client for good, connected or not: a connection that is asked for later isn't made.
+    mutating func shutDown(at now: Instant, into effects: inout [Effect]) {
+        unsubscribeAll(into: &effects)
+        disconnect(then: .shutDown, at: now, into: &effects)
+        signInAbandoned(into: &effects)
     }
 
     /// Says so where a connection was still wanted: optimised code lets go of a variable after its last use, not at the end of its
     /// scope, and who wrote `connect()` last may wonder why nothing comes.
     mutating func letGo(at now: Instant, into effects: inout [Effect]) {
         switch phase {
-        case .idle, .closing(_, .stayDisconnected):
+        case .idle, .shutDown, .closing(_, .stayDisconnected), .closing(_, .shutDown):
             break
         case .waiting, .opening, .establishing, .connected, .closing(_, .connect):
             let message = "nothing refers to the client any more, so it disconnects; keep it, as in a property, to stay connected"
@@ -56,7 +65,7 @@ extension ConnectionMachine {
         case .connected(var session):
             if session.heartbeat.probe(at: now) { effects.append(.send(.ping)) }
             phase = .connected(session)
-        case .idle, .opening, .establishing, .closing:
+        case .idle, .shutDown, .opening, .establishing, .closing:
             break
         }
     }
@@ -107,7 +116,7 @@ extension ConnectionMachine {
     ) {
         guard attempt == self.attempt else { return }
         switch phase {
-        case .idle, .waiting:
+        case .idle, .shutDown, .waiting:
             break  // The attempt was given up before; its end is no news.
         case .closing(_, let then):
             closed(then, at: now, into: &effects)
@@ -121,6 +130,7 @@ extension ConnectionMachine {
         switch then {
         case .stayDisconnected: enter(.idle, into: &effects)
         case .connect: openAnew(at: now, into: &effects)
+        case .shutDown: enter(.shutDown, into: &effects)
         }
     }
 

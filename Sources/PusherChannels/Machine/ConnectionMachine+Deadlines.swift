@@ -34,7 +34,7 @@ extension ConnectionMachine {
 
     private mutating func phaseDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         switch phase {
-        case .idle:
+        case .idle, .shutDown:
             break
         case .opening(let deadline):
             if now >= deadline {

@@ -7,7 +7,7 @@ extension ConnectionMachine {
         switch phase {
         case .establishing: break
         case .connected: noteActivity(at: now)
-        case .idle, .opening, .waiting, .closing: return
+        case .idle, .shutDown, .opening, .waiting, .closing: return
         }
         switch message {
         case .event(let envelope):

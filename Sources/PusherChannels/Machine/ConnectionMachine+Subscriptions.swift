@@ -1,12 +1,10 @@
 /// The channels that the user wants.
 extension ConnectionMachine {
     mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: Instant, into effects: inout [Effect]) {
-        let name = ChannelName(channel)
-        if let problem = name.problem(configuration.limits) {
-            let failure = SubscriptionFailure(error: PusherError(.invalidRequest, message: problem))
-            failure.report(channel: channel, into: &effects)
-            return
+        if let problem = problem(of: channel) {
+            return SubscriptionFailure(error: problem).report(channel: channel, into: &effects)
         }
+        let name = ChannelName(channel)
         if let known = subscriptions[channel] {
             switch known.state {
             case .failed, .retrying: break
@@ -18,6 +16,11 @@ extension ConnectionMachine {
             subscriptionsMade += 1
         }
         begin(channel, at: now, into: &effects)
+    }
+
+    /// The reason why no server may be asked for a channel of this name; nil if there is none.
+    func problem(of channel: Name) -> PusherError? {
+        ChannelName(channel).problem(configuration.limits).map { PusherError(.invalidRequest, message: $0) }
     }
 
     mutating func beginSubscriptions(at now: Instant, into effects: inout [Effect]) {

@@ -1,6 +1,10 @@
 /// Signing a user in: once for each connection.
 extension ConnectionMachine {
     mutating func signIn(at now: Instant, into effects: inout [Effect]) {
+        if isShutDown {
+            user.isAwaited = true
+            return signInAbandoned(into: &effects)
+        }
         switch user.state {
         case .signedOut, .failed:
             user.isAwaited = true
@@ -108,7 +112,8 @@ extension ConnectionMachine {
     mutating func signInAbandoned(into effects: inout [Effect]) {
         guard user.isAwaited else { return }
         user.isAwaited = false
-        let problem = "the client is disconnected; the user is signed in with the next connect()"
+        let problem =
+            isShutDown ? "the client was shut down" : "the client is disconnected; the user is signed in with the next connect()"
         effects.append(.deliver(.signInFailed(PusherError(.transport(.cancelled), message: problem))))
     }
 

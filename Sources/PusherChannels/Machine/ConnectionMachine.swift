@@ -23,11 +23,14 @@ struct ConnectionMachine: Equatable, Sendable {
         case connected(Session)
         case waiting(until: Instant)
         case closing(deadline: Instant, then: AfterClosing)
+        /// For good.
+        case shutDown
     }
 
     enum AfterClosing: Equatable {
         case stayDisconnected
         case connect
+        case shutDown
     }
 
     /// The state of an established connection. It is looked at with each event, so it holds nothing that counts its references.
@@ -73,11 +76,19 @@ struct ConnectionMachine: Equatable, Sendable {
 
     var state: ConnectionState {
         switch phase {
-        case .idle: .disconnected
+        case .idle, .shutDown: .disconnected
         case .opening, .establishing: .connecting
         case .connected: .connected
         case .waiting: .reconnecting
         case .closing: .disconnecting
+        }
+    }
+
+    /// Indicates whether nothing connects the client again.
+    var isShutDown: Bool {
+        switch phase {
+        case .shutDown, .closing(_, .shutDown): true
+        case .idle, .opening, .establishing, .connected, .waiting, .closing: false
         }
     }
 
@@ -89,7 +100,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var nextDeadline: Instant? {
         let phaseDeadline: Instant? =
             switch phase {
-            case .idle: nil
+            case .idle, .shutDown: nil
             case .opening(let deadline), .establishing(let deadline), .closing(let deadline, _): deadline
             case .waiting(let until): until
             case .connected(let session): session.heartbeat.nextDeadline
@@ -134,6 +145,8 @@ struct ConnectionMachine: Equatable, Sendable {
             connect(at: now, into: &effects)
         case .disconnect:
             disconnect(at: now, into: &effects)
+        case .shutDown:
+            shutDown(at: now, into: &effects)
         case .letGo:
             letGo(at: now, into: &effects)
         case .networkChanged:
@@ -150,8 +163,6 @@ struct ConnectionMachine: Equatable, Sendable {
             subscribe(channel, auth: auth, at: now, into: &effects)
         case .unsubscribe(let channel):
             unsubscribe(channel, into: &effects)
-        case .unsubscribeAll:
-            unsubscribeAll(into: &effects)
         case .trigger(let event):
             trigger(event, at: now, into: &effects)
         case .signIn:
@@ -171,7 +182,10 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     private var isIdle: Bool {
-        if case .idle = phase { true } else { false }
+        switch phase {
+        case .idle, .shutDown: true
+        case .opening, .establishing, .connected, .waiting, .closing: false
+        }
     }
 
     /// The one place where the phase changes, so that no change of state goes unreported.

@@ -3,6 +3,8 @@ enum Input: Equatable, Sendable {
     // What the user wants.
     case connect
     case disconnect
+    /// For good: the channels are given up, and nothing connects the client again.
+    case shutDown
     /// Nothing refers to the client any more, so that nobody can ask it for anything.
     case letGo
     /// The network may be another one, or back.
@@ -13,7 +15,6 @@ enum Input: Equatable, Sendable {
     /// `auth` is an authorization the caller brought along, to be used instead of asking for one.
     indirect case subscribe(channel: Name, auth: PusherAuth?)
     indirect case unsubscribe(channel: Name)
-    case unsubscribeAll
     indirect case trigger(ClientEvent)
     case signIn
 

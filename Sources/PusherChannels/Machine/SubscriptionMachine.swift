@@ -32,6 +32,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     private var request = Request.none
     /// Tries in a row that failed on this connection.
     private(set) var failures = 0
+    /// The failure of the latest try, as long as none succeeded after it.
+    private(set) var latestFailure: PusherError?
 
     /// An authorization that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
@@ -138,6 +140,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         state = .subscribed
         request = .made
         failures = 0
+        latestFailure = nil
         if let since = missingSince { effects.append(.deliver(.gap(channel: channel, since: since))) }
         // A second success on one connection is of a second subscription: there may have been a time between the two.
         missingSince = now
@@ -165,6 +168,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Not subscribed, for now or for good.
     mutating func fail(_ failure: SubscriptionFailure, retryingAt time: Instant?, into effects: inout [Effect]) {
         failures += 1
+        latestFailure = failure.error
         if let refresh = encryptedEvents?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
         failure.report(channel: channel, into: &effects)

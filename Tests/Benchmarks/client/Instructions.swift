@@ -75,7 +75,7 @@ struct Instructions: ParsableCommand {
         }
         let (decodes, stream) = (way == .typed, channel.events(named: "tick"))
         Task(executorPreference: executor) {
-            for await event in stream {
+            for try await event in stream {
                 if decodes { use(event, course) }
                 counted.withLock { $0 += 1 }
             }

@@ -51,7 +51,7 @@ struct Pair: ParsableCommand {
             return
         }
         let balls = channel.events(named: "client-ball")
-        Task.detached { for await _ in balls { body() } }
+        Task.detached { for try await _ in balls { body() } }
     }
 }
 

@@ -103,7 +103,7 @@ struct Receive: ParsableCommand {
         let decode = decode
         Task.detached {
             var count = 0
-            for await event in stream {
+            for try await event in stream {
                 if decode { use(event, course) }
                 count += 1
                 if count == wanted { break }

@@ -176,7 +176,7 @@ struct Watch {
         require(machine.state == state, "it is \(machine.state), but said \(state)")
         require(machine.attempt == attempt, "it thinks of \(machine.attempt), not \(attempt)")
         switch machine.phase {
-        case .idle: break
+        case .idle, .shutDown: break
         case .opening, .establishing, .connected, .waiting, .closing:
             require(machine.nextDeadline != nil, "it may wait for ever: \(machine.phase)")
         }

@@ -55,8 +55,7 @@ struct World {
     }
 
     mutating func unsubscribeAll() {
-        tell(.unsubscribeAll)
-        wanted = []
+        for channel in wanted.sorted() { unsubscribe(channel) }
     }
 
     /// Each event has the next number for its data.

@@ -55,7 +55,7 @@ import Testing
             #expect(rig.socket.frames.last?.event == "pusher:unsubscribe")
             #expect(!rig.socket.isOpen)
             var names: [String] = []
-            for await event in events { names.append(event.eventName) }
+            for try await event in events { names.append(event.eventName) }
             #expect(names == ["last"], "what came before can still be read, then the stream ends")
             #expect(rig.scheduler.pendingTimers.isEmpty)
         }
@@ -152,15 +152,35 @@ import Testing
         rig.socket.publish(channel: "news", event: "n", data: "1")
         #expect(!rig.socket.isReading)
         await rig.pusher.shutdown()
-        rig.pusher.connect()
-        #expect(rig.socket.isReading)
+        #expect(rig.pusher.connection.core.readState(\.streams.over) == 0)
         withExtendedLifetime(stream) {}
     }
 
-    @Test func shutdownOfAClientThatNeverConnected() async {
+    /// As where a service is asked to end before it has begun.
+    @Test func shutdownIsFinalAlsoWhereItComesFirst() async throws {
         let rig = rig()
         await rig.pusher.shutdown()
         #expect(rig.pusher.connection.connectionState == .disconnected)
+        try await rig.pusher.run()
+        rig.pusher.connect()
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+        #expect(rig.socket.requests.isEmpty)
+        await #expect(throws: PusherError.clientEnded) { try await rig.pusher.subscribe(to: "news") }
+    }
+
+    @Test func theEndOfRunIsThatOfItsStreams() async throws {
+        let rig = rig()
+        let (events, updates) = (rig.pusher.events, rig.pusher.subscribe("news").updates)
+        let running = Task { try await rig.pusher.run() }
+        try await waitUntilConnected(rig)
+        rig.pusher.disconnect()
+        try await running.value
+        for try await _ in events {}
+        for try await _ in updates {}
+        var later = rig.pusher.subscribe("news").events(named: "n").makeAsyncIterator()
+        rig.pusher.connect()
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        #expect(try await later.next()?.data == "1", "a stream that is made later is for the next run")
     }
 }
 

@@ -15,33 +15,33 @@ import Testing
         for number in numbers { rig.socket.publish(channel: channel, event: "n", data: "\(number)") }
     }
 
-    private func read(_ stream: PusherStream<PusherEvent>, _ count: Int) async -> [String?] {
+    private func read(_ stream: PusherStream<PusherEvent>, _ count: Int) async throws -> [String?] {
         var data: [String?] = []
-        for await event in stream {
+        for try await event in stream {
             data.append(event.data)
             if data.count == count { break }
         }
         return data
     }
 
-    @Test func aStreamHoldsWhatCameSinceItWasMade() async {
+    @Test func aStreamHoldsWhatCameSinceItWasMade() async throws {
         let rig = rig()
         let channel = rig.pusher.subscribe("news")
         publish(rig, 0..<3)
         let stream = channel.events
         publish(rig, 3..<6)
-        #expect(await read(stream, 3) == ["3", "4", "5"])
+        #expect(try await read(stream, 3) == ["3", "4", "5"])
     }
 
-    @Test func aStreamIsForItsChannelAndItsName() async {
+    @Test func aStreamIsForItsChannelAndItsName() async throws {
         let rig = rig()
         let named = rig.pusher.subscribe("news").events(named: "n")
         let all = rig.pusher.events
         publish(rig, 0..<1, on: "presence-room")
         rig.socket.publish(channel: "news", event: "other", data: "x")
         publish(rig, 1..<2)
-        #expect(await read(named, 1) == ["1"])
-        #expect(await read(all, 3) == ["0", "x", "1"])
+        #expect(try await read(named, 1) == ["1"])
+        #expect(try await read(all, 3) == ["0", "x", "1"])
     }
 
     #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
@@ -52,10 +52,11 @@ import Testing
         try await TestExecutor().run { executor in
             let rig = rig()
             let stream = rig.pusher.events
-            let reading = Task(executorPreference: executor) { await read(stream, 2) }
+            let reading = Task(executorPreference: executor) { try await read(stream, 2) }
             await executor.settle()
             publish(rig, 0..<2)
-            #expect(await reading.value == ["0", "1"])
+            let data = try await reading.value
+            #expect(data == ["0", "1"])
         }
     }
 
@@ -63,33 +64,34 @@ import Testing
         try await TestExecutor().run { executor in
             let rig = rig()
             let stream = rig.pusher.events
-            let reading = Task(executorPreference: executor) { await read(stream, 2) }
+            let reading = Task(executorPreference: executor) { try await read(stream, 2) }
             publish(rig, 0..<1)
             await executor.settle()
             reading.cancel()
-            #expect(await reading.value == ["0"])
+            let data = try await reading.value
+            #expect(data == ["0"])
         }
     }
 
     #endif
 
-    @Test func aCancelledReaderIsLetGo() async {
+    @Test func aCancelledReaderIsLetGo() async throws {
         let rig = rig()
         let stream = rig.pusher.events
-        let reading = Task { await read(stream, 1) }
+        let reading = Task { try await read(stream, 1) }
         reading.cancel()
-        #expect(await reading.value == [])
+        #expect(try await reading.value == [])
         publish(rig, 0..<1)
-        #expect(await read(stream, 1) == ["0"], "the stream itself goes on")
+        #expect(try await read(stream, 1) == ["0"], "the stream itself goes on")
     }
 
     /// Whenever the cancellation comes: also between the reader's look at it and its waiting.
-    @Test func aReaderThatIsCancelledAsItBeginsToWaitIsLetGo() async {
+    @Test func aReaderThatIsCancelledAsItBeginsToWaitIsLetGo() async throws {
         let rig = rig()
         let streams = (0..<8).map { _ in rig.pusher.events }
         for round in 0..<500 {
-            await withTaskGroup(of: Void.self) { group in
-                for stream in streams { group.addTask { for await _ in stream {} } }
+            await withThrowingTaskGroup(of: Void.self) { group in
+                for stream in streams { group.addTask { for try await _ in stream {} } }
                 // So much later: as long as it takes the pool to run a task, a few times.
                 for _ in 0..<round % 8 { await Task {}.value }
                 group.cancelAll()
@@ -97,43 +99,44 @@ import Testing
         }
     }
 
-    @Test func theStatesComeWithTheirReasons() async {
+    @Test func theStatesComeWithTheirReasons() async throws {
         let rig = rig()
         let states = rig.pusher.connectionStates
         rig.socket.serverCloses(code: 4001, reason: "gone")
         var iterator = states.makeAsyncIterator()
-        let change = await iterator.next()
+        let change = try await iterator.next()
         #expect(change?.old == .connected)
         #expect(change?.new == .disconnected)
         #expect(change?.reason?.code == 4001)
     }
 
-    @Test func membersComeAndGo() async {
+    @Test func membersComeAndGo() async throws {
         let server = InMemoryServer()
         let scheduler = TestScheduler()
         let ann = ServedClient(of: server, at: scheduler, as: "ann")
-        let changes = ann.pusher.subscribeToPresenceChannel(channelName: "presence-room").memberChanges
+        let updates = ann.pusher.subscribe("presence-room").updates
         let bob = ServedClient(of: server, at: scheduler, as: "bob")
         bob.pusher.subscribe("presence-room")
         bob.pusher.disconnect()
         var heard: [String] = []
-        for await change in changes {
-            switch change {
-            case .joined(let member): heard.append("+\(member.userId)")
-            case .left(let member): heard.append("-\(member.userId)")
+        for try await update in updates {
+            switch update {
+            case .memberJoined(let member): heard.append("+\(member.userId)")
+            case .memberLeft(let member): heard.append("-\(member.userId)")
+            default: continue
             }
             if heard.count == 2 { break }
         }
         #expect(heard == ["+bob", "-bob"])
     }
 
-    @Test func aStreamEndsWithItsClient() async {
+    @Test func aStreamEndsWithItsClient() async throws {
         var rig: ClientRig? = rig()
         let stream = rig?.pusher.events
         rig = nil
         var count = 0
-        if let stream { for await _ in stream { count += 1 } }
-        #expect(stream?.failure == nil)
+        if let stream { for try await _ in stream { count += 1 } }
+        #expect(count == 0)
     }
 
     // MARK: Readers that are slow
@@ -142,17 +145,17 @@ import Testing
         (StreamBuffering(limit: 3, overflow: .dropOldest), ["7", "8", "9"]),
         (StreamBuffering(limit: 3, overflow: .dropNewest), ["0", "1", "2"]),
     ])
-    func whatFindsNoRoomIsDroppedAndCounted(buffering: StreamBuffering, left: [String]) async {
+    func whatFindsNoRoomIsDroppedAndCounted(buffering: StreamBuffering, left: [String]) async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: buffering)
         publish(rig, 0..<10)
         #expect(rig.socket.isReading)
         #expect(stream.dropped == 7)
-        #expect(await read(stream, 3) == left)
+        #expect(try await read(stream, 3) == left)
     }
 
     /// Twenty thousand events, a reader that waits for the gate: the server has to wait, nothing is lost, no more than the limit is held.
-    @Test func theServerWaitsForTheReader() async {
+    @Test func theServerWaitsForTheReader() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
         publish(rig, 0..<20_000)
@@ -161,7 +164,7 @@ import Testing
         var pauses = 0
         for number in 0..<20_000 {
             if !rig.socket.isReading { pauses += 1 }
-            let event = await iterator.next()
+            let event = try await iterator.next()
             guard event?.data == "\(number)" else {
                 Issue.record("\(event?.data ?? "nothing") in the place of \(number)")
                 return
@@ -172,31 +175,31 @@ import Testing
         #expect(stream.dropped == 0)
     }
 
-    @Test func theServerWaitsUntilHalfOfTheBufferIsFree() async {
+    @Test func theServerWaitsUntilHalfOfTheBufferIsFree() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
         publish(rig, 0..<10)
-        #expect(await read(stream, 4).count == 4)
+        #expect(try await read(stream, 4).count == 4)
         #expect(!rig.socket.isReading)
-        #expect(await read(stream, 1) == ["4"])
+        #expect(try await read(stream, 1) == ["4"])
         #expect(rig.socket.isReading)
     }
 
-    @Test func whatAReaderTookAndLeftIsForTheNext() async {
+    @Test func whatAReaderTookAndLeftIsForTheNext() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         publish(rig, 0..<10)
         do {
             var iterator = stream.makeAsyncIterator()
-            #expect(await iterator.next()?.data == "0")
+            #expect(try await iterator.next()?.data == "0")
             publish(rig, 10..<12)
-            #expect(await iterator.next()?.data == "1")
+            #expect(try await iterator.next()?.data == "1")
         }
-        #expect(await read(stream, 10) == (2..<12).map { "\($0)" })
+        #expect(try await read(stream, 10) == (2..<12).map { "\($0)" })
     }
 
     /// As tasks do that share the work: one must not sit on what the others could do.
-    @Test func ofSeveralReadersEachGetsAPart() async {
+    @Test func ofSeveralReadersEachGetsAPart() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         var first = stream.makeAsyncIterator()
@@ -204,18 +207,18 @@ import Testing
         publish(rig, 0..<4)
         var data: [String?] = []
         for _ in 0..<2 {
-            data.append(await first.next()?.data)
-            data.append(await second.next()?.data)
+            data.append(try await first.next()?.data)
+            data.append(try await second.next()?.data)
         }
         #expect(data == ["0", "1", "2", "3"])
     }
 
-    @MainActor @Test func aLoopOnAnActorReadsThere() async {
+    @MainActor @Test func aLoopOnAnActorReadsThere() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         publish(rig, 0..<3)
         var data: [String?] = []
-        for await event in stream {
+        for try await event in stream {
             MainActor.assertIsolated()
             data.append(event.data)
             if data.count == 3 { break }
@@ -223,39 +226,39 @@ import Testing
         #expect(data == ["0", "1", "2"])
     }
 
-    @Test func aStreamMadeAfterTheEndIsAtItsEnd() async {
+    @Test func aStreamMadeAfterTheEndIsAtItsEnd() async throws {
         let rig = rig()
         await rig.pusher.shutdown()
-        for await _ in rig.pusher.events { Issue.record("an event of nobody") }
+        for try await _ in rig.pusher.events { Issue.record("an event of nobody") }
     }
 
-    @Test func aReaderThatIsTooSlowLosesItsStream() async {
+    @Test func aReaderThatIsTooSlowLosesItsStream() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
         let other = rig.pusher.events(buffering: StreamBuffering(limit: 100))
         publish(rig, 0..<50)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
-        #expect(stream.failure?.kind == .readerTooSlow)
         var data: [String?] = []
-        for await event in stream { data.append(event.data) }
+        let error = await #expect(throws: PusherError.self) { for try await event in stream { data.append(event.data) } }
+        #expect(error?.kind == .readerTooSlow)
+        #expect(error?.message == "nobody read 10 elements of the stream of events for too long; it has ended")
         #expect(data == (0..<10).map { "\($0)" }, "what it had room for can still be read")
-        #expect(await read(other, 50).count == 50)
+        #expect(try await read(other, 50).count == 50)
     }
 
-    @Test func aReaderThatIsTooSlowMayLoseEventsInstead() async {
+    @Test func aReaderThatIsTooSlowMayLoseEventsInstead() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
         publish(rig, 0..<50)
         rig.scheduler.advance(by: .seconds(5))
         #expect(stream.dropped == 40)
-        #expect(await read(stream, 10) == (0..<10).map { "\($0)" })
+        #expect(try await read(stream, 10) == (0..<10).map { "\($0)" })
         publish(rig, 50..<51)
-        #expect(await read(stream, 1) == ["50"])
-        #expect(stream.failure == nil)
+        #expect(try await read(stream, 1) == ["50"])
     }
 
-    @Test func whoIsTooSlowLaterIsWaitedForJustAsLong() async {
+    @Test func whoIsTooSlowLaterIsWaitedForJustAsLong() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
@@ -265,9 +268,8 @@ import Testing
         #expect(!rig.socket.isReading)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
-        #expect(stream.failure?.kind == .readerTooSlow)
-        #expect(await read(stream, 101).count == 100, "no more than there is room for was held")
-        #expect(forgotten.failure == nil)
+        #expect(try await read(stream, 100).count == 100, "no more than there is room for was held")
+        await #expect(throws: PusherError.self) { try await read(stream, 1) }
         #expect(forgotten.dropped == 4_990)
     }
 
@@ -282,15 +284,36 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
-    @Test func aStreamThatNobodyReadsHoldsTheOthersNoLongerThanTheLimit() async {
+    @Test func aStreamThatNobodyReadsHoldsTheOthersNoLongerThanTheLimit() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 5))
         let stream = rig.pusher.events
         publish(rig, 0..<50)
         rig.scheduler.advance(by: .seconds(5))
-        #expect(await read(stream, 50).count == 50)
+        #expect(try await read(stream, 50).count == 50)
         publish(rig, 50..<60)
         #expect(rig.socket.isReading)
-        #expect(forgotten.failure != nil)
+        await #expect(throws: PusherError.self) { try await read(forgotten, 6) }
+    }
+
+    @Test func whichStreamWasNotReadIsSaidInTheLog() async {
+        let lines = Locked<[String]>([])
+        let rig = ClientRig.connected {
+            $0.logger = LineRecorder.logger(lines)
+            $0.pauseLimit = .seconds(5)
+        }
+        let news = rig.pusher.subscribe("news")
+        let forgotten = [
+            news.events(named: "n", buffering: StreamBuffering(limit: 1)),
+            news.events(buffering: StreamBuffering(limit: 1, overflow: .pauseThenDrop)),
+        ]
+        let read = rig.pusher.events
+        publish(rig, 0..<1)
+        rig.scheduler.advance(by: .seconds(5))
+        let late = lines.withLock { $0.filter { $0.contains("not read in time") } }
+        #expect(late.count == 2)
+        #expect(late.allSatisfy { $0.contains("channel=news") })
+        #expect(late.first?.contains("the stream of events named n of news") == true, "\(late)")
+        withExtendedLifetime((forgotten, read)) {}
     }
 }

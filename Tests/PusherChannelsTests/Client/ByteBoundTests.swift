@@ -37,7 +37,7 @@ import Testing
         try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
     }
 
-    @Test func aStreamThatNobodyReadsMakesTheServerWait() async {
+    @Test func aStreamThatNobodyReadsMakesTheServerWait() async throws {
         let rig = ClientRig.connected()
         let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(byteLimit: 2 << 20))
         publish(rig, 1)
@@ -45,7 +45,7 @@ import Testing
         publish(rig, 2)
         #expect(!rig.socket.isReading)
         var iterator = stream.makeAsyncIterator()
-        for _ in 0..<3 { _ = await iterator.next() }
+        for _ in 0..<3 { _ = try await iterator.next() }
         #expect(rig.socket.isReading)
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite struct StreamQueueTests {
     private func queue(_ elements: Int...) -> StreamQueue<Int> {
         var queue = StreamQueue<Int>(StreamBuffering()) { $0 }
-        for element in elements { queue.append(element) }
+        for element in elements { queue.append(element, at: .origin) }
         return queue
     }
 
@@ -17,7 +18,7 @@ import Testing
         #expect(batch?.bytes == 7)
         queue.wasRead(1, bytes: 3)
         queue.putBack(try #require(batch).elements.dropFirst(), bytes: 4)
-        queue.append(5)
+        queue.append(5, at: .origin)
         let next = queue.take()
         #expect(next.map { Array($0.elements) } == [4, 5])
         #expect(next?.bytes == 9)
@@ -41,14 +42,14 @@ import Testing
         withExtendedLifetime(iterator) {}
     }
 
-    @Test func whatAnIteratorTookAndLeftIsThereAgain() async {
+    @Test func whatAnIteratorTookAndLeftIsThereAgain() async throws {
         let rig = ClientRig.connected()
         rig.pusher.subscribe("room")
         let stream = rig.pusher.events
         for number in 0..<3 { rig.socket.publish(channel: "room", event: "n", data: "\(number)") }
         do {
             var iterator = stream.makeAsyncIterator()
-            #expect(await iterator.next()?.data == "0")
+            #expect(try await iterator.next()?.data == "0")
         }
         let left = stream.source.change { $0.take()?.elements.map(\.data) }
         #expect(left == ["1", "2"])
@@ -60,8 +61,8 @@ import Testing
     }
 
     @Test func aStreamMadeAfterTheEndIsAtItsEnd() {
-        var streams = Streams()
-        streams.finish()
+        var streams = Streams { _ in Date() }
+        streams.shutDown()
         streams.add(1, to: \.events, for: .init(), StreamBuffering())
         let batch = streams.events.change(1) { $0.take() }
         #expect(batch??.elements.count == 0)

@@ -17,7 +17,7 @@ import Testing
         } ?? []
     }
 
-    private func table() -> StreamTable<PusherEvent> { StreamTable { _ in 1 } }
+    private func table() -> StreamTable<PusherEvent> { StreamTable(of: "events") { _ in 1 } }
 
     @Test func nothingIsKeptOfStreamsThatAreGone() {
         var table = table()
@@ -38,7 +38,7 @@ import Testing
         table.add(2, for: .init(channel: "room"), StreamBuffering())
         table.add(3, for: .init(channel: "room", event: "a"), StreamBuffering())
         for (channel, name) in [("room", "a"), ("room", "b"), ("other", "a"), (nil, "c")] as [(Name?, Name)] {
-            _ = table.append(event(channel, name), of: channel, name)
+            _ = table.append(event(channel, name), of: channel, name, at: .origin)
         }
         #expect(waiting(&table, 1) == ["a", "b", "a", "c"])
         #expect(waiting(&table, 2) == ["a", "b"])
@@ -47,7 +47,7 @@ import Testing
 
     @Test func whoIsThereIsLookedUpAgainWhenStreamsComeAndGo() {
         var table = table()
-        func publish() -> Bool { table.append(event("room", "a"), of: "room", "a") }
+        func publish() -> Bool { table.append(event("room", "a"), of: "room", "a", at: .origin) }
         #expect(!publish())
         table.add(1, for: .init(channel: "room"), StreamBuffering())
         #expect(publish())
@@ -60,13 +60,13 @@ import Testing
         var table = table()
         table.add(1, for: .init(), StreamBuffering(limit: 2))
         table.add(2, for: .init(), StreamBuffering(limit: 1))
-        _ = table.append(event(nil, "a"), of: nil, "a")
+        _ = table.append(event(nil, "a"), of: nil, "a", at: .origin)
         #expect(table.over == 1)
-        _ = table.append(event(nil, "b"), of: nil, "b")
+        _ = table.append(event(nil, "b"), of: nil, "b", at: .origin)
         #expect(table.over == 2)
         _ = table.remove(2)
         #expect(table.over == 1)
-        table.finish()
+        table.finish(nil)
         #expect(table.over == 0)
     }
 }

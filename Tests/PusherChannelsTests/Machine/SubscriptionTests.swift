@@ -124,10 +124,10 @@ import Testing
     }
 
     // Proves P6.5.
-    @Test func unsubscribeAllKeepsNothing() {
+    @Test func theEndOfTheClientKeepsNothing() {
         var transcript = Transcript.connected()
         for channel: Name in ["b", "a"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
-        #expect(transcript.play(.unsubscribeAll).sent == [.unsubscribe(channel: "b"), .unsubscribe(channel: "a")])
+        #expect(transcript.play(.shutDown).sent == [.unsubscribe(channel: "b"), .unsubscribe(channel: "a")])
         #expect(transcript.machine.subscriptions.isEmpty)
     }
 

@@ -41,7 +41,7 @@ struct TestExecutorClientTests {
             let channel = pusher.subscribe("private-room")
             let names = Locked<[String]>([])
             let reader = executor.spawn {
-                for await event in channel.events(named: "news") { names.withLock { $0.append(event.data ?? "") } }
+                for try await event in channel.events(named: "news") { names.withLock { $0.append(event.data ?? "") } }
             }
             try await executor.eventually("the subscription") { channel.subscribed }
             for number in 1...3 { socket.publish(channel: "private-room", event: "news", data: "\(number)") }
@@ -49,7 +49,7 @@ struct TestExecutorClientTests {
             #expect(names.withLock { $0 } == ["1", "2", "3"])
             #expect(executor.scheduler.now == .seconds(2))
             reader.cancel()
-            await reader.value
+            try await reader.value
             pusher.disconnect()
         }
     }

@@ -71,11 +71,3 @@ extension Data {
         }
     }
 }
-
-/// Somebody joined or left a presence channel.
-public enum PresenceChange: Sendable {
-    /// A member came.
-    case joined(PusherPresenceChannelMember)
-    /// A member went.
-    case left(PusherPresenceChannelMember)
-}

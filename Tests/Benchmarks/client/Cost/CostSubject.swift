@@ -12,7 +12,7 @@ final class CostSubject {
     private let executor = HandExecutor()
     private let pusher: Pusher
     private let listener = Listener()
-    private var readers: [Task<Void, Never>] = []
+    private var readers: [Task<Void, any Error>] = []
 
     init(in scene: CostScene) {
         let environment = PusherEnvironment(
@@ -49,10 +49,10 @@ final class CostSubject {
         }
         pusher.signIn { _ in }
         let events = pusher.events(buffering: StreamBuffering())
-        let members = presence.memberChanges(buffering: StreamBuffering())
+        let members = presence.updates(buffering: StreamBuffering())
         readers = [
-            Task(executorPreference: executor) { for await event in events { take(event) } },
-            Task(executorPreference: executor) { for await _ in members {} },
+            Task(executorPreference: executor) { for try await event in events { take(event) } },
+            Task(executorPreference: executor) { for try await _ in members {} },
         ]
         executor.run()
     }

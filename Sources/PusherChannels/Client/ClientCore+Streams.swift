@@ -1,0 +1,68 @@
+/// Streams, as the API's objects make them.
+extension ClientCore {
+    func events(_ buffering: StreamBuffering) -> StreamSource<PusherEvent> {
+        make(\.events, for: .init(), buffering) { _, _ in }
+    }
+
+    func events(of channel: Name, number: Int, named event: Name? = nil, _ buffering: StreamBuffering) -> StreamSource<
+        PusherEvent
+    > {
+        make(\.events, for: .init(channel: channel, event: event), buffering) { state, id in
+            if case .ended(let failure) = Self.outlook(of: channel, number, state) { state.streams.events.finish(id, failure) }
+        }
+    }
+
+    func updates(of channel: Name, number: Int, _ buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
+        make(\.updates, for: .init(channel: channel), buffering) { state, id in
+            if case .ended(let failure) = Self.outlook(of: channel, number, state) { state.streams.updates.finish(id, failure) }
+        }
+    }
+
+    func states(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
+        make(\.states, for: .init(), buffering) { _, _ in }
+    }
+
+    private func make<Element>(
+        _ table: StreamSource<Element>.Table, for topic: StreamTable<Element>.Topic, _ buffering: StreamBuffering,
+        finishIfOver: (inout State, Int) -> Void
+    ) -> StreamSource<Element> {
+        let id = makeID()
+        change { state in
+            state.streams.add(id, to: table, for: topic, buffering)
+            finishIfOver(&state, id)
+        }
+        return StreamSource(self, id, in: table)
+    }
+
+    /// Tells whether something may yet come of a channel.
+    enum Outlook {
+        case open
+        case ended(PusherError?)
+    }
+
+    /// The outlook for the handle with this number of listeners: it is idle for good once the channel was given up, and nothing comes of a
+    /// channel that was refused before it is asked for again.
+    static func outlook(of channel: Name, _ number: Int, _ state: State) -> Outlook {
+        guard state.listeners.channels[channel]?.number == number else { return .ended(nil) }
+        guard let subscription = state.machine.subscriptions[channel] else { return .ended(state.machine.problem(of: channel)) }
+        return subscription.state == .failed ? .ended(subscription.latestFailure) : .open
+    }
+
+    func removeStream<Element>(_ id: Int, from table: StreamSource<Element>.Table) {
+        change { state in
+            if let queue = state.streams[keyPath: table].remove(id) { state.removed.append(queue) }
+        }
+    }
+
+    /// All that came was read, as far as anybody will read it: the client's life is over, or its last.
+    func finishStreams(forGood: Bool) {
+        change { state in
+            if forGood { state.streams.shutDown() } else { state.streams.finish() }
+            state.waits.endAll(.clientEnded)
+        }
+    }
+
+    func makeID() -> Int {
+        change { $0.listeners.makeID() }
+    }
+}

@@ -1,0 +1,92 @@
+/// The calls that wait until a channel is subscribed.
+struct SubscriptionWaits: Sendable {
+    typealias Wait = OneShot<Void>
+
+    private var waits: [Name: [Int: Wait]] = [:]
+    /// Those that have ended and are to be told outside the lock.
+    private var ended: [(wait: Wait, outcome: Result<Void, any Error>)] = []
+
+    mutating func add(_ wait: Wait, _ id: Int, for channel: Name) {
+        waits[channel, default: [:]][id] = wait
+    }
+
+    /// The call waits no longer.
+    mutating func remove(_ id: Int, for channel: Name) {
+        waits[channel]?[id] = nil
+        if waits[channel]?.isEmpty == true { waits[channel] = nil }
+    }
+
+    mutating func end(of channel: Name, _ failure: PusherError?) {
+        guard let known = waits.removeValue(forKey: channel) else { return }
+        ended += known.sorted { $0.key < $1.key }.map { ($0.value, failure.map { .failure($0) } ?? .success(())) }
+    }
+
+    mutating func endAll(_ failure: PusherError) {
+        for channel in waits.keys.sorted() { end(of: channel, failure) }
+    }
+
+    /// Returns the closures that resume the calls whose wait is over.
+    mutating func wakeUps() -> [() -> Void] {
+        guard !ended.isEmpty else { return [] }
+        defer { ended = [] }
+        return ended.map { entry in { entry.wait.give(entry.outcome) } }
+    }
+}
+
+extension PusherError {
+    /// The reason why a call that waited ends, where the client was asked to end.
+    static let clientEnded = PusherError(
+        .transport(.cancelled),
+        message: "the client is disconnected, or was shut down; subscribe once it is to be connected again")
+
+    static func unsubscribed(_ channel: Name) -> PusherError {
+        PusherError(.transport(.cancelled), message: "\(channel) was unsubscribed meanwhile")
+    }
+}
+
+extension ClientCore {
+    /// Waits until a channel is subscribed, for the handle with this number of listeners.
+    ///
+    /// Throws the reason why it won't be, or `timedOut` after the limit; `CancellationError` when the task is cancelled.
+    func awaitSubscription(to channel: Name, number: Int, within limit: Duration?) async throws {
+        let (wait, id, scheduler) = (SubscriptionWaits.Wait(), makeID(), environment.scheduler)
+        let timer = limit.map { limit in
+            scheduler.schedule(at: scheduler.now + limit, label: "subscription") { [weak self] in
+                wait.give(.failure(self?.notInTime(channel, limit) ?? .clientEnded))
+            }
+        }
+        defer {
+            timer?.cancel()
+            change { $0.waits.remove(id, for: channel) }
+        }
+        begin(wait, id, channel, number)
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { wait.await(with: $0) }
+        } onCancel: {
+            wait.give(.failure(CancellationError()))
+        }
+    }
+
+    private func begin(_ wait: SubscriptionWaits.Wait, _ id: Int, _ channel: Name, _ number: Int) {
+        change { state in
+            state.waits.add(wait, id, for: channel)
+            if state.machine.isShutDown { return state.waits.end(of: channel, .clientEnded) }
+            switch Self.outlook(of: channel, number, state) {
+            case .ended(let failure): state.waits.end(of: channel, failure ?? .unsubscribed(channel))
+            case .open: if state.machine.subscriptions[channel]?.isSubscribed == true { state.waits.end(of: channel, nil) }
+            }
+        }
+    }
+
+    private func notInTime(_ channel: Name, _ limit: Duration) -> PusherError {
+        let (state, failure) = read { ($0.state, $0.subscriptions[channel]?.latestFailure) }
+        let reason = failure?.message ?? "the client is \(state)"
+        return PusherError(.timedOut, code: failure?.code, message: "\(channel) was not subscribed within \(limit): \(reason)")
+    }
+
+    /// Gives a channel up that nobody else has asked for since its handle was made.
+    func withdraw(_ channel: Name, number: Int) {
+        let isAlone = change { $0.listeners.withdrawRequest(for: channel, number: number) }
+        if isAlone { unsubscribe(channel) }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// `updates`: all that happens to a channel, in order.
+@Suite(.timeLimit(.lost)) struct ChannelUpdateTests {
+    private func lines(_ updates: PusherStream<ChannelUpdate>, _ count: Int) async throws -> [String] {
+        var lines: [String] = []
+        for try await update in updates {
+            lines.append(line(update))
+            if lines.count == count { break }
+        }
+        return lines
+    }
+
+    private func line(_ update: ChannelUpdate) -> String {
+        switch update {
+        case .subscribed: "subscribed"
+        case .event(let event): "\(event.eventName) \(event.data ?? "")"
+        case .eventsMayBeMissing(let gap): "\(gap.reason) \(gap.since.timeIntervalSince1970)"
+        case .memberJoined(let member): "+\(member.userId)"
+        case .memberLeft(let member): "-\(member.userId)"
+        case .subscriptionCount(let count): "count \(count)"
+        case .subscriptionFailed(let error): "failed \(error.code ?? 0)"
+        }
+    }
+
+    @Test func aReconnectIsToldWithItsGap() async throws {
+        let rig = ClientRig.connected()
+        let updates = rig.pusher.subscribe("news").updates
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        rig.socket.serverSendsEvent("pusher_internal:subscription_count", channel: "news", data: #"{"subscription_count":3}"#)
+        rig.scheduler.advance(by: .seconds(10))
+        let lost = Date()
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(100))
+        rig.socket.publish(channel: "news", event: "n", data: "2")
+        var gaps: [EventGap] = []
+        var heard: [String] = []
+        for try await update in updates {
+            if case .eventsMayBeMissing(let gap) = update { gaps.append(gap) } else { heard.append(line(update)) }
+            if heard.last == "n 2" { break }
+        }
+        #expect(heard == ["n 1", "count 3", "subscribed", "n 2"])
+        #expect(gaps.map(\.reason) == [.reconnected])
+        #expect(try abs(#require(gaps.first).since.timeIntervalSince(lost)) < 150)
+    }
+
+    @Test func whatFoundNoRoomIsTold() async throws {
+        let rig = ClientRig.connected()
+        let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 2, overflow: .dropOldest))
+        for number in 1...4 { rig.socket.publish(channel: "news", event: "n", data: "\(number)") }
+        let heard = try await lines(updates, 3)
+        #expect(heard.first?.hasPrefix("overflow ") == true)
+        #expect(heard.dropFirst() == ["n 3", "n 4"])
+        #expect(updates.dropped == 2)
+    }
+
+    @Test func theProtocolsOwnEventsAreToldOnce() async throws {
+        let rig = ClientRig()
+        let updates = rig.pusher.subscribe("presence-room").updates
+        let cache = rig.pusher.subscribe("cache-room").updates
+        rig.pusher.connect()
+        rig.socket.serverSendsEvent(
+            "pusher_internal:member_added", channel: "presence-room", data: #"{"user_id":"bob","user_info":{}}"#)
+        rig.socket.serverSendsEvent("pusher_internal:member_removed", channel: "presence-room", data: #"{"user_id":"bob"}"#)
+        rig.socket.publish(channel: "presence-room", event: "n", data: "1")
+        #expect(try await lines(updates, 4) == ["subscribed", "+bob", "-bob", "n 1"])
+        #expect(try await lines(cache, 2) == ["subscribed", "pusher:cache_miss "])
+    }
+
+    @Test func aGapCanBeMadeForTests() {
+        let gap = EventGap(since: Date(timeIntervalSince1970: 5), reason: .overflow)
+        #expect(gap.since == Date(timeIntervalSince1970: 5))
+    }
+}
+
+/// Events as values of a type.
+@Suite(.timeLimit(.lost)) struct DecodedStreamTests {
+    @Test func whatIsNoValueIsAnElementAndEndsNothing() async throws {
+        let rig = ClientRig.connected()
+        let prices = rig.pusher.subscribe("prices").events(named: "price", as: Double.self)
+        for data in ["1.5", "free", "2"] { rig.socket.publish(channel: "prices", event: "price", data: data) }
+        rig.socket.publish(channel: "prices", event: "other", data: "3")
+        rig.pusher.unsubscribe("prices")
+        var values: [Double?] = []
+        for try await price in prices { values.append(try? price.get()) }
+        #expect(values == [1.5, nil, 2])
+    }
+
+    @Test func whoAsksForItEndsTheLoop() async throws {
+        let rig = ClientRig.connected()
+        let prices = rig.pusher.subscribe("prices").events(named: "price", as: Double.self)
+        for data in ["1.5", "free", "2"] { rig.socket.publish(channel: "prices", event: "price", data: data) }
+        var sum = 0.0
+        await #expect(throws: DecodingError.self) { for try await price in prices { sum += try price.get() } }
+        #expect(sum == 1.5)
+    }
+
+    @MainActor @Test func aLoopOnAnActorReadsThere() async throws {
+        let rig = ClientRig.connected()
+        let prices = rig.pusher.subscribe("prices").events(named: "price", as: Int.self, buffering: StreamBuffering(limit: 1))
+        rig.socket.publish(channel: "prices", event: "price", data: "1")
+        for try await price in prices {
+            MainActor.assertIsolated()
+            #expect(try price.get() == 1)
+            break
+        }
+        #expect(prices.dropped == 0)
+    }
+}

@@ -1,0 +1,101 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// Streams end where nothing can come any more, with the reason if there is one.
+@Suite(.timeLimit(.lost)) struct StreamEndTests {
+    private func end<Element>(of stream: PusherStream<Element>) async -> Result<Int, PusherError> {
+        var count = 0
+        do {
+            for try await _ in stream { count += 1 }
+        } catch {
+            return .failure(error)
+        }
+        return .success(count)
+    }
+
+    @Test func aClientThatGivesUpEndsAll() async {
+        let rig = ClientRig.connected()
+        let news = rig.pusher.subscribe("news")
+        let (all, states, events, updates) = (rig.pusher.events, rig.pusher.connectionStates, news.events, news.updates)
+        rig.socket.serverCloses(code: 4001, reason: "gone")
+        let ends = [
+            await end(of: all).error?.code, await end(of: events).error?.code, await end(of: updates).error?.code,
+            await end(of: states).error?.code,
+        ]
+        #expect(ends == [4001, 4001, 4001, 4001])
+    }
+
+    @Test func theReasonIsThrownOnce() async throws {
+        let rig = ClientRig.connected()
+        var iterator = rig.pusher.events.makeAsyncIterator()
+        rig.socket.serverCloses(code: 4001, reason: "gone")
+        await #expect(throws: PusherError.self) { try await iterator.next() }
+        #expect(try await iterator.next() == nil)
+    }
+
+    /// A lost connection is none: streams go on with the next one, and so they do where the application connects again.
+    @Test func whatIsMadeAgainEndsNothing() async throws {
+        let rig = ClientRig.connected()
+        var iterator = rig.pusher.subscribe("news").events(named: "n").makeAsyncIterator()
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(60))
+        rig.pusher.disconnect()
+        rig.pusher.connect()
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        #expect(try await iterator.next()?.data == "1")
+    }
+
+    @Test func aChannelThatIsRefusedForGoodEndsItsOwn() async throws {
+        let rig = ClientRig(auth: .endpoint(authEndpoint: "https://example.com/auth"))
+        rig.session.stub("POST https://example.com/auth", .http(503), .http(403))
+        let channel = rig.pusher.subscribe("private-orders")
+        let (events, updates) = (channel.events, channel.updates)
+        var other = rig.pusher.subscribe("news").events(named: "n").makeAsyncIterator()
+        rig.pusher.connect()
+        rig.scheduler.advance(by: .seconds(60))
+        #expect(await end(of: events).error?.code == 403)
+        var failures: [Int?] = []
+        let error = await #expect(throws: PusherError.self) {
+            for try await case .subscriptionFailed(let failure) in updates { failures.append(failure.code) }
+        }
+        #expect(error?.code == 403)
+        #expect(failures == [503], "what is tried again is told, and ends nothing")
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        #expect(try await other.next()?.data == "1")
+    }
+
+    @Test func whatIsMadeAfterTheRefusalEndsAtOnce() async {
+        let rig = ClientRig.connected(server: .checking(secret: "other"))
+        let channel = rig.pusher.subscribe("private-orders")
+        #expect(channel.hasFailed)
+        #expect(await end(of: channel.events).error?.kind == .subscriptionRefused)
+        #expect(await end(of: channel.updates).error?.kind == .subscriptionRefused)
+        #expect(await end(of: rig.pusher.subscribe("no such name").events).error?.kind == .invalidRequest)
+    }
+
+    @Test func aChannelThatIsGivenUpEndsItsOwnWithoutAnError() async throws {
+        let rig = ClientRig.connected()
+        let channel = rig.pusher.subscribe("news")
+        let (events, updates, all) = (channel.events(named: "n"), channel.updates, rig.pusher.events)
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        rig.pusher.unsubscribe("news")
+        #expect(await end(of: events) == .success(1), "what came before can be read")
+        #expect(await end(of: updates) == .success(1))
+        #expect(await end(of: channel.events) == .success(0), "nor does one wait that is made of an idle handle")
+        let again = rig.pusher.subscribe("news")
+        rig.socket.publish(channel: "news", event: "n", data: "2")
+        #expect(!again.hasFailed)
+        var iterator = all.makeAsyncIterator()
+        var data: [String?] = []
+        while data.count < 3, let event = try await iterator.next() { data.append(event.data) }
+        #expect(data == ["1", "{}", "2"])
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

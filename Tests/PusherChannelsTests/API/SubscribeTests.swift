@@ -1,0 +1,143 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// `subscribe(to:)`: returns the channel once it is subscribed, or throws why it won't be.
+@Suite(.timeLimit(.lost)) struct SubscribeTests {
+    private static let auth = AuthMethod.endpoint(authEndpoint: "https://example.com/auth")
+
+    private func isWanted(_ channel: String, of rig: ClientRig) -> Bool {
+        rig.pusher.connection.channels.find(name: channel) != nil
+    }
+
+    @Test func itReturnsAtOnceWhatIsSubscribed() async throws {
+        let rig = ClientRig.connected()
+        #expect(try await rig.pusher.subscribe(to: "private-orders").subscribed)
+        #expect(try await rig.pusher.subscribe(to: "private-orders").subscribed, "and again")
+        #expect(try await rig.pusher.subscribe(toPresenceChannel: "presence-room").count == 1)
+        #expect(rig.scheduler.pendingTimers.map(\.label) == ["connection"])
+    }
+
+    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+
+    private func waiting(
+        _ rig: ClientRig, _ executor: TestExecutor, _ channel: String = "private-orders", within limit: Duration? = .seconds(30)
+    ) async -> Task<PusherChannel, any Error> {
+        let task = Task(executorPreference: executor) { try await rig.pusher.subscribe(to: channel, within: limit) }
+        await executor.settle()
+        return task
+    }
+
+    @Test func itMayComeBeforeTheConnection() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig()
+            let task = await waiting(rig, executor)
+            rig.pusher.connect()
+            let channel = try await task.value
+            #expect(channel.subscribed)
+        }
+    }
+
+    @Test func aRefusalIsThrownAndLeavesNothingBehind() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig(auth: Self.auth)
+            rig.session.stub("POST https://example.com/auth", .http(403))
+            let task = await waiting(rig, executor)
+            rig.pusher.connect()
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(error?.kind == .authorization)
+            #expect(error?.code == 403)
+            #expect(!isWanted("private-orders", of: rig))
+        }
+    }
+
+    @Test func whatSomebodyElseAskedForStays() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig()
+            rig.pusher.subscribe("private-orders")
+            let task = await waiting(rig, executor)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(isWanted("private-orders", of: rig))
+            let other = await waiting(rig, executor, "private-other")
+            other.cancel()
+            await #expect(throws: CancellationError.self) { try await other.value }
+            #expect(!isWanted("private-other", of: rig))
+            #expect(rig.scheduler.pendingTimers.isEmpty)
+        }
+    }
+
+    /// An endpoint that is out of order for a while: nobody but the SDK has to try again.
+    @Test func whatIsTriedAgainIsWaitedFor() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig(auth: Self.auth)
+            rig.session.stub("POST https://example.com/auth", .http(503), .http(503), .json(["auth": "key:signature"]))
+            let task = await waiting(rig, executor, within: nil)
+            rig.pusher.connect()
+            rig.scheduler.advance(by: .seconds(120))
+            let channel = try await task.value
+            #expect(channel.subscribed)
+        }
+    }
+
+    @Test func theTimeIsLimitedAndTheTroubleTold() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig(auth: Self.auth)
+            rig.session.stub("POST https://example.com/auth", .http(503))
+            let (task, other) = (await waiting(rig, executor), await waiting(rig, executor, "other"))
+            rig.scheduler.advance(by: .seconds(1))
+            rig.pusher.connect()
+            let channel = try await other.value
+            #expect(channel.subscribed)
+            rig.scheduler.advance(by: .seconds(29))
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(error?.kind == .timedOut)
+            #expect(error?.code == 503)
+            #expect(error?.message.hasPrefix("private-orders was not subscribed within 30.0 seconds: ") == true)
+            let unconnected = await waiting(ClientRig(), executor)
+            unconnected.cancel()
+        }
+    }
+
+    @Test func aClientThatGivesUpSaysWhy() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig(server: .manual)
+            let task = await waiting(rig, executor)
+            rig.pusher.connect()
+            rig.socket.accept()
+            rig.socket.serverCloses(code: 4001, reason: "no such app")
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(error?.code == 4001)
+        }
+    }
+
+    @Test(arguments: [false, true]) func aClientThatIsEndedEndsTheWait(isForGood: Bool) async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig(server: .manual)
+            let task = await waiting(rig, executor)
+            rig.pusher.connect()
+            if isForGood { await rig.pusher.shutdown() } else { rig.pusher.disconnect() }
+            await #expect(throws: PusherError.clientEnded) { try await task.value }
+        }
+    }
+
+    @Test func aChannelThatIsGivenUpEndsTheWait() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig()
+            let task = await waiting(rig, executor)
+            rig.pusher.unsubscribe("private-orders")
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(error?.message == "private-orders was unsubscribed meanwhile")
+        }
+    }
+
+    #endif
+
+    @Test func aNameThatCannotBeSubscribedIsThrown() async {
+        let rig = ClientRig.connected()
+        let error = await #expect(throws: PusherError.self) { try await rig.pusher.subscribe(to: "no such name") }
+        #expect(error?.kind == .invalidRequest)
+        #expect(!isWanted("no such name", of: rig))
+    }
+}

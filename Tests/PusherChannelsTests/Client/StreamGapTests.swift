@@ -1,0 +1,90 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Where elements were dropped, the reader finds one that tells since when.
+@Suite struct StreamGapTests {
+    private enum Element: Equatable {
+        case number(Int)
+        case gap(Instant)
+    }
+
+    private func queue(_ overflow: StreamBuffering.Overflow, limit: Int = 3) -> StreamQueue<Element> {
+        StreamQueue(StreamBuffering(limit: limit, overflow: overflow), size: { _ in 0 }, gapElement: { .gap($0) })
+    }
+
+    private func time(_ number: Int) -> Instant { .origin + .seconds(number) }
+
+    /// Each number comes at the second that it is.
+    private func append(_ numbers: ClosedRange<Int>, to queue: inout StreamQueue<Element>) {
+        for number in numbers { queue.append(.number(number), at: time(number)) }
+    }
+
+    private func read(_ queue: inout StreamQueue<Element>) -> [Element] {
+        var elements: [Element] = []
+        while let batch = queue.take(), !batch.elements.isEmpty {
+            elements += batch.elements
+            queue.wasRead(batch.elements.count, bytes: batch.bytes)
+        }
+        return elements
+    }
+
+    @Test func theOldestAreMissingBeforeTheOthers() {
+        var queue = queue(.dropOldest)
+        append(1...7, to: &queue)
+        #expect(read(&queue) == [.gap(time(1)), .number(5), .number(6), .number(7)])
+        append(8...9, to: &queue)
+        #expect(read(&queue) == [.number(8), .number(9)], "it is told once")
+        append(10...13, to: &queue)
+        #expect(read(&queue) == [.gap(time(10)), .number(11), .number(12), .number(13)])
+        #expect(queue.dropped == 5)
+    }
+
+    @Test func whatWasReadMeanwhileIsNotMissing() {
+        var queue = queue(.dropOldest)
+        append(1...3, to: &queue)
+        #expect(queue.take()?.elements == [.number(1)])
+        queue.wasRead(1, bytes: 0)
+        append(4...6, to: &queue)
+        #expect(read(&queue) == [.gap(time(2)), .number(4), .number(5), .number(6)])
+    }
+
+    @Test func whatIsPutBackMayBeDroppedYet() {
+        var queue = queue(.dropOldest)
+        append(1...3, to: &queue)
+        #expect(queue.take()?.elements == [.number(1)])
+        queue.putBack([.number(1)], bytes: 0)
+        append(4...4, to: &queue)
+        #expect(read(&queue) == [.gap(time(1)), .number(2), .number(3), .number(4)])
+    }
+
+    @Test func theNewestAreMissingBehindTheOthers() {
+        var queue = queue(.dropNewest)
+        append(1...7, to: &queue)
+        #expect(read(&queue) == [.number(1), .number(2), .number(3), .gap(time(4))])
+        append(8...12, to: &queue)
+        #expect(read(&queue) == [.number(8), .number(9), .number(10), .gap(time(11))])
+        #expect(queue.dropped == 6)
+    }
+
+    @Test func theTimeToWaitIsOver() {
+        var queue = queue(.pauseThenDrop)
+        append(1...5, to: &queue)
+        let wasLate = queue.pauseLimitReached("the stream")
+        #expect(wasLate)
+        append(6...7, to: &queue)
+        #expect(read(&queue) == [.number(1), .number(2), .number(3), .number(4), .number(5), .gap(time(6))])
+        append(8...8, to: &queue)
+        #expect(read(&queue) == [.number(8)])
+    }
+
+    @Test func whoTakesAllAtOnceIsToldTheSame() {
+        var queue = queue(.dropNewest)
+        queue.iterators = 1
+        append(1...4, to: &queue)
+        #expect(queue.take()?.elements == [.number(1), .number(2), .number(3), .gap(time(4))])
+        queue.wasRead(4, bytes: 0)
+        append(5...7, to: &queue)
+        #expect(queue.dropped == 1, "there is room again")
+    }
+}

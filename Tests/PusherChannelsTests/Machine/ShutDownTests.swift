@@ -1,0 +1,79 @@
+import Testing
+
+@testable import PusherChannels
+
+/// The end of a client for good, in every phase: nothing connects it again.
+@Suite struct ShutDownTests {
+    private static func opening() -> Transcript {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        return transcript
+    }
+
+    private static func waiting() -> Transcript {
+        var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .seconds(5) }
+        transcript.close(4100)
+        return transcript
+    }
+
+    private static func closing() -> Transcript {
+        var transcript = Transcript.connected()
+        transcript.play(.disconnect)
+        return transcript
+    }
+
+    private static func reopening() -> Transcript {
+        var transcript = closing()
+        transcript.play(.connect)
+        return transcript
+    }
+
+    private func isFinal(_ transcript: Transcript) -> Bool {
+        var transcript = transcript
+        guard transcript.machine.state == .disconnected, transcript.machine.nextDeadline == nil else { return false }
+        let effects = transcript.play(.connect)
+        transcript.play(.networkChanged)
+        return effects.count == 1 && effects.opened.isEmpty && transcript.machine.state == .disconnected
+    }
+
+    @Test func beforeAnythingElseAndTwice() {
+        var transcript = Transcript()
+        #expect(transcript.play(.shutDown).isEmpty)
+        #expect(transcript.play(.shutDown).isEmpty)
+        #expect(isFinal(transcript))
+    }
+
+    @Test func whileTheNextAttemptIsWaitedFor() {
+        var transcript = Self.waiting()
+        #expect(transcript.play(.shutDown) == [.deliver(.stateChanged(from: .reconnecting, to: .disconnected))])
+        #expect(isFinal(transcript))
+    }
+
+    @Test(arguments: [opening(), Transcript.connected(), closing(), reopening()])
+    func whileThereIsASocket(transcript: Transcript) {
+        var transcript = transcript
+        transcript.play(.shutDown)
+        #expect(transcript.machine.state == .disconnecting)
+        transcript.play(.connect)
+        transcript.play(.disconnect)
+        transcript.close(1000)
+        #expect(isFinal(transcript))
+    }
+
+    @Test func alsoWhereTheServerDoesNotClose() {
+        var transcript = Transcript.connected()
+        transcript.play(.shutDown)
+        transcript.passToDeadline()
+        #expect(isFinal(transcript))
+    }
+
+    @Test func whoWaitsForASignInIsTold() {
+        var transcript = Transcript()
+        transcript.play(.signIn)
+        let failures = transcript.play(.shutDown).compactMap { effect in
+            if case .deliver(.signInFailed(let error)) = effect { error } else { nil }
+        }
+        #expect(failures.map(\.message) == ["the client was shut down"])
+        #expect(transcript.play(.signIn).count == 1, "nor does anybody wait later")
+    }
+}
