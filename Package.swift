@@ -16,8 +16,18 @@ let package = Package(
         .library(name: "TestSupport", targets: ["TestSupport"]),
         .executable(name: "pusher-channels", targets: ["pusher-channels"]),
     ],
+    // A package that depends on this one fetches what its traits need: with `traits: []`, swift-log and nothing else.
+    traits: [
+        .trait(name: "ServiceLifecycle", description: "Pusher is a Service of swift-service-lifecycle"),
+        .trait(name: "Metrics", description: "Clients are measured by swift-metrics"),
+        .trait(name: "LocalServer", description: "TestSupport has LocalServer, which needs FlyingFox"),
+        .trait(name: "CommandLine", description: "pusher-channels can be built, which needs swift-argument-parser"),
+        .default(enabledTraits: ["LocalServer", "CommandLine"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
@@ -42,6 +52,10 @@ let package = Package(
             name: "PusherChannels",
             dependencies: [
                 .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
                 .target(name: "CSodium", condition: .when(platforms: linux)),
@@ -53,8 +67,8 @@ let package = Package(
             dependencies: [
                 "PusherChannels",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["LocalServer"])),
+                .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["LocalServer"])),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             path: "TestSupport",
@@ -65,7 +79,7 @@ let package = Package(
             dependencies: [
                 "PusherChannels",
                 "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -101,7 +115,7 @@ let package = Package(
                 "TestSupport",
                 "Processes",
                 "pusher-channels",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             path: "Tests/Chaos",
@@ -112,7 +126,7 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 "PusherChannels",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Benchmarks/client",

@@ -42,15 +42,17 @@ extension Pusher {
     public func run() async throws {
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
         defer { connection.core.finishStreams(forGood: false) }
-        connect()
-        try await withTaskCancellationHandler {
-            // Also when it is cancelled: then until the connection is closed.
-            while let change = await states.nextEvenIfCancelled() {
-                if let reason = change.reason, change.new == .disconnected { throw reason }
-                if change.new == .disconnected || (Task.isCancelled && change.old == .disconnecting) { return }
+        try await endingGracefully {
+            connect()
+            try await withTaskCancellationHandler {
+                // Also when it is cancelled: then until the connection is closed.
+                while let change = await states.nextEvenIfCancelled() {
+                    if let reason = change.reason, change.new == .disconnected { throw reason }
+                    if change.new == .disconnected || (Task.isCancelled && change.old == .disconnecting) { return }
+                }
+            } onCancel: {
+                disconnect()
             }
-        } onCancel: {
-            disconnect()
         }
     }
 

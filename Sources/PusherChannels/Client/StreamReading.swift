@@ -55,6 +55,7 @@ final class StreamCursor<Element: Sendable> {
     @_specialize(where Element == PusherEvent)
     @usableFromInline
     func report() {
+        source.finishIfShuttingDown()
         let rest = elements[position...]
         let taken = (count: elements.count, bytes: bytes)
         let next = source.change { queue in
@@ -106,7 +107,9 @@ final class StreamSource<Element: Sendable>: Sendable {
     func wait(evenIfCancelled: Bool = false) async -> StreamQueue<Element>.Batch {
         let number = core.makeID()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
+            await endingGracefully(unless: evenIfCancelled) {
+                await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
+            }
         } onCancel: {
             if !evenIfCancelled { stopWaiting(number) }
         }

@@ -1,0 +1,24 @@
+// A reading task that is asked to shut down gracefully: its stream ends, once what came by then was read.
+
+#if ServiceLifecycle
+import ServiceLifecycle
+
+extension StreamSource {
+    func finishIfShuttingDown() {
+        if Task.isShuttingDownGracefully { change { $0.finish() } }
+    }
+
+    func endingGracefully<Result>(unless isDeaf: Bool, _ body: () async -> Result) async -> Result {
+        if isDeaf { return await body() }
+        return await withGracefulShutdownHandler(operation: body) { self.change { $0.finish() } }
+    }
+}
+#else
+extension StreamSource {
+    func finishIfShuttingDown() {}
+
+    func endingGracefully<Result>(unless isDeaf: Bool, _ body: () async -> Result) async -> Result {
+        await body()
+    }
+}
+#endif

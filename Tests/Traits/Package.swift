@@ -1,0 +1,27 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// A program of a user who asks for every trait of the SDK's.
+let package = Package(
+    name: "Traits",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(
+            path: "../../.build/by-name/swift-pusher-channels", traits: [.defaults, "ServiceLifecycle", "Metrics"]),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+    ],
+    targets: [
+        .testTarget(
+            name: "TraitTests",
+            dependencies: [
+                .product(name: "PusherChannels", package: "swift-pusher-channels"),
+                .product(name: "TestSupport", package: "swift-pusher-channels"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+            ]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,114 @@
+import Logging
+import PusherChannels
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import TestSupport
+import Testing
+
+/// A client in a group of services.
+@Suite(.timeLimit(.minutes(3))) struct ServiceTests {
+    private struct Client {
+        let scheduler = TestScheduler()
+        let socket = MockWebSocket()
+        let pusher: Pusher
+
+        init() {
+            let socket = socket
+            pusher = Pusher(
+                key: "key", options: PusherClientOptions(delivery: .immediate),
+                environment: PusherEnvironment(scheduler: scheduler, httpSession: MockSession(), makeWebSocket: { socket }))
+        }
+    }
+
+    /// Reads until there is no more.
+    private struct Reader: Service {
+        let events: PusherStream<PusherEvent>
+        let read: AsyncStream<String?>.Continuation
+
+        func run() async throws {
+            for try await event in events { read.yield(event.data) }
+            read.finish()
+        }
+    }
+
+    private func read(_ stream: AsyncStream<String?>) async -> [String?] {
+        var data: [String?] = []
+        for await element in stream { data.append(element) }
+        return data
+    }
+
+    @Test func aClientAndItsReadersEndInGoodOrder() async throws {
+        let client = Client()
+        let events = client.pusher.subscribe("news").events(named: "n", buffering: StreamBuffering(limit: 10_000))
+        let (stream, continuation) = AsyncStream<String?>.makeStream()
+        try await testGracefulShutdown { trigger in
+            let group = ServiceGroup(
+                services: [client.pusher, Reader(events: events, read: continuation)], logger: Logger(label: "test"))
+            async let running: Void = group.run()
+            for await change in states(of: client.pusher) where change == .connected { break }
+            // In the middle of a flood.
+            for number in 0..<5_000 { client.socket.publish(channel: "news", event: "n", data: "\(number)") }
+            trigger.triggerGracefulShutdown()
+            for number in 5_000..<5_100 { client.socket.publish(channel: "news", event: "n", data: "\(number)") }
+            try await running
+        }
+        let data = await read(stream)
+        #expect(data.count >= 5_000)
+        #expect(data == (0..<data.count).map { "\($0)" }, "nothing that was read is missing")
+        #expect(client.pusher.connection.connectionState == .disconnected)
+        #expect(client.scheduler.pendingTimers.isEmpty)
+    }
+
+    /// A service that is asked to end before its client has begun.
+    @Test func shutdownBeforeRunEndsIt() async throws {
+        let client = Client()
+        try await testGracefulShutdown { trigger in
+            trigger.triggerGracefulShutdown()
+            try await client.pusher.run()
+        }
+        #expect(client.socket.requests.count <= 1)
+        #expect(client.pusher.connection.connectionState == .disconnected)
+        client.pusher.connect()
+        #expect(client.pusher.connection.connectionState == .disconnected, "for good")
+    }
+
+    /// A loop of its own, as the README has it, in one service.
+    @Test func aLoopBesideRunEndsWithIt() async throws {
+        let client = Client()
+        let prices = client.pusher.subscribe("prices").events(named: "price", as: Int.self)
+        let (stream, continuation) = AsyncStream<String?>.makeStream()
+        try await testGracefulShutdown { trigger in
+            async let connection: Void = client.pusher.run()
+            for await change in states(of: client.pusher) where change == .connected { break }
+            for number in 0..<100 { client.socket.publish(channel: "prices", event: "price", data: "\(number)") }
+            trigger.triggerGracefulShutdown()
+            for try await price in prices { continuation.yield("\(try price.get())") }
+            try await connection
+        }
+        continuation.finish()
+        #expect(await read(stream) == (0..<100).map { "\($0)" })
+    }
+
+    @Test func theReasonOfTheEndIsTheGroups() async throws {
+        let client = Client()
+        let group = ServiceGroup(services: [client.pusher], logger: Logger(label: "test"))
+        let running = Task { try await group.run() }
+        for await change in states(of: client.pusher) where change == .connected { break }
+        client.socket.serverCloses(code: 4001, reason: "no such app")
+        let error = await #expect(throws: PusherError.self) { try await running.value }
+        #expect(error?.code == 4001)
+    }
+
+    /// The states of a client, the present one first.
+    private func states(of pusher: Pusher) -> AsyncStream<ConnectionState> {
+        let changes = pusher.connectionStates
+        let present = pusher.connection.connectionState
+        return AsyncStream { continuation in
+            continuation.yield(present)
+            let task = Task {
+                for try await change in changes { continuation.yield(change.new) }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
