@@ -69,12 +69,14 @@ extension ClientCore {
 
     private func authorize(_ attempt: SubscriptionAttempt, socketID: String) {
         let (session, channelUser) = readState { ($0.session, $0.channelUser) }
+        let asked = environment.scheduler.now
         track(.channel(attempt)) { done in
             authorizer.authorize(
                 channel: attempt.channel.text, socketID: socketID, session: session,
                 channelUser: { channelUser?().channelData },
                 completion: { [weak self] result in
                     done()
+                    self?.noteAuthorization(result, since: asked)
                     self?.handle(.authorized(attempt, result))
                 })
         }
@@ -82,12 +84,19 @@ extension ClientCore {
 
     private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: String) {
         let session = readState(\.session)
+        let asked = environment.scheduler.now
         track(.user(attempt)) { done in
             userAuthorizer.authorize(socketID: socketID, session: session) { [weak self] result in
                 done()
+                self?.noteAuthorization(result, since: asked)
                 self?.handle(.userAuthorized(attempt, result))
             }
         }
+    }
+
+    private func noteAuthorization(_ result: Result<some Sendable, AuthorizationFailure>, since asked: Instant) {
+        let isSuccess = if case .success = result { true } else { false }
+        metrics.authorized(isSuccess, after: environment.scheduler.now - asked)
     }
 
     /// Keeps what cancels an authorization until it is done. The entry stands before the question is asked: the answer, which

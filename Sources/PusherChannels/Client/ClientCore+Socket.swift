@@ -11,8 +11,9 @@ extension ClientCore {
             if state.effects.isEmpty { state.effects.reserveCapacity(messages.count) }
             messages.forEachInBlocks { kind, block, range in
                 let input = Self.decode(kind, block, range, attempt, &state.decoder)
-                state.machine.handle(input, at: now, into: &state.effects)
+                state.handle(input, at: now)
             }
+            state.tally.noteRead(bytes: messages.size)
             state.noteRead(messages.count, age: messages.age, attempt, at: now)
         }
     }
@@ -25,7 +26,8 @@ extension ClientCore {
         var inputs: [Input] = []
         messages.forEachInBlocks { kind, block, range in inputs.append(Self.decode(kind, block, range, attempt, &decoder)) }
         change { state, now in
-            for input in inputs { state.machine.handle(input, at: now, into: &state.effects) }
+            for input in inputs { state.handle(input, at: now) }
+            state.tally.noteRead(bytes: messages.size)
             state.noteRead(inputs.count, age: messages.age, attempt, at: now)
         }
     }
@@ -50,7 +52,7 @@ extension ClientCore {
 extension ClientCore.State {
     /// Tells the machine of a read what its messages don't say: that there were none but control frames, and how old all of it may be.
     fileprivate mutating func noteRead(_ count: Int, age: Duration, _ attempt: ConnectionAttempt, at now: Instant) {
-        if count == 0 { machine.handle(.receivedControlFrame(attempt), at: now, into: &effects) }
-        if age > .zero { machine.handle(.receivedLate(by: age, attempt), at: now, into: &effects) }
+        if count == 0 { handle(.receivedControlFrame(attempt), at: now) }
+        if age > .zero { handle(.receivedLate(by: age, attempt), at: now) }
     }
 }

@@ -8,6 +8,7 @@ extension ClientCore {
             var deliveries: [Delivery] = []
             if state.effects.count > 8 { deliveries.reserveCapacity(state.effects.count) }
             for index in state.effects.indices {
+                state.tally.note(state.effects[index], at: now)
                 switch state.effects[index] {
                 case .deliver(let delivery): sort(delivery, at: now, &state, &deliveries)
                 case .pauseLimitReached(let time):
@@ -23,7 +24,8 @@ extension ClientCore {
                 }
             }
             state.effects.removeAll(keepingCapacity: state.effects.capacity <= 1024)
-            enqueue(deliveries, &state)
+            enqueue(deliveries, at: now, &state)
+            state.tally.noteDropped(state.backlog.dropped + state.streams.dropped)
             let isOver = state.backlog.isOver || state.streams.over > 0
             if isOver != state.isReaderOver {
                 state.isReaderOver = isOver
@@ -63,6 +65,7 @@ extension ClientCore {
         guard case .queue(let queue) = policy, state.listeners.delegate != nil, state.backlog.admitsLines else { return }
         let text = line.text
         state.backlog.add(count: 1, bytes: text.utf8.count)
+        state.tally.noteWaiting(1)
         queue.async { [self] in
             readState(\.listeners.delegate)?.debugLog(message: text)
             delivered(1, bytes: text.utf8.count)
@@ -72,15 +75,17 @@ extension ClientCore {
     // MARK: The delivery queue
 
     /// One hop for all of them, under the lock: hops are in the order in which things happened.
-    private func enqueue(_ deliveries: [Delivery], _ state: inout State) {
+    private func enqueue(_ deliveries: [Delivery], at now: Instant, _ state: inout State) {
         guard !deliveries.isEmpty else { return }
         switch policy {
         case .immediate: state.deliveries += deliveries
         case .queue(let queue):
             let bytes = deliveries.reduce(0) { $0 + $1.size }
             state.backlog.add(count: deliveries.count, bytes: bytes)
+            state.tally.noteWaiting(deliveries.count)
             let listenersMade = state.listeners.channelsMade
             queue.async { [self] in
+                metrics.delivered(after: environment.scheduler.now - now)
                 deliver(lookUp { resolve(deliveries, upTo: listenersMade, &$0) })
                 delivered(deliveries.count, bytes: bytes)
             }
@@ -88,7 +93,10 @@ extension ClientCore {
     }
 
     private func delivered(_ count: Int, bytes: Int) {
-        let (losses, since) = change { $0.backlog.delivered(count, bytes: bytes) }
+        let (losses, since) = change { state in
+            state.tally.noteWaiting(-count)
+            return state.backlog.delivered(count, bytes: bytes)
+        }
         for channel in losses { call(.gap(channel: channel, since: since), upTo: .max) }
     }
 

@@ -32,6 +32,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var isDraining = false
         /// The last thing that the machine was told of those that events wait for.
         var isReaderOver = false
+        var tally = MetricsTally()
         /// Objects that were taken out and may hold something of the application's, whose end may do anything: let go of outside the lock.
         var removed: [any Sendable] = []
     }
@@ -43,6 +44,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     let policy: DeliveryPolicy
     let logger: Logger
     let eventDecoder: EventDecoder?
+    let metrics: ClientMetrics
     /// Counts changes of the listeners, for deliveries that looked them up before.
     let listenerChanges = ChangeCount()
     private let state: Locked<State>
@@ -58,6 +60,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         self.policy = policy
         self.logger = logger
         eventDecoder = environment.customDecoder.map(EventDecoder.init)
+        metrics = environment.clientMetrics
         state = Locked(
             State(
                 machine: machine, session: environment.httpSession, streams: Streams(date: { environment.date($0) }),
@@ -87,7 +90,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     // MARK: Changing
 
     func handle(_ input: Input) {
-        change { state, now in state.machine.handle(input, at: now, into: &state.effects) }
+        change { state, now in state.handle(input, at: now) }
     }
 
     func change<Result>(_ body: (inout State) -> Result) -> Result {
@@ -105,10 +108,11 @@ final class ClientCore: WebSocketDelegate, Sendable {
     /// The one way to change the state: does what follows from the change before it returns, unless another thread is at it.
     func change<Result>(_ body: (inout State, Instant) -> Result) -> Result {
         let now = environment.scheduler.now
-        let (result, aftermath) = state.withLock { state in
+        let (result, aftermath, tally) = state.withLock { state in
             let result = body(&state, now)
-            return (result, settle(&state, at: now))
+            return (result, settle(&state, at: now), state.tally.take())
         }
+        if let tally { metrics.add(tally) }
         aftermath?.perform()
         if let work = aftermath?.work { drain(work) }
         return result
@@ -189,7 +193,15 @@ final class ClientCore: WebSocketDelegate, Sendable {
     private func timerRang(_ number: Int) {
         change { state, now in
             guard state.timer.hasRung(number) else { return }
-            state.machine.handle(.deadlineReached, at: now, into: &state.effects)
+            state.handle(.deadlineReached, at: now)
         }
+    }
+}
+
+extension ClientCore.State {
+    /// Has the machine take an input.
+    mutating func handle(_ input: Input, at now: Instant) {
+        tally.note(input, at: now)
+        machine.handle(input, at: now, into: &effects)
     }
 }

@@ -28,6 +28,8 @@ struct StreamTable<Element: Sendable>: Sendable {
     private var touched: [Int] = []
     /// The number of streams the server has to wait for.
     private(set) var over = 0
+    /// The number of elements that found no room.
+    private(set) var dropped = 0
     /// The elements, in a word.
     private let kind: String
     private let size: @Sendable (Element) -> Int
@@ -127,8 +129,9 @@ struct StreamTable<Element: Sendable>: Sendable {
     @discardableResult
     mutating func change<Result>(_ id: Int, _ body: (inout StreamQueue<Element>) -> Result) -> Result? {
         guard let index = queues.index(forKey: id) else { return nil }
-        let (result, difference, hasReaders) = Self.change(&queues.values[index], body)
+        let (result, difference, drops, hasReaders) = Self.change(&queues.values[index], body)
         over += difference
+        dropped += drops
         if hasReaders, touched.last != id { touched.append(id) }
         return result
     }
@@ -136,11 +139,11 @@ struct StreamTable<Element: Sendable>: Sendable {
     /// In place: a copy of the queue would cost more than all the rest.
     private static func change<Result>(
         _ queue: inout StreamQueue<Element>, _ body: (inout StreamQueue<Element>) -> Result
-    ) -> (result: Result, difference: Int, hasReaders: Bool) {
-        let wasOver = queue.isOver
+    ) -> (result: Result, difference: Int, drops: Int, hasReaders: Bool) {
+        let (wasOver, dropped) = (queue.isOver, queue.dropped)
         let result = body(&queue)
         let difference = (queue.isOver ? 1 : 0) - (wasOver ? 1 : 0)
-        return (result, difference, queue.hasReaders)
+        return (result, difference, queue.dropped - dropped, queue.hasReaders)
     }
 
     /// Returns the closures that resume the readers that waited and have something to read now.

@@ -22,6 +22,9 @@ struct Streams: Sendable {
     /// The number of streams the server has to wait for.
     var over: Int { events.over + states.over + updates.over }
 
+    /// The number of elements that streams dropped.
+    var dropped: Int { events.dropped + states.dropped + updates.dropped }
+
     /// Makes a stream; it is at its end where the client is.
     mutating func add<Element>(
         _ id: Int, to table: WritableKeyPath<Streams, StreamTable<Element>>, for topic: StreamTable<Element>.Topic,

@@ -1,5 +1,9 @@
 import Foundation
 
+#if Metrics
+import CoreMetrics
+#endif
+
 /// Everything the SDK takes from the world: time, sockets, HTTP, randomness, JSON coders, tasks.
 ///
 /// The only door: nothing else in the SDK reads a clock, draws a random number or starts a task. Replace a part to test
@@ -37,6 +41,11 @@ public struct PusherEnvironment: Sendable {
 
     /// Runs asynchronous user code, such as ``AuthMethod/customHandler(_:)``.
     public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+
+    #if Metrics
+    /// Makes the clients' metrics, where the trait `Metrics` is on; nil stands for what `MetricsSystem` was bootstrapped with.
+    public var metricsFactory: (any MetricsFactory)?
+    #endif
 
     /// Creates an environment; whatever is left out is live.
     public init(

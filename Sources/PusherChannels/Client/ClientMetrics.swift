@@ -1,0 +1,112 @@
+#if Metrics
+import Metrics
+
+/// The application's metrics of its clients, by the names that the page "In a service" lists. All clients add to the same ones, so none is
+/// ever set: they go up and down.
+struct ClientMetrics: Sendable {
+    private let factory: any MetricsFactory
+    private let events: [ChannelName.Kind: Counter]
+    private let connectionEvents: Counter
+    private let connections: [ConnectionState: Meter]
+    private let attempts: Counter
+    private let bytes: Counter
+    private let dropped: Counter
+    private let waiting: Meter
+    private let wait: Timer
+    private let decryptionFailures: Counter
+    private let ping: Timer
+    private let paused: Timer
+    private let authorized: Timer
+    private let refused: Timer
+
+    /// - Parameter factory: Makes the metrics; nil stands for the one that the application bootstrapped.
+    init(_ factory: (any MetricsFactory)?) {
+        let factory = factory ?? MetricsSystem.factory
+        self.factory = factory
+        func counter(_ label: String, _ dimensions: [(String, String)] = []) -> Counter {
+            Counter(label: "pusher_" + label, dimensions: dimensions, factory: factory)
+        }
+        func timer(_ label: String, _ dimensions: [(String, String)] = []) -> Timer {
+            Timer(label: "pusher_" + label, dimensions: dimensions, preferredDisplayUnit: .seconds, factory: factory)
+        }
+        func meter(_ label: String, _ dimensions: [(String, String)] = []) -> Meter {
+            Meter(label: "pusher_" + label, dimensions: dimensions, factory: factory)
+        }
+        let kinds: [ChannelName.Kind] = [.public, .private, .presence, .encrypted]
+        events = Dictionary(uniqueKeysWithValues: kinds.map { ($0, counter("events_total", [("channel_kind", "\($0)")])) })
+        connectionEvents = counter("events_total", [("channel_kind", "none")])
+        let states: [ConnectionState] = [.connecting, .connected, .reconnecting, .disconnecting]
+        connections = Dictionary(uniqueKeysWithValues: states.map { ($0, meter("connections", [("state", "\($0)")])) })
+        attempts = counter("connection_attempts_total")
+        bytes = counter("received_bytes_total")
+        dropped = counter("dropped_events_total")
+        waiting = meter("waiting_deliveries")
+        wait = timer("delivery_wait_seconds")
+        decryptionFailures = counter("decryption_failures_total")
+        ping = timer("ping_seconds")
+        paused = timer("reading_paused_seconds")
+        authorized = timer("authorization_seconds", [("outcome", "success")])
+        refused = timer("authorization_seconds", [("outcome", "failure")])
+    }
+
+    /// Tells what was counted.
+    func add(_ tally: MetricsTally) {
+        for (kind, count) in tally.events { events[kind]?.increment(by: count) }
+        add(tally.connectionEvents, to: connectionEvents)
+        for (state, difference) in tally.states { connections[state].map { change($0, by: difference) } }
+        for (label, count) in tally.closes {
+            Counter(label: "pusher_connection_closes_total", dimensions: [("code", label.text)], factory: factory).increment(
+                by: count)
+        }
+        add(tally.attempts, to: attempts)
+        add(tally.bytes, to: bytes)
+        add(tally.dropped, to: dropped)
+        add(tally.decryptionFailures, to: decryptionFailures)
+        change(waiting, by: tally.waiting)
+        for time in tally.pings { record(time, in: ping) }
+        if tally.paused > .zero { record(tally.paused, in: paused) }
+    }
+
+    /// Deliveries were made that had waited so long on the application's queue.
+    func delivered(after time: @autoclosure () -> Duration) {
+        record(time(), in: wait)
+    }
+
+    /// An authorization took so long.
+    func authorized(_ isSuccess: Bool, after time: @autoclosure () -> Duration) {
+        record(time(), in: isSuccess ? authorized : refused)
+    }
+
+    private func add(_ count: Int, to counter: Counter) {
+        if count > 0 { counter.increment(by: count) }
+    }
+
+    /// Backends take amounts above zero.
+    private func change(_ meter: Meter, by difference: Int) {
+        if difference > 0 { meter.increment(by: Double(difference)) }
+        if difference < 0 { meter.decrement(by: Double(-difference)) }
+    }
+
+    private func record(_ time: Duration, in timer: Timer) {
+        timer.recordNanoseconds(time / .nanoseconds(1) < 9e18 ? Int64(time / .nanoseconds(1)) : .max)
+    }
+}
+#else
+/// The application's metrics, of which there are none without the trait `Metrics`.
+struct ClientMetrics: Sendable {
+    func add(_ tally: MetricsTally) {}
+    func delivered(after time: @autoclosure () -> Duration) {}
+    func authorized(_ isSuccess: Bool, after time: @autoclosure () -> Duration) {}
+}
+#endif
+
+extension PusherEnvironment {
+    /// The metrics of a client.
+    var clientMetrics: ClientMetrics {
+        #if Metrics
+        ClientMetrics(metricsFactory)
+        #else
+        ClientMetrics()
+        #endif
+    }
+}

@@ -1,0 +1,131 @@
+/// The part of a client's life that its metrics tell, since it was taken last: counted under the client's lock, told outside of it.
+///
+/// Without the trait `Metrics` it counts nothing.
+struct MetricsTally: Sendable {
+    #if Metrics
+    private(set) var events: [ChannelName.Kind: Int] = [:]
+    private(set) var connectionEvents = 0
+    private(set) var bytes = 0
+    private(set) var dropped = 0
+    private(set) var waiting = 0
+    private(set) var decryptionFailures = 0
+    private(set) var attempts = 0
+    private(set) var closes: [CloseLabel: Int] = [:]
+    private(set) var states: [ConnectionState: Int] = [:]
+    private(set) var pings: [Duration] = []
+    private(set) var paused = Duration.zero
+    private(set) var isEmpty = true
+
+    // What is under way outlives the taking.
+    private var pingSent: Instant?
+    private var pausedSince: Instant?
+    private var droppedBefore = 0
+
+    mutating func note(_ input: Input, at now: Instant) {
+        switch input {
+        case .received(.control(.pong, _), _):
+            guard let sent = pingSent.take() else { return }
+            pings.append(now - sent)
+        case .socketClosed(let closure, _):
+            closes[CloseLabel(closure), default: 0] += 1
+            (pingSent, isEmpty) = (nil, false)
+        default: return
+        }
+        isEmpty = false
+    }
+
+    mutating func note(_ effect: Effect, at now: Instant) {
+        switch effect {
+        case .deliver(.event(let envelope)), .deliver(.userEvent(let envelope)):
+            if let channel = envelope.channel {
+                events[ChannelName(channel).kind, default: 0] += 1
+            } else {
+                connectionEvents += 1
+            }
+        case .deliver(.stateChanged(let old, let new, _)):
+            states[old, default: 0] -= 1
+            states[new, default: 0] += 1
+        case .deliver(.decryptionFailed): decryptionFailures += 1
+        case .openSocket: attempts += 1
+        case .send(.ping): pingSent = pingSent ?? now
+        case .setReading(let isOn):
+            if isOn, let since = pausedSince.take() { paused += now - since } else if !isOn { pausedSince = pausedSince ?? now }
+        default: return
+        }
+        isEmpty = false
+    }
+
+    /// One read of the connection brought so many bytes.
+    mutating func noteRead(bytes: Int) {
+        self.bytes += bytes
+        isEmpty = false
+    }
+
+    /// So many deliveries more, or fewer, wait on the application's queue.
+    mutating func noteWaiting(_ count: Int) {
+        waiting += count
+        isEmpty = false
+    }
+
+    /// So many events were dropped since the client began.
+    mutating func noteDropped(_ total: Int) {
+        guard total > droppedBefore else { return }
+        dropped += total - droppedBefore
+        droppedBefore = total
+        isEmpty = false
+    }
+
+    /// Gives back what was counted, and begins anew.
+    mutating func take() -> MetricsTally? {
+        guard !isEmpty else { return nil }
+        var next = MetricsTally()
+        (next.pingSent, next.pausedSince, next.droppedBefore) = (pingSent, pausedSince, droppedBefore)
+        defer { self = next }
+        return self
+    }
+    #else
+    func note(_ input: Input, at now: Instant) {}
+    func note(_ effect: Effect, at now: Instant) {}
+    func noteRead(bytes: Int) {}
+    func noteWaiting(_ count: Int) {}
+    func noteDropped(_ total: Int) {}
+    func take() -> MetricsTally? { nil }
+    #endif
+}
+
+#if Metrics
+/// A close code as a label: those with a meaning of their own by number, the others by their class, so that no server makes labels.
+struct CloseLabel: Hashable, Sendable {
+    let text: String
+
+    init(_ closure: WebSocketClosure) {
+        text =
+            switch closure {
+            case .failed(let failure): failure.kind.metricsLabel
+            case .closed(let code, _):
+                switch code {
+                case 1000...1003, 1005...1015, 4000...4009, 4100, 4200...4202: "\(code)"
+                case 4000...4099: "4000-4099"
+                case 4100...4199: "4100-4199"
+                case 4200...4299: "4200-4299"
+                default: "other"
+                }
+            }
+    }
+}
+
+extension WebSocketFailure.Kind {
+    fileprivate var metricsLabel: String {
+        switch self {
+        case .hostNotFound: "host_not_found"
+        case .connectionRefused: "connection_refused"
+        case .unreachable: "unreachable"
+        case .timedOut: "timed_out"
+        case .tlsFailed: "tls_failed"
+        case .connectionLost: "connection_lost"
+        case .cancelled: "cancelled"
+        default: "other"
+        }
+    }
+}
+#endif

@@ -1,0 +1,117 @@
+import Foundation
+import MetricsTestKit
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What a client adds to the application's metrics, in a backend in memory.
+@Suite struct MetricsTests {
+    private struct Client {
+        let metrics = TestMetrics()
+        let scheduler = TestScheduler()
+        let socket: MockWebSocket
+        let session = MockSession(delivery: .immediate)
+        let pusher: Pusher
+
+        init(server: MockWebSocket.Server = .trusting, _ change: (inout PusherClientOptions) -> Void = { _ in }) {
+            var options = PusherClientOptions(authMethod: .inline(secret: "secret"), delivery: .immediate)
+            change(&options)
+            let socket = MockWebSocket(server: server)
+            self.socket = socket
+            var environment = PusherEnvironment(scheduler: scheduler, httpSession: session, makeWebSocket: { socket })
+            environment.metricsFactory = metrics
+            pusher = Pusher(key: "key", options: options, environment: environment)
+        }
+
+        func count(_ label: String, _ dimensions: [(String, String)] = []) throws -> Int64 {
+            try metrics.expectCounter("pusher_" + label, dimensions).totalValue
+        }
+
+        func level(_ state: String) throws -> Double {
+            try metrics.expectMeter("pusher_connections", [("state", state)]).lastValue ?? 0
+        }
+    }
+
+    @Test func connectionsAttemptsAndClosesByCode() throws {
+        let client = Client()
+        client.pusher.connect()
+        client.socket.serverCloses(code: 4100)
+        client.scheduler.advance(by: .seconds(10))
+        client.socket.serverCloses(code: 4137)
+        client.scheduler.advance(by: .seconds(20))
+        client.socket.drop()
+        client.scheduler.advance(by: .seconds(60))
+        client.socket.serverCloses(code: 4001)
+        #expect(try client.count("connection_attempts_total") == 4)
+        let codes = ["4100", "4100-4199", "connection_lost", "4001"]
+        #expect(try codes.map { try client.count("connection_closes_total", [("code", $0)]) } == [1, 1, 1, 1])
+        #expect(try ["connecting", "connected", "reconnecting"].map(client.level) == [0, 0, 0])
+    }
+
+    @Test func eventsByKindAndBytes() throws {
+        let client = Client()
+        for channel in ["news", "private-a", "presence-b"] { client.pusher.subscribe(channel) }
+        client.pusher.connect()
+        let before = try client.count("received_bytes_total")
+        for _ in 0..<3 { client.socket.publish(channel: "news", event: "n", data: "1") }
+        client.socket.publish(channel: "private-a", event: "n", data: "1")
+        #expect(try client.count("events_total", [("channel_kind", "public")]) == 4, "its subscription's success among them")
+        #expect(try client.count("events_total", [("channel_kind", "private")]) == 2)
+        #expect(try client.count("received_bytes_total") - before > 100)
+    }
+
+    @Test func authorizationsTakeTheirTime() throws {
+        let client = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
+        client.session.stub("POST https://example.com/auth", .http(403), .json(["auth": "key:signature"]))
+        client.pusher.subscribe("private-a")
+        client.pusher.connect()
+        client.pusher.subscribe("private-a")
+        for outcome in ["success", "failure"] {
+            let timer = try client.metrics.expectTimer("pusher_authorization_seconds", [("outcome", outcome)])
+            #expect(timer.values.count == 1)
+        }
+    }
+
+    @Test func pingsAndPauses() throws {
+        let client = Client { $0.pauseLimit = .seconds(60) }
+        let news = client.pusher.subscribe("news")
+        client.pusher.connect()
+        client.scheduler.advance(by: .seconds(130))
+        #expect(try !client.metrics.expectTimer("pusher_ping_seconds").values.isEmpty)
+        let stream = news.events(buffering: StreamBuffering(limit: 1, overflow: .pauseThenDrop))
+        client.socket.publish(channel: "news", event: "n", data: "1")
+        client.scheduler.advance(by: .seconds(60))
+        #expect(try client.metrics.expectTimer("pusher_reading_paused_seconds").values == [60_000_000_000])
+        for _ in 0..<5 { client.socket.publish(channel: "news", event: "n", data: "1") }
+        #expect(try client.count("dropped_events_total") == Int64(stream.dropped))
+        #expect(stream.dropped > 0)
+    }
+
+    @Test func whatWaitsOnTheQueue() throws {
+        let queue = DispatchQueue(label: "slow")
+        let client = Client { $0.delivery = .queue(queue) }
+        client.pusher.subscribe("news").bind(eventName: "n") { _ in }
+        client.pusher.connect()
+        queue.sync {}
+        queue.suspend()
+        for _ in 0..<10 { client.socket.publish(channel: "news", event: "n", data: "1") }
+        let waiting = try client.metrics.expectMeter("pusher_waiting_deliveries")
+        #expect(waiting.lastValue == 10)
+        queue.resume()
+        queue.sync {}
+        #expect(waiting.lastValue == 0)
+        #expect(try !client.metrics.expectTimer("pusher_delivery_wait_seconds").values.isEmpty)
+    }
+
+    /// However many there are, and whatever a server says.
+    @Test func labelsAreBounded() {
+        let client = Client { $0.reconnectPolicy.initialDelay = .zero }
+        client.pusher.connect()
+        for code in 3000..<5000 {
+            client.socket.serverCloses(code: UInt16(code))
+            client.scheduler.advance(by: .seconds(200))
+            client.pusher.connect()
+        }
+        #expect(client.metrics.counters.count < 50)
+    }
+}
