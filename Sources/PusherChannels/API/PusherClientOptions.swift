@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Logging
 
@@ -62,7 +61,7 @@ public struct PusherClientOptions: Sendable {
     /// The longest time for which nothing is read from the connection while streams or the delivery queue are full. Servers wait for a
     /// pong for half a minute or more: stay below that. What is negative counts as zero.
     public var pauseLimit: Duration
-    /// Where closures and delegate are called; by default on a private serial queue of the client, never on the main queue.
+    /// Where closures and delegate are called; by default on a serial queue that each client has to itself, never on the main queue.
     ///
     /// Each such queue that is busy has a thread. A program with hundreds of clients gives each a serial queue that targets
     /// `.global()`, so that they share a few; closures that block for long then hold up those of others, and tasks too.
@@ -94,7 +93,7 @@ public struct PusherClientOptions: Sendable {
         deliveryLimit: Int = 10_000,
         deliveryByteLimit: Int = 16 << 20,
         pauseLimit: Duration = .seconds(20),
-        delivery: DeliveryPolicy = .queue(DispatchQueue(label: "pusher-channels.delivery")),
+        delivery: DeliveryPolicy = .privateQueue,
         logger: Logger = Logger(label: "pusher-channels")
     ) {
         self.authMethod = authMethod

@@ -26,7 +26,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
             target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),
             authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
             userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment),
-            policy: options.delivery,
+            deliveryQueue: options.delivery.makeQueue(),
             backlog: DeliveryBacklog(limit: options.deliveryLimit, byteLimit: options.deliveryByteLimit),
             environment: environment, logger: logger)
     }

@@ -40,7 +40,7 @@ extension ClientCore {
         metadata["socket_id"] = socketID.map { "\($0.inLogLine())" }
         metadata["channel"] = line.channel.map { "\($0.inLogLine)" }
         logger.log(level: line.level.swiftLogLevel, "\(line.message)", metadata: metadata)
-        if case .immediate = policy { delegate?.debugLog(message: line.text) }
+        if deliveryQueue == nil { delegate?.debugLog(message: line.text) }
     }
 
     // MARK: The socket

@@ -62,11 +62,11 @@ extension ClientCore {
 
     private func log(_ line: LogLine, _ state: inout State) {
         state.commands.append(.log(line.level, line.message, channel: line.channel))
-        guard case .queue(let queue) = policy, state.listeners.delegate != nil, state.backlog.admitsLines else { return }
+        guard let deliveryQueue, state.listeners.delegate != nil, state.backlog.admitsLines else { return }
         let text = line.text
         state.backlog.add(count: 1, bytes: text.utf8.count)
         state.tally.noteWaiting(1)
-        queue.async { [self] in
+        deliveryQueue.async { [self] in
             readState(\.listeners.delegate)?.debugLog(message: text)
             delivered(1, bytes: text.utf8.count)
         }
@@ -77,18 +77,18 @@ extension ClientCore {
     /// One hop for all of them, under the lock: hops are in the order in which things happened.
     private func enqueue(_ deliveries: [Delivery], at now: Instant, _ state: inout State) {
         guard !deliveries.isEmpty else { return }
-        switch policy {
-        case .immediate: state.deliveries += deliveries
-        case .queue(let queue):
-            let bytes = deliveries.reduce(0) { $0 + $1.size }
-            state.backlog.add(count: deliveries.count, bytes: bytes)
-            state.tally.noteWaiting(deliveries.count)
-            let listenersMade = state.listeners.channelsMade
-            queue.async { [self] in
-                metrics.delivered(after: environment.scheduler.now - now)
-                deliver(lookUp { resolve(deliveries, upTo: listenersMade, &$0) })
-                delivered(deliveries.count, bytes: bytes)
-            }
+        guard let deliveryQueue else {
+            state.deliveries += deliveries
+            return
+        }
+        let bytes = deliveries.reduce(0) { $0 + $1.size }
+        state.backlog.add(count: deliveries.count, bytes: bytes)
+        state.tally.noteWaiting(deliveries.count)
+        let listenersMade = state.listeners.channelsMade
+        deliveryQueue.async { [self] in
+            metrics.delivered(after: environment.scheduler.now - now)
+            deliver(lookUp { resolve(deliveries, upTo: listenersMade, &$0) })
+            delivered(deliveries.count, bytes: bytes)
         }
     }
 
@@ -102,9 +102,7 @@ extension ClientCore {
 
     /// Calls the closure when everything that waits now was delivered.
     func afterDeliveries(_ body: @escaping @Sendable () -> Void) {
-        switch policy {
-        case .immediate: body()
-        case .queue(let queue): readState { _ in queue.async(execute: body) }
-        }
+        guard let deliveryQueue else { return body() }
+        readState { _ in deliveryQueue.async(execute: body) }
     }
 }

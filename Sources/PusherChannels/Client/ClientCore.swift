@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 
 /// The one owner of a client's moving parts: the machine, the socket, authorizations under way, listeners, streams, what waits.
@@ -41,7 +42,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
     let authorizer: ChannelAuthorizer
     let userAuthorizer: UserAuthorizer
     let environment: PusherEnvironment
-    let policy: DeliveryPolicy
+    /// Where the application is called; nil for at once, by whoever drains.
+    let deliveryQueue: DispatchQueue?
     let logger: Logger
     let eventDecoder: EventDecoder?
     let metrics: ClientMetrics
@@ -51,13 +53,13 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     init(
         machine: ConnectionMachine, target: ConnectionTarget, authorizer: ChannelAuthorizer, userAuthorizer: UserAuthorizer,
-        policy: DeliveryPolicy, backlog: DeliveryBacklog, environment: PusherEnvironment, logger: Logger
+        deliveryQueue: DispatchQueue?, backlog: DeliveryBacklog, environment: PusherEnvironment, logger: Logger
     ) {
         self.environment = environment
         self.target = target
         self.authorizer = authorizer
         self.userAuthorizer = userAuthorizer
-        self.policy = policy
+        self.deliveryQueue = deliveryQueue
         self.logger = logger
         eventDecoder = environment.customDecoder.map(EventDecoder.init)
         metrics = environment.clientMetrics

@@ -5,12 +5,13 @@ import Testing
 
 /// Clients of one process share nothing that one of them could hold up.
 @Suite(.timeLimit(.lost)) struct ManyClientsTests {
-    @Test func manyClientsDoNotWaitForEachOther() async throws {
+    @Test func clientsOfOneOptionsValueDoNotWaitForEachOther() async throws {
         let server = InMemoryServer()
+        let options = PusherClientOptions()
         let gate = DispatchSemaphore(value: 0)
         let clients = (0..<20).map { number -> (Pusher, RecordingDelegate) in
             let pusher = Pusher(
-                key: "local-key", options: PusherClientOptions(),
+                key: "local-key", options: options,
                 environment: PusherEnvironment(makeWebSocket: { server.makeWebSocket() }))
             let recorder = RecordingDelegate()
             let channel = pusher.subscribe("news")
