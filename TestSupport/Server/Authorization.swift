@@ -16,8 +16,8 @@ struct Authorization {
         guard channel.needsAuthorization else {
             throw HTTPRefusal(status: 403, reason: "Only private and presence channels are signed, not \(name)")
         }
-        let request = ServerApp.AuthorizationRequest(channel: name, socketID: socketID, userID: form["user_id"])
-        guard !app.deniedChannels.contains(name), app.authorizes(request) else {
+        let request = PusherAuthRequest(socketID: socketID, channelName: name)
+        guard !app.deniedChannels.contains(name), app.authorizes(request, form["user_id"]) else {
             throw HTTPRefusal(status: 403, reason: "Forbidden: \(name)")
         }
         let data = channel.kind == .presence ? try channelData(form, socketID: socketID) : nil

@@ -4,16 +4,6 @@ import PusherChannels
 ///
 /// Its description shows no secret.
 public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The request to sign that an authorization endpoint gets.
-    public struct AuthorizationRequest: Equatable, Sendable {
-        /// The channel to be joined.
-        public let channel: String
-        /// The socket id of the connection that wants to join.
-        public let socketID: String
-        /// The user's id, where the request's form named one.
-        public let userID: String?
-    }
-
     /// The number in the HTTP API's paths. Server libraries refuse others than digits.
     public var id: String
     /// The public key that clients connect with.
@@ -26,9 +16,9 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var deniedChannels: Set<String>
     /// Users that the authorization endpoint refuses with 403.
     public var deniedUsers: Set<String> = []
-    /// Decides what the authorization endpoint signs beyond ``deniedChannels``; `false` means 403. It is asked while the server is
-    /// busy, and must not ask that in turn.
-    public var authorizes: @Sendable (AuthorizationRequest) -> Bool
+    /// Decides what the authorization endpoint signs for channels beyond ``deniedChannels``; `false` means 403. It is told the user's
+    /// id where the request named one. It is asked while the server is busy, and must not ask that in turn.
+    public var authorizes: @Sendable (_ request: PusherAuthRequest, _ userID: String?) -> Bool
 
     /// Indicates whether the app is served at all; 4003 if not.
     public var isEnabled = true
@@ -49,7 +39,7 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
     /// Creates an app; its endpoint signs everything unless told otherwise.
     public init(
         id: String, key: String, secret: String, encryptionMasterKey: String? = nil, deniedChannels: Set<String> = [],
-        authorizes: @escaping @Sendable (AuthorizationRequest) -> Bool = { _ in true }
+        authorizes: @escaping @Sendable (_ request: PusherAuthRequest, _ userID: String?) -> Bool = { _, _ in true }
     ) {
         self.id = id
         self.key = key

@@ -1,3 +1,4 @@
+import Foundation
 import PusherChannels
 import TestSupport
 import Testing
@@ -27,5 +28,32 @@ import Testing
         rig.pusher.subscribe("private-room")
         try await rig.recorder.next { $0 == .subscribed(channel: "private-room") }
         #expect(rig.session.requests.map { $0.header("Authorization") } == ["Bearer stale", "Bearer fresh"])
+    }
+
+    private struct Backend {
+        let replies = Locked([(503, ""), (200, #"{"auth":"key:signature"}"#)])
+
+        func post(_ path: String, _ form: [String: String]) async throws -> (Int, Data) {
+            let (status, body) = replies.withLock { $0.removeFirst() }
+            return (status, Data(body.utf8))
+        }
+    }
+
+    /// ``AuthMethod``, of a custom handler.
+    @Test func aHandlerSaysWhetherToAskAgain() async throws {
+        let backend = Backend()
+        let method = AuthMethod.customHandler { socketID, channel in
+            let (status, body) = try await backend.post("/pusher/auth", ["socket_id": socketID, "channel_name": channel])
+            guard status == 200 else {
+                throw PusherError(.authorization, code: status, message: "no authorization for \(channel)")
+            }
+            return try JSONDecoder().decode(PusherAuth.self, from: body)
+        }
+        let rig = ClientRig.connected(auth: method)
+        rig.pusher.subscribe("private-room")
+        let failure = try await rig.recorder.next { $0.failure != nil }.failure
+        #expect(failure?.description == "the authorization handler failed: no authorization for private-room (code 503)")
+        rig.scheduler.advance(by: .seconds(1))
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-room") }
     }
 }

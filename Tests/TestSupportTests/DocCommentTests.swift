@@ -26,6 +26,20 @@ struct DocCommentTests {
 
     // MARK: The harness and its doubles
 
+    /// ``Signer``.
+    @Test func `A handler asks a signer`() async throws {
+        try await withTestHarness { harness in
+            let signer = Signer(userID: "ann")
+            let pusher = harness.makePusher { options in
+                options.authMethod = .customHandler { try await signer.authorize(socketID: $0, channelName: $1) }
+                options.userAuthMethod = .customHandler { try await signer.authenticate(socketID: $0) }
+            }
+            pusher.connect()
+            let user = try await pusher.signIn()
+            #expect(user == "ann")
+        }
+    }
+
     /// ``TestHarness``.
     @Test func `A client of the harness comes back`() throws {
         try withTestHarness { harness in

@@ -168,7 +168,7 @@ struct ServerHTTPAPITests {
 
     @Test func `What the app denies is forbidden`() {
         let app = ServerApp(
-            id: "1", key: "k", secret: "s", deniedChannels: ["private-secret"], authorizes: { $0.userID != "mallory" })
+            id: "1", key: "k", secret: "s", deniedChannels: ["private-secret"], authorizes: { $1 != "mallory" })
         #expect(authorize("socket_id=1.2&channel_name=private-secret", app: app).status == 403)
         #expect(authorize("socket_id=1.2&channel_name=presence-a&user_id=mallory", app: app).status == 403)
         #expect(authorize("socket_id=1.2&channel_name=presence-a&user_id=ann", app: app).status == 200)

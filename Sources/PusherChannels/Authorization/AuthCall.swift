@@ -39,12 +39,12 @@ enum AuthCall {
         return { task.cancel() }
     }
 
-    /// An error of unknown sort may be over next time; a refusal is one for good.
+    /// The code, where there is one, is told as the failure's status; the message doesn't repeat it.
     private static func failure(of error: any Error) -> AuthorizationFailure {
-        let status = (error as? PusherError)?.code
-        let isRefusal = status.map { (400..<500).contains($0) } ?? false
+        let told = error as? PusherError
         return AuthorizationFailure(
-            message: "the authorization handler failed: \(text(of: error))", status: status, isRetriable: !isRefusal)
+            message: "the authorization handler failed: \(told?.message ?? text(of: error))", status: told?.code,
+            isRetriable: AuthRetry.mayHelp(after: error), retryAfter: told?.retryAfter)
     }
 }
 

@@ -16,7 +16,8 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     case customEndpoint(AuthEndpoint)
     /// The application builds the request; its answer is read as an endpoint's is.
     case authRequestBuilder(authRequestBuilder: any AuthRequestBuilderProtocol)
-    /// The application gets the authorization its own way and calls back.
+    /// The application gets the authorization its own way and calls back. Without one it can't say why, so it isn't asked again;
+    /// ``customHandler(_:)`` can.
     case authorizer(authorizer: any Authorizer)
     /// Signatures are made here with the app's secret. For tests and for servers: a secret has no place in an app.
     ///
@@ -24,9 +25,18 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     case inline(secret: String, encryptionMasterKey: String? = nil)
     /// The application gets the authorization with `async` code.
     ///
-    /// An error that it throws becomes the failure of that subscription, its description the message; the call is made again after a
-    /// while, unless it threw a `PusherError(.authorization, code: …)` with a code from 400 to 499. It is cancelled when its
-    /// answer is wanted no longer.
+    /// ```swift
+    /// let method = AuthMethod.customHandler { socketID, channel in
+    ///     let (status, body) = try await backend.post("/pusher/auth", ["socket_id": socketID, "channel_name": channel])
+    ///     guard status == 200 else { throw PusherError(.authorization, code: status, message: "no authorization for \(channel)") }
+    ///     return try JSONDecoder().decode(PusherAuth.self, from: body)
+    /// }
+    /// ```
+    ///
+    /// An error that it throws becomes the failure of that subscription, its description the message. The call is made again after a
+    /// while where a request to an endpoint would be: after a ``PusherError`` whose code is 408, 425, 429 or from 500 to 599, not
+    /// before its ``PusherError/retryAfter``; after a `URLError`, unless the request can't be made at all; and after errors of other
+    /// sorts. Any other code is a refusal, and so is `invalidRequest`. It is cancelled when its answer is wanted no longer.
     case customHandler(@Sendable (_ socketID: String, _ channelName: String) async throws -> PusherAuth)
     /// None: only public channels can be subscribed to.
     case noMethod

@@ -16,7 +16,8 @@ enum AuthResponse {
         if let error {
             return .failure(
                 AuthorizationFailure(
-                    message: "the authorization endpoint could not be asked: \(text(of: error))", isRetriable: isRetriable(error))
+                    message: "the authorization endpoint could not be asked: \(text(of: error))",
+                    isRetriable: AuthRetry.mayHelp(after: error))
             )
         }
         guard let response = response as? HTTPURLResponse else {
@@ -31,7 +32,7 @@ enum AuthResponse {
         var failure = AuthorizationFailure(
             message: "the authorization endpoint answered with status \(response.statusCode)",
             url: response.url?.absoluteString, status: response.statusCode, body: body,
-            isRetriable: isRetriable(response.statusCode))
+            isRetriable: AuthRetry.mayHelp(afterStatus: response.statusCode), retryAfter: AuthRetry.time(in: response))
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
         do {
             return .success(try read(try parse(body)))
@@ -40,19 +41,6 @@ enum AuthResponse {
             failure.isRetriable = true  // A gateway's page, as like as not: the endpoint means to answer something else.
             failure.body = nil  // It was meant to hold an authorization and may hold part of one.
             return .failure(failure)
-        }
-    }
-
-    /// The endpoint was busy or broken, it didn't say no.
-    private static func isRetriable(_ status: Int) -> Bool {
-        (500..<600).contains(status) || [408, 425, 429].contains(status)
-    }
-
-    /// Networks come back, and certificates are renewed; a request that can't be sent, or has a huge answer, stays what it is.
-    private static func isRetriable(_ error: any Error) -> Bool {
-        switch (error as? URLError)?.code {
-        case .badURL, .unsupportedURL, .requestBodyStreamExhausted, .dataLengthExceedsMaximum: false
-        default: true
         }
     }
 

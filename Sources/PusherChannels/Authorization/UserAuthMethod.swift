@@ -19,7 +19,9 @@ public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugString
     /// Signatures are made here with the app's secret, of the user data as JSON text: an object with the user's `id`. For tests
     /// and for servers: a secret has no place in an app.
     case inline(secret: String, userData: String)
-    /// The application gets the authorization with `async` code; what it throws becomes the failure of the sign-in.
+    /// The application gets the authorization with `async` code; what it throws becomes the failure of the sign-in, a ``PusherError``'s
+    /// code and ``PusherError/retryAfter`` included. Like every failed sign-in it isn't made again on the same connection unless asked
+    /// for.
     case customHandler(@Sendable (_ socketID: String) async throws -> PusherUserAuth)
     /// None: no user can be signed in.
     case noMethod

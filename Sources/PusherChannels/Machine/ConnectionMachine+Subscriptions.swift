@@ -79,7 +79,8 @@ extension ConnectionMachine {
     private mutating func authorizationFailed(
         _ channel: Name, _ failure: AuthorizationFailure, at now: Instant, into effects: inout [Effect]
     ) {
-        let error = PusherError(.authorization, code: failure.status, message: failure.message)
+        let error = PusherError(
+            .authorization, code: failure.status, message: failure.message, retryAfter: failure.retryAfter)
         subscriptionFailed(
             channel, SubscriptionFailure(error: error, authorization: failure), at: now, into: &effects)
     }
@@ -89,7 +90,7 @@ extension ConnectionMachine {
     ) {
         guard let failures = subscriptions[channel]?.failures else { return }
         let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
-        let retry = failure.isRetriable ? now + delay : nil
+        let retry = failure.isRetriable ? now + max(delay, failure.error.retryAfter ?? .zero) : nil
         subscriptions[channel]?.fail(failure, retryingAt: retry, into: &effects)
         setDeadline(for: channel, at: now)
     }

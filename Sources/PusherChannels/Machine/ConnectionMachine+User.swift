@@ -40,7 +40,9 @@ extension ConnectionMachine {
             user.isAskedFor = true
             effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
         case .failure(let failure):
-            signInFailed(PusherError(.authorization, code: failure.status, message: failure.message), into: &effects)
+            let error = PusherError(
+                .authorization, code: failure.status, message: failure.message, retryAfter: failure.retryAfter)
+            signInFailed(error, into: &effects)
         }
     }
 

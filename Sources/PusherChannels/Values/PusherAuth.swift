@@ -75,4 +75,6 @@ struct AuthorizationFailure: Error, Equatable, Sendable {
     var body: String?
     /// Indicates whether asking again may help.
     var isRetriable = false
+    /// The shortest time until then, where the endpoint or the code named one.
+    var retryAfter: Duration?
 }

@@ -39,11 +39,24 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// can be written to a log or a terminal; of addresses the password and the query are left out.
     public let message: String
 
-    /// Creates an error; the SDK makes its own, applications need this only in tests.
-    public init(_ kind: Kind, code: Int? = nil, message: String) {
+    /// The time after which to ask again, where the other side named one: as an authorization endpoint does in `Retry-After`, in seconds.
+    public let retryAfter: Duration?
+
+    /// Creates an error.
+    ///
+    /// The SDK makes its own. Applications make them in tests, and where they authorize with code of their own
+    /// (``AuthMethod/customHandler(_:)``): there the code is an HTTP status, and decides, like an endpoint's, whether to ask again.
+    ///
+    /// - Parameters:
+    ///   - kind: The sort of error.
+    ///   - code: The code, by the kind a close code or an HTTP status.
+    ///   - message: What happened and what to do.
+    ///   - retryAfter: The time after which to ask again; what is negative counts as zero, more than a century as a century.
+    public init(_ kind: Kind, code: Int? = nil, message: String, retryAfter: Duration? = nil) {
         self.kind = kind
         self.code = code
         self.message = message.asMessage
+        self.retryAfter = retryAfter?.asWait
     }
 
     /// The message, with the code where there is one.

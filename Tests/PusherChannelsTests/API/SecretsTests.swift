@@ -132,15 +132,24 @@ import FoundationNetworking
 
     private static let failing = URLError(
         .timedOut,
-        userInfo: [NSURLErrorFailingURLErrorKey: URL(string: address) as Any, "NSErrorFailingURLStringKey": address])
+        userInfo: [
+            NSURLErrorFailingURLErrorKey: URL(string: address) as Any, "NSErrorFailingURLStringKey": address, "token": secret,
+        ])
 
     private struct Refusal: Error {
         let replied: String
     }
 
+    private enum Wrapped: Error {
+        case session(any Error)
+        case deeper([String: any Error])
+    }
+
     static let methods: [AuthMethod] = [
         .customHandler { _, _ in throw failing }, .customHandler { _, _ in throw failing as NSError },
-        .customHandler { _, _ in throw Refusal(replied: address) },
+        .customHandler { _, _ in throw Refusal(replied: address) }, .customHandler { _, _ in throw Wrapped.session(failing) },
+        .customHandler { _, _ in throw Wrapped.session(failing as NSError) },
+        .customHandler { _, _ in throw Wrapped.deeper(["cause": Wrapped.session(failing)]) },
         .customEndpoint(failingEndpoint(address)), .customEndpoint(failingEndpoint("example.com/auth?token=\(secret)")),
         .endpoint(authEndpoint: "example.com/auth?token=\(secret)"), .endpoint(authEndpoint: "htp://ann:\(secret)@example.com"),
         .endpoint(authEndpoint: address),

@@ -9,12 +9,14 @@ import FoundationNetworking
 
 /// Which failures of an authorization are final.
 @Suite(.timeLimit(.lost)) struct AuthFailureTests {
-    // Proves P6.10, P14.2.
-    @Test(arguments: [
+    private static let statuses: [(Int?, Bool)] = [
         (302, false), (400, false), (401, false), (403, false), (404, false), (407, false), (408, true), (425, true), (429, true),
         (499, false), (500, true), (599, true), (600, false),
-    ])
-    func statusOfAnEndpoint(status: Int, isRetriable: Bool) throws {
+    ]
+
+    // Proves P6.10, P14.2.
+    @Test(arguments: statuses) func statusOfAnEndpoint(status: Int?, isRetriable: Bool) throws {
+        let status = try #require(status)
         let url = try #require(URL(string: "http://auth.example/"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         let result = AuthResponse.read(Data(), response, nil) { json throws(AuthResponse.Unusable) in json }
@@ -23,16 +25,53 @@ import FoundationNetworking
         #expect(failure?.isRetriable == isRetriable)
     }
 
-    // Proves P6.10, P14.6.
-    @Test(arguments: [(nil, true), (399, true), (400, false), (403, false), (404, false), (499, false), (500, true)])
-    func codeOfWhatAHandlerThrows(code: Int?, isRetriable: Bool) async {
-        let result: Result<PusherAuth, AuthorizationFailure> = await withCheckedContinuation { continuation in
-            _ = AuthCall.run(in: PusherEnvironment(), { continuation.resume(returning: $0) }) {
-                throw PusherError(.authorization, code: code, message: "no")
-            }
-        }
+    // Proves P14.14.
+    @Test(
+        arguments: [
+            (nil, nil), ("0", .zero), ("120", .seconds(120)), ("86400", .seconds(86_400)), ("86401", .seconds(86_400)),
+            ("99999999999999999999", .seconds(86_400)), ("", nil), ("-1", nil), ("+1", nil), ("1.5", nil), ("1 s", nil),
+            ("Fri, 31 Dec 1999 23:59:59 GMT", nil),
+        ] as [(String?, Duration?)])
+    func timeThatAnEndpointNames(field: String?, time: Duration?) throws {
+        let url = try #require(URL(string: "http://auth.example/"))
+        let fields = field.map { ["Retry-After": $0] }
+        let response = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: fields)
+        let result = AuthResponse.read(Data(), response, nil) { json throws(AuthResponse.Unusable) in json }
         let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
-        #expect(failure?.status == code)
+        #expect(failure?.retryAfter == time)
+    }
+
+    // Proves P14.14.
+    @Test func timeThatAHandlerNames() async {
+        let busy = PusherError(.authorization, code: 429, message: "busy", retryAfter: .seconds(7))
+        #expect(await failure(of: busy)?.retryAfter == .seconds(7))
+    }
+
+    private func failure(of error: any Error) async -> AuthorizationFailure? {
+        let result: Result<PusherAuth, AuthorizationFailure> = await withCheckedContinuation { continuation in
+            _ = AuthCall.run(in: PusherEnvironment(), { continuation.resume(returning: $0) }) { throw error }
+        }
+        return #expect(throws: AuthorizationFailure.self) { try result.get() }
+    }
+
+    // Proves P6.10, P14.6.
+    @Test(arguments: statuses + [(nil, true)]) func statusOfWhatAHandlerThrows(status: Int?, isRetriable: Bool) async {
+        let failure = await failure(of: PusherError(.authorization, code: status, message: "no"))
+        #expect(failure?.status == status)
         #expect(failure?.isRetriable == isRetriable)
+    }
+
+    /// A handler that asks a backend lets the errors of its session through.
+    // Proves P6.10, P14.6.
+    @Test(arguments: [
+        (URLError.Code.networkConnectionLost, true), (.timedOut, true), (.cannotFindHost, true), (.notConnectedToInternet, true),
+        (.secureConnectionFailed, true), (.badURL, false), (.unsupportedURL, false), (.dataLengthExceedsMaximum, false),
+    ])
+    func whatASessionOfAHandlersThrows(code: URLError.Code, isRetriable: Bool) async {
+        #expect(await failure(of: URLError(code))?.isRetriable == isRetriable)
+    }
+
+    @Test func aRequestThatCanNotBeSignedIsNotMadeAgain() async {
+        #expect(await failure(of: PusherError(.invalidRequest, message: "no socket id"))?.isRetriable == false)
     }
 }

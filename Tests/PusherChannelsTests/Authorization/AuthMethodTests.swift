@@ -115,6 +115,19 @@ import Testing
     }
 
     // Proves P14.6.
+    @Test func theCodeOfWhatAsyncCodeThrowsIsSaidOnce() async throws {
+        let noSuchUser = PusherError(.authorization, code: 404, message: "no such user")
+        let rig = ClientRig.connected(auth: .customHandler { _, _ in throw noSuchUser }) {
+            $0.userAuthMethod = .customHandler { _ in throw noSuchUser }
+        }
+        rig.pusher.subscribe("private-room")
+        let failure = try await rig.recorder.next { $0.failure != nil }.failure
+        #expect(failure?.description == "the authorization handler failed: no such user (code 404)")
+        let error = await #expect(throws: PusherError.self) { try await rig.pusher.signIn() }
+        #expect(error?.description == "the authorization handler failed: no such user (code 404)")
+    }
+
+    // Proves P14.6.
     @Test func asyncCodeIsCancelledWhenItsReplyIsWantedNoLonger() async throws {
         let (cancelled, continuation) = AsyncStream<Void>.makeStream()
         let rig = ClientRig.connected(

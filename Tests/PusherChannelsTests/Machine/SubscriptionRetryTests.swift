@@ -26,6 +26,15 @@ import Testing
         #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
     }
 
+    // Proves P14.14.
+    @Test func whoNamesATimeIsNotAskedBefore() throws {
+        var (transcript, asked) = authorizing()
+        let busy = AuthorizationFailure(message: "no", status: 429, isRetriable: true, retryAfter: .seconds(20))
+        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
+        #expect(transcript.pass(.seconds(1)).authorizations.map(\.channel) == [channel])
+    }
+
     // Proves P6.4, P6.11.
     @Test func whatWasRefusedWaitsUntilTheUserAsks() throws {
         var (transcript, asked) = authorizing()

@@ -1,3 +1,4 @@
+import Foundation
 import PusherChannels
 import Testing
 
@@ -11,5 +12,73 @@ import Testing
     func descriptionShowsNoSecret(auth: PusherAuth, description: String) {
         #expect("\(auth)" == description)
         #expect(String(reflecting: auth) == description)
+    }
+
+    // MARK: Endpoints' responses
+
+    private static let signature = "278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"
+
+    private static func decoder(_ keys: JSONDecoder.KeyDecodingStrategy) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = keys
+        return decoder
+    }
+
+    /// As the official libraries for Node.js, PHP (in Laravel) and Go write them, and as ``PusherAuthenticator`` does.
+    static let responses: [(String, PusherAuth)] = [
+        (#"{"auth":"\#(signature)"}"#, PusherAuth(auth: signature)),
+        (
+            #"{"auth":"\#(signature)","channel_data":"{\"user_id\":\"10\",\"user_info\":{\"name\":\"Mr. Channels\"}}"}"#,
+            PusherAuth(auth: signature, channelData: #"{"user_id":"10","user_info":{"name":"Mr. Channels"}}"#)
+        ),
+        (
+            #"{"auth":"\#(signature)","channel_data":"{\"user_id\":\"1\",\"user_info\":{\"name\":\"Zo\u00eb \/ Ann\"}}"}"#,
+            PusherAuth(auth: signature, channelData: #"{"user_id":"1","user_info":{"name":"Zoë / Ann"}}"#)
+        ),
+        (
+            #"{"auth":"\#(signature)","shared_secret":"oTNfrDA+tGGgkM4c9d7wHTyGFlPzTYWhoVNPVxAqXcE="}"#,
+            PusherAuth(auth: signature, sharedSecret: "oTNfrDA+tGGgkM4c9d7wHTyGFlPzTYWhoVNPVxAqXcE=")
+        ),
+        (#"{"auth":"\#(signature)","channel_data":null,"shared_secret":null,"more":[1]}"#, PusherAuth(auth: signature)),
+    ]
+
+    @Test(arguments: responses) func anEndpointsResponseIsDecoded(response: String, auth: PusherAuth) throws {
+        for keys in [JSONDecoder.KeyDecodingStrategy.useDefaultKeys, .convertFromSnakeCase] {
+            #expect(try Self.decoder(keys).decode(PusherAuth.self, from: Data(response.utf8)) == auth)
+        }
+    }
+
+    @Test func aUsersResponseIsDecoded() throws {
+        let response = #"{"auth":"\#(Self.signature)","user_data":"{\"id\":\"12345\",\"watchlist\":[\"7\"]}"}"#
+        let auth = PusherUserAuth(auth: Self.signature, userData: #"{"id":"12345","watchlist":["7"]}"#)
+        for keys in [JSONDecoder.KeyDecodingStrategy.useDefaultKeys, .convertFromSnakeCase] {
+            #expect(try Self.decoder(keys).decode(PusherUserAuth.self, from: Data(response.utf8)) == auth)
+        }
+    }
+
+    // Proves P16.1.
+    @Test func whatABackendWritesIsWhatAClientReads() throws {
+        let authenticator = PusherAuthenticator(
+            key: "key", secret: "secret",
+            encryptionMasterKeys: [try EncryptionMasterKey(base64: Data(count: 32).base64EncodedString())])
+        let requests = ["private-a", "private-encrypted-a"].map { PusherAuthRequest(socketID: "1.2", channelName: $0) }
+        var auths = try requests.map { try authenticator.authorizeChannel($0) }
+        let lobby = PusherAuthRequest(socketID: "1.2", channelName: "presence-a")
+        auths.append(try authenticator.authorizePresenceChannel(lobby, userID: "ann", userInfo: ["name": "Zoë \"Z\""]))
+        for auth in auths { #expect(try JSONDecoder().decode(PusherAuth.self, from: auth.json) == auth) }
+        let user = try authenticator.authenticateUser(PusherAuthRequest(socketID: "1.2"), userID: "ann")
+        #expect(try JSONDecoder().decode(PusherUserAuth.self, from: user.json) == user)
+    }
+
+    @Test(arguments: [
+        "{}", #"{"auth":7}"#, #"{"auth":null}"#, #"{"auth":"s3cr3t","channel_data":{"user_id":"s3cr3t"}}"#,
+        #"{"auth":"s3cr3t","shared_secret":["s3cr3t"]}"#, "[]", #""s3cr3t""#,
+    ])
+    func aResponseThatIsNoneIsAnErrorThatQuotesNothing(response: String) {
+        let error = #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(PusherAuth.self, from: Data(response.utf8))
+        }
+        #expect("\(error as Any)".contains("s3cr3t") == false)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(PusherUserAuth.self, from: Data(response.utf8)) }
     }
 }

@@ -1,0 +1,150 @@
+import PusherChannels
+
+/// A test's backend for authorization handlers: signs channels and users as an app's own backend would.
+///
+/// ```swift
+/// let signer = Signer(userID: "ann")
+/// let pusher = harness.makePusher { options in
+///     options.authMethod = .customHandler { try await signer.authorize(socketID: $0, channelName: $1) }
+///     options.userAuthMethod = .customHandler { try await signer.authenticate(socketID: $0) }
+/// }
+/// ```
+///
+/// Its signatures are good wherever the app is served, so also at `harness.server`. It refuses what the app denies, and fails as a test
+/// says. All members may be called from any thread.
+public final class Signer: Authorizer, Sendable {
+    private struct Failure {
+        let error: any Error
+        var times: Int
+    }
+
+    private struct State {
+        /// The failures to come, in order.
+        var failures: [Failure] = []
+        var gate: Gate?
+    }
+
+    private let app: ServerApp
+    private let userID: String?
+    private let state = Locked(State())
+    private let recorder = Recorder<PusherAuthRequest>()
+
+    /// Creates a signer.
+    ///
+    /// - Parameters:
+    ///   - app: The app whose key, secret and master key it signs with, and whose denials it keeps to.
+    ///   - userID: The id of the user who joins presence channels and signs in; nil for the socket id.
+    public init(app: ServerApp = .local, userID: String? = nil) {
+        self.app = app
+        self.userID = userID
+    }
+
+    // MARK: Signing
+
+    /// Signs for a channel.
+    ///
+    /// - Throws: What a test asked for; a `PusherError` with code 403 for what the app denies; `CancellationError` where it is
+    ///   cancelled while it is held; what a `PusherAuthenticator` throws.
+    public func authorize(socketID: String, channelName: String) async throws -> PusherAuth {
+        let request = PusherAuthRequest(socketID: socketID, channelName: channelName)
+        let failure = try await take(request)
+        return try sign(request, failure)
+    }
+
+    /// Signs for the user.
+    ///
+    /// - Throws: What ``authorize(socketID:channelName:)`` throws.
+    public func authenticate(socketID: String) async throws -> PusherUserAuth {
+        let request = PusherAuthRequest(socketID: socketID)
+        if let failure = try await take(request) { throw failure }
+        let userID = userID ?? socketID
+        if app.deniedUsers.contains(userID) { throw Self.refusal(403, of: "user \(userID)") }
+        return try authenticator().authenticateUser(request, userID: userID)
+    }
+
+    /// Signs for a channel where the code under test takes an `Authorizer`, which hears of no error.
+    public func fetchAuthValue(
+        socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
+    ) {
+        let request = PusherAuthRequest(socketID: socketID, channelName: channelName)
+        let (failure, gate) = arrive(request)
+        let reply: @Sendable () -> Void = { [self] in completionHandler(try? sign(request, failure)) }
+        if let gate { gate.pass(reply) } else { reply() }
+    }
+
+    // MARK: What it does otherwise
+
+    /// Refuses the next requests with an HTTP status, after those failures that were asked for before.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - retryAfter: The time after which to ask again, as a `Retry-After` tells it.
+    ///   - times: The number of requests.
+    public func refuse(_ status: Int, retryAfter: Duration? = nil, times: Int = 1) {
+        fail(Self.refusal(status, retryAfter: retryAfter, of: "the request"), times: times)
+    }
+
+    /// Fails the next requests, as where a connection is lost, after those failures that were asked for before.
+    public func fail(_ error: any Error, times: Int = 1) {
+        guard times > 0 else { return }
+        state.withLock { $0.failures.append(Failure(error: error, times: times)) }
+    }
+
+    /// Holds requests from now on until the gate is opened.
+    public func hold() -> Gate {
+        let gate = Gate()
+        state.withLock { $0.gate = gate }
+        return gate
+    }
+
+    // MARK: What came
+
+    /// The requests so far, in order, with those that it refused.
+    public var requests: [PusherAuthRequest] { recorder.all }
+
+    /// The next request that nobody got here, once it has come.
+    ///
+    /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
+    @discardableResult
+    public func nextRequest(within patience: Duration = .seconds(30)) async throws -> PusherAuthRequest {
+        try await recorder.next("request to sign", within: patience) { _ in true }
+    }
+
+    // MARK: Inside
+
+    private func arrive(_ request: PusherAuthRequest) -> (failure: (any Error)?, gate: Gate?) {
+        let taken: (failure: (any Error)?, gate: Gate?) = state.withLock { state in
+            guard let failure = state.failures.first else { return (nil, state.gate) }
+            state.failures[0].times -= 1
+            if failure.times == 1 { state.failures.removeFirst() }
+            return (failure.error, state.gate)
+        }
+        recorder.append(request)
+        return taken
+    }
+
+    private func take(_ request: PusherAuthRequest) async throws -> (any Error)? {
+        let (failure, gate) = arrive(request)
+        await gate?.pass()
+        try Task.checkCancellation()
+        return failure
+    }
+
+    private func sign(_ request: PusherAuthRequest, _ failure: (any Error)?) throws -> PusherAuth {
+        if let failure { throw failure }
+        let channel = request.channelName ?? ""
+        if app.deniedChannels.contains(channel) || !app.authorizes(request, userID) { throw Self.refusal(403, of: channel) }
+        let authenticator = try authenticator()
+        guard ChannelName(channel).kind == .presence else { return try authenticator.authorizeChannel(request) }
+        return try authenticator.authorizePresenceChannel(request, userID: userID ?? request.socketID)
+    }
+
+    private func authenticator() throws -> PusherAuthenticator {
+        let masterKey = try app.encryptionMasterKey.map { try EncryptionMasterKey(base64: $0) }
+        return PusherAuthenticator(key: app.key, secret: app.secret, encryptionMasterKeys: masterKey.map { [$0] } ?? [])
+    }
+
+    private static func refusal(_ status: Int, retryAfter: Duration? = nil, of what: String) -> PusherError {
+        PusherError(.authorization, code: status, message: "the signer refused \(what)", retryAfter: retryAfter)
+    }
+}
