@@ -12,7 +12,7 @@ struct TimelineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let channel = event.metadata?["channel"].map { " (\($0))" } ?? ""
-        timeline.note("log", "\(event.level): \(event.message)\(channel)")
+        let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        timeline.note("log", "\(event.level): \(event.message)\(fields)")
     }
 }

@@ -66,7 +66,8 @@ public struct PusherClientOptions: Sendable {
     /// Each such queue that is busy has a thread. A program with hundreds of clients gives each a serial queue that targets
     /// `.global()`, so that they share a few; closures that block for long then hold up those of others, and tasks too.
     public var delivery: DeliveryPolicy
-    /// Gets a line for what is unexpected. No secret is ever in one.
+    /// Gets a line for what happens to the connection, its channels and its user: a constant message, and metadata for what varies
+    /// (<doc:ConnectionsInProduction#Logs>). No secret is ever in one.
     public var logger: Logger
     private var secretHeaders: Secret<[String: String]>
 

@@ -20,7 +20,9 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         var environment = environment
         environment.httpSession = environment.httpSession(for: options)
         var logger = options.logger
-        logger[metadataKey: "key"] = "\(key)"
+        for field in [LogField(.key, key), LogField(.host, options.host.withoutSecrets)] {
+            logger[metadataKey: field.key.rawValue] = .string(field.value)
+        }
         core = ClientCore(
             machine: ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed()),
             target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),

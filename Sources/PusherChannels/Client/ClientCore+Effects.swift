@@ -1,5 +1,3 @@
-import Logging
-
 /// Does what the machine wants done: the one place where effects meet the world. Used by one thread at a time.
 extension ClientCore {
     /// The subject of an authorization.
@@ -8,8 +6,8 @@ extension ClientCore {
         case user(UserMachine.Attempt)
     }
 
-    /// `socket` is the one in use, if there is one; `socketID` is for the log.
-    func run(_ effects: [Effect], socket known: (any WebSocket)?, socketID: String?) {
+    /// `socket` is the one in use, if there is one.
+    func run(_ effects: [Effect], socket known: (any WebSocket)?) {
         var known = known
         func socket() -> any WebSocket {
             let socket = known ?? self.socket
@@ -28,19 +26,10 @@ extension ClientCore {
             case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
             case .cancelUserAuthorization(let attempt): cancel(.user(attempt))
             case .decrypt(let event, let secret): handle(.opened(event, EncryptedData.open(event.data, with: secret)))
-            case .log(let level, let message, let channel):
-                log(LogLine(level: level, message: message, channel: channel), socketID: socketID)
+            case .log(let line, let context): write(line, context)
             case .deliver, .pauseLimitReached: break  // Done when they were sorted.
             }
         }
-    }
-
-    private func log(_ line: LogLine, socketID: String?) {
-        var metadata: Logger.Metadata = [:]
-        metadata["socket_id"] = socketID.map { "\($0.inLogLine())" }
-        metadata["channel"] = line.channel.map { "\($0.inLogLine)" }
-        logger.log(level: line.level.swiftLogLevel, "\(line.message)", metadata: metadata)
-        if deliveryQueue == nil { delegate?.debugLog(message: line.text) }
     }
 
     // MARK: The socket
@@ -115,15 +104,5 @@ extension ClientCore {
 
     private func forget(_ authorization: Authorization) -> AuthCall.Cancel? {
         change { $0.authorizations.removeValue(forKey: authorization) }
-    }
-}
-
-extension LogLevel {
-    fileprivate var swiftLogLevel: Logger.Level {
-        switch self {
-        case .debug: .debug
-        case .info: .info
-        case .warning: .warning
-        }
     }
 }

@@ -13,11 +13,10 @@ extension ClientCore {
                 case .deliver(let delivery): sort(delivery, at: now, &state, &deliveries)
                 case .pauseLimitReached(let time):
                     for late in state.streams.pauseLimitReached() {
-                        log(LogLine(level: .warning, message: "\(late.name) was not read in time", channel: late.channel), &state)
+                        log(.streamNotRead(late.name, channel: late.channel), at: now, &state)
                     }
                     state.backlog.pauseLimitReached(heardUpTo: time)
-                case .log(let level, let message, let channel):
-                    log(LogLine(level: level, message: message, channel: channel), &state)
+                case .log(let line, _): log(line, at: now, &state)
                 case .send(.pong) where state.commands.last == .send(.pong):
                     break  // One answer for all the pings of a read: it says nothing that two would not.
                 default: state.commands.append(state.effects[index])
@@ -35,7 +34,7 @@ extension ClientCore {
     }
 
     private func sort(_ delivery: Delivery, at now: Instant, _ state: inout State, _ deliveries: inout [Delivery]) {
-        if let line = delivery.logLine { log(line, &state) }
+        if let line = delivery.logLine { log(line, at: now, &state) }
         endWhatWaits(for: delivery, &state)
         // Closures hear what comes when they are bound: what a stream has is kept for no other.
         if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: now), !state.listeners.hear(delivery) {
@@ -60,18 +59,6 @@ extension ClientCore {
         }
     }
 
-    private func log(_ line: LogLine, _ state: inout State) {
-        state.commands.append(.log(line.level, line.message, channel: line.channel))
-        guard let deliveryQueue, state.listeners.delegate != nil, state.backlog.admitsLines else { return }
-        let text = line.text
-        state.backlog.add(count: 1, bytes: text.utf8.count)
-        state.tally.noteWaiting(1)
-        deliveryQueue.async { [self] in
-            readState(\.listeners.delegate)?.debugLog(message: text)
-            delivered(1, bytes: text.utf8.count)
-        }
-    }
-
     // MARK: The delivery queue
 
     /// One hop for all of them, under the lock: hops are in the order in which things happened.
@@ -92,7 +79,7 @@ extension ClientCore {
         }
     }
 
-    private func delivered(_ count: Int, bytes: Int) {
+    func delivered(_ count: Int, bytes: Int) {
         let (losses, since) = change { state in
             state.tally.noteWaiting(-count)
             return state.backlog.delivered(count, bytes: bytes)

@@ -151,14 +151,12 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var deliveries: Deliveries?
         var timer: DeadlineTimer.Change?
         var socket: (any WebSocket)?
-        /// For the log.
-        var socketID: String?
     }
 
     private func drain(_ first: Work) {
         var work = first
         while true {
-            run(work.commands, socket: work.socket, socketID: work.socketID)
+            run(work.commands, socket: work.socket)
             if let deliveries = work.deliveries { deliver(deliveries) }
             if let timer = work.timer { set(timer) }
             let next: Work? = state.withLock { state in
@@ -177,9 +175,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
             return state.timer.change(for: state.machine.nextDeadline).map { Work(timer: $0) }
         }
         defer { (state.commands, state.deliveries) = ([], []) }
-        return Work(
-            commands: state.commands, deliveries: resolve(state.deliveries, &state), socket: state.socket,
-            socketID: state.machine.lastSocketID)
+        return Work(commands: state.commands, deliveries: resolve(state.deliveries, &state), socket: state.socket)
     }
 
     private func set(_ change: DeadlineTimer.Change) {

@@ -4,7 +4,7 @@ extension ConnectionMachine {
 
     mutating func connect(at now: Instant, into effects: inout [Effect]) {
         if isShutDown {
-            return effects.append(.log(.warning, "the client was shut down and doesn't connect any more; make another one"))
+            return effects.append(.log(.shutDown))
         }
         switch phase {
         case .idle, .shutDown:
@@ -49,8 +49,7 @@ extension ConnectionMachine {
         case .idle, .shutDown, .closing(_, .stayDisconnected), .closing(_, .shutDown):
             break
         case .waiting, .opening, .establishing, .connected, .closing(_, .connect):
-            let message = "nothing refers to the client any more, so it disconnects; keep it, as in a property, to stay connected"
-            effects.append(.log(.info, message))
+            effects.append(.log(.letGo))
         }
         disconnect(at: now, into: &effects)
         // Nobody will be there when the connection is closed.
@@ -96,7 +95,7 @@ extension ConnectionMachine {
         socketID: String, activityTimeout: Duration?, envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
         guard case .establishing = phase else {
-            effects.append(.log(.warning, "the server established the connection twice; the second time is ignored"))
+            effects.append(.log(.establishedTwice))
             return
         }
         let heartbeat = Heartbeat(

@@ -112,7 +112,7 @@ extension ConnectionMachine {
     private func decryptionFailed(
         _ envelope: Envelope, of channel: Name, _ problem: String, into effects: inout [Effect]
     ) {
-        effects.append(.log(.warning, "\(envelope.event.inLogLine) can't be decrypted: \(problem.inLogLine())", channel: channel))
+        effects.append(.log(.notDecrypted(envelope.event, channel: channel, problem: problem)))
         effects.append(.deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data)))
     }
 }

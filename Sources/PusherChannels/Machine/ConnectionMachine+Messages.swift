@@ -40,8 +40,7 @@ extension ConnectionMachine {
         }
         switch reader(ofEventsOn: channel) {
         case .nobody:
-            effects.append(
-                .log(.debug, "event \(envelope.event.inLogLine), dropped: its channel is not subscribed", channel: channel))
+            effects.append(.log(.eventDropped(envelope.event, channel: channel)))
         case .user:
             effects.append(.deliver(.userEvent(envelope)))
         case .decryption where !envelope.event.begins(with: "pusher:"):
@@ -122,7 +121,7 @@ extension ConnectionMachine {
     }
 
     private mutating func unknown(_ envelope: Envelope, into effects: inout [Effect]) {
-        effects.append(.log(.debug, "unknown protocol event \(envelope.event.inLogLine)"))
+        effects.append(.log(.unknownEvent(envelope.event)))
         if envelope.event.begins(with: "pusher:") { event(envelope, into: &effects) }
     }
 }

@@ -53,7 +53,7 @@ extension ConnectionMachine {
         authorizations.finished(attempt)
         if keyRefreshed(attempt, result, at: now, into: &effects) { return }
         guard subscriptions[attempt.channel]?.state == .authorizing(attempt) else {
-            effects.append(.log(.debug, "stale authorization, dropped", channel: attempt.channel))
+            effects.append(.log(.staleAuthorization(attempt.channel)))
             return
         }
         switch result {

@@ -31,7 +31,7 @@ extension ConnectionMachine {
         into effects: inout [Effect]
     ) {
         guard case .authorizing(attempt, _) = user.state else {
-            effects.append(.log(.debug, "stale authorization of the user, dropped"))
+            effects.append(.log(.staleUserAuthorization))
             return
         }
         switch result {
@@ -55,7 +55,7 @@ extension ConnectionMachine {
         case .authorizing(let attempt, _) where user.isAskedFor:
             effects.append(.cancelUserAuthorization(attempt))  // The same, while the next try is on its way.
         case .signedOut, .waiting, .authorizing, .signedIn, .failed:
-            effects.append(.log(.debug, "success of a sign-in that was not asked for, ignored"))
+            effects.append(.log(.signedInUnasked))
             return
         }
         let name = ChannelName(UserMachine.channel(ofUser: id))

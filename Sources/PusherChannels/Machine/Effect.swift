@@ -14,7 +14,8 @@ enum Effect: Equatable, Sendable {
     indirect case cancelUserAuthorization(UserMachine.Attempt)
     indirect case decrypt(ConnectionMachine.EncryptedEvent, SharedSecret)
     case deliver(Delivery)
-    indirect case log(LogLevel, String, channel: Name? = nil)
+    /// The context is added where the effects of a change are sorted.
+    indirect case log(LogLine, LogContext? = nil)
 }
 
 /// A notification for the user; they come in the order in which things happened.

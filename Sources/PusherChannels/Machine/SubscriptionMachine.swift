@@ -133,7 +133,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         case .authorizing(let attempt) where request != .none:
             effects.append(.cancelAuthorization(attempt))  // The same, while the next try is on its way.
         case .waiting, .authorizing, .retrying, .failed:
-            effects.append(.log(.debug, "success of a subscription that was not asked for, ignored", channel: channel))
+            effects.append(.log(.subscribedUnasked(channel)))
             return
         }
         let didChange = !isSubscribed

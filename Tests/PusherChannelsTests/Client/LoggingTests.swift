@@ -6,9 +6,13 @@ import Testing
 @Suite struct LoggingTests {
     private let lines = Locked<[String]>([])
 
-    private func rig(server: MockWebSocket.Server = .trusting, auth: AuthMethod = .inline(secret: "s3cr3t-value")) -> ClientRig {
+    private func rig(
+        server: MockWebSocket.Server = .trusting, auth: AuthMethod = .inline(secret: "s3cr3t-value"),
+        _ change: (inout PusherClientOptions) -> Void = { _ in }
+    ) -> ClientRig {
         .connected(server: server, auth: auth) { options in
             options.logger = LineRecorder.logger(lines)
+            change(&options)
         }
     }
 
@@ -22,13 +26,46 @@ import Testing
         rig.pusher.subscribe("private-room")
         rig.pusher.disconnect()
         let written = lines.withLock { $0 }
-        #expect(written.contains("debug [key=key] connecting"))
-        #expect(written.contains("debug [key=key socket_id=46123.486095] connected"))
+        let common = "host=ws.pusherapp.com key=key"
+        #expect(written.contains("debug [attempt=1 \(common)] connecting"))
+        #expect(written.contains("debug [attempt=1 \(common) socket_id=46123.486095] connected"))
+        let refusal = #"channel=private-room error="private-room needs authorization, but the client has no auth method"#
+        #expect(written.contains { $0.hasPrefix("warning [attempt=1 \(refusal)") && $0.hasSuffix("] not subscribed") })
+        #expect(written.contains("debug [attempt=1 \(common) socket_id=46123.486095] disconnected"))
+        #expect(rig.recorder.log.contains("connected attempt=1 socket_id=46123.486095"))
+        #expect(rig.recorder.log.contains { $0.hasPrefix("not subscribed \(refusal)") })
+    }
+
+    @Test func aLineSaysWhenTheNextAttemptIsMade() {
+        let rig = rig()
+        rig.socket.serverCloses(code: 4100, reason: "over \"capacity\"")
+        let reason = #"error="the server closed the connection with code 4100: over \"capacity\"" kind=server code=4100"#
+        let delay = rig.pusher.connection.timeToNextAttempt.map { $0 / .seconds(1) } ?? 0
+        #expect(delay >= 1)
+        let line = "reconnecting \(reason) attempt=1 socket_id=46123.486095 delay="
+        let written = rig.recorder.log.last ?? ""
+        #expect(written.hasPrefix(line) && written.hasSuffix("s"))
+        #expect(Double(written.dropFirst(line.count).dropLast()).map { abs($0 - delay) < 0.001 } == true, "\(written)")
+    }
+
+    @Test func aLineSaysWhenTheNextTryAtAChannelIsMade() throws {
+        let rig = rig(auth: .endpoint(authEndpoint: "http://auth.example/"))
+        rig.session.stub("POST /", StubResponse(status: 429, headers: ["Retry-After": "7"]), .http(403))
+        rig.pusher.subscribe("private-room")
         #expect(
-            written.contains {
-                $0.hasPrefix("warning [channel=private-room key=key socket_id=46123.486095] not subscribed: private-room needs")
-            })
-        #expect(written.contains("debug [key=key socket_id=46123.486095] disconnected"))
+            rig.recorder.log.last?.hasSuffix("kind=authorization code=429 attempt=1 socket_id=46123.486095 delay=7.000s") == true)
+        rig.scheduler.advance(by: .seconds(7))
+        #expect(rig.recorder.log.last?.hasSuffix("kind=authorization code=403 attempt=1 socket_id=46123.486095") == true)
+    }
+
+    /// A host that is none of its own, but an address with all that addresses hold.
+    @Test(arguments: ["ann:s3cr3t@example.com", "https://ann:s3cr3t@example.com/?token=s3cr3t", "example.com?token=s3cr3t"])
+    func theHostIsSaidWithoutWhatIsSecret(host: String) {
+        let rig = rig(auth: .noMethod) { $0.host = .host(host) }
+        rig.pusher.disconnect()
+        let written = lines.withLock { $0 }
+        #expect(!written.isEmpty)
+        for line in written { #expect(line.contains("example.com") && !line.contains("s3cr3t")) }
     }
 
     @Test func noLineHoldsASecret() {

@@ -59,12 +59,10 @@ import Testing
     }
 
     @Test func aCloseThatIsNoErrorIsSaidToBeTheReason() {
-        let change = Delivery.stateChanged(
-            from: .connected, to: .reconnecting,
-            because: PusherError(.server, code: 1000, message: "the server closed the connection with code 1000"))
+        let reason = PusherError(.server, code: 1000, message: "the server closed the connection with code 1000")
+        let change = Delivery.stateChanged(from: .connected, to: .reconnecting, because: reason)
         var transcript = Transcript.connected()
         #expect(transcript.close(1000).deliveries == [change])
-        let line = "reconnecting: the server closed the connection with code 1000 (code 1000)"
-        #expect(change.logLine == LogLine(level: .info, message: line))
+        #expect(change.logLine == .state(.reconnecting, because: reason))
     }
 }

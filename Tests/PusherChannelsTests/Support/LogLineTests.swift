@@ -12,6 +12,22 @@ import Testing
         #expect(text.inLogLine() == line)
     }
 
+    @Test(arguments: [
+        ("", #""""#), ("room", "room"), ("private-a,b;c=d@e.f", "private-a,b;c=d@e.f"), ("1.350s", "1.350s"), ("a b", #""a b""#),
+        (#"say "no""#, #""say \"no\"""#), (#"a\b"#, #""a\\b""#), (#"\" channel=x"#, #""\\\" channel=x""#),
+        ("caf\u{E9}", "\"caf\u{E9}\""),
+        ("a\u{A0}b=c", "\"a\u{A0}b=c\""), ("one\ntwo", #""one\u{a}two""#), ("\u{7F}", #""\u{7f}""#),
+    ])
+    func aValueIsOnePlainWordOrInQuotationMarks(text: String, value: String) {
+        #expect(text.asLogValue() == value)
+    }
+
+    @Test func aLongValueIsCut() {
+        #expect(String(repeating: "a", count: 200).asLogValue() == String(repeating: "a", count: 200))
+        #expect(String(repeating: "a", count: 201).asLogValue() == "\"" + String(repeating: "a", count: 200) + "…\"")
+        #expect(String(repeating: "\"", count: 1 << 20).asLogValue(upTo: 2) == #""\"\"…""#)
+    }
+
     @Test func aLongTextIsCut() {
         #expect(String(repeating: "a", count: 200).inLogLine() == String(repeating: "a", count: 200))
         #expect(String(repeating: "a", count: 201).inLogLine() == String(repeating: "a", count: 200) + "…")

@@ -161,7 +161,7 @@ struct TestHarnessTests {
         let text = failure.description
         #expect(text.hasPrefix("the harness made at TestHarnessTests.swift:"))
         #expect(text.contains("ended with 1 finding:\n- unused stub: GET /a (TestHarnessTests.swift:"))
-        #expect(text.contains("what happened:\n  0.0 seconds  log  debug: connecting\n  0.0 seconds  opened  #1"))
+        #expect(text.contains("what happened:\n  0.0 seconds  log  debug: connecting attempt=1\n  0.0 seconds  opened  #1"))
         #expect(text.contains("pusher_internal:subscription_succeeded"))
     }
 

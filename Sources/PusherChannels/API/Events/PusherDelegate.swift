@@ -9,7 +9,7 @@ import FoundationNetworking
 /// The calls come where ``PusherClientOptions/delivery`` says, in the order in which things happened. The delegate is held
 /// weakly. It needs not be `Sendable`, but it can't be isolated to an actor: it would be called off that actor.
 public protocol PusherDelegate: AnyObject, SendableMetatype {
-    /// A line about what the connection does, for a developer; the same that the logger gets.
+    /// A line about what the connection does, for a developer: the same that the logger gets, its metadata behind the message.
     func debugLog(message: String)
 
     /// The connection went from one state to another.

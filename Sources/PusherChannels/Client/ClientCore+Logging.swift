@@ -1,0 +1,71 @@
+import Dispatch
+import Logging
+
+/// The log: the one place where lines are written, for the logger and for the delegate.
+extension ClientCore {
+    /// Puts a line where it is written in its order, under the lock.
+    func log(_ line: LogLine, at now: Instant, _ state: inout State) {
+        let context = LogContext(of: state.machine, at: now, for: line)
+        state.commands.append(.log(line, context))
+        guard let deliveryQueue, state.listeners.delegate != nil, state.backlog.admitsLines else { return }
+        let text = line.text(context)
+        state.backlog.add(count: 1, bytes: text.utf8.count)
+        state.tally.noteWaiting(1)
+        deliveryQueue.async { [self] in
+            readState(\.listeners.delegate)?.debugLog(message: text)
+            delivered(1, bytes: text.utf8.count)
+        }
+    }
+
+    /// Writes a line, outside the lock.
+    func write(_ line: LogLine, _ context: LogContext?) {
+        logger.log(
+            level: line.level.swiftLogLevel, Logger.Message(stringLiteral: line.message.rawValue),
+            metadata: Logger.Metadata(line.fields(context)))
+        if deliveryQueue == nil { delegate?.debugLog(message: line.text(context)) }
+    }
+}
+
+extension LogLine {
+    /// The fields of its own, and those of its context.
+    fileprivate func fields(_ context: LogContext?) -> [LogField] {
+        fields + (context?.fields ?? [])
+    }
+
+    /// The line as a developer's delegate gets it: the message, and the fields after it.
+    fileprivate func text(_ context: LogContext?) -> String {
+        ([message.rawValue] + fields(context).map { $0.key.rawValue + "=" + $0.value }).joined(separator: " ")
+    }
+}
+
+extension Logger.Metadata {
+    init(_ fields: [LogField]) {
+        self.init(uniqueKeysWithValues: fields.map { ($0.key.rawValue, .string($0.value)) })
+    }
+}
+
+extension LogLevel {
+    fileprivate var swiftLogLevel: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .warning: .warning
+        }
+    }
+}
+
+extension Delivery {
+    /// The line that the log gets; nothing of events and members, which are the application's matter.
+    var logLine: LogLine? {
+        switch self {
+        case .stateChanged(_, let state, let reason): .state(state, because: reason)
+        case .gap(let channel, _): .gap(channel)
+        case .subscribed(let channel): .subscribed(channel)
+        case .subscriptionFailed(let channel, let failure): .subscriptionFailed(channel, failure.error)
+        case .signedIn: .signedIn
+        case .signInFailed(let error): .signInFailed(error)
+        case .error(let error): .error(error)
+        case .event, .userEvent, .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .decryptionFailed: nil
+        }
+    }
+}

@@ -1,0 +1,135 @@
+/// A line of the log: what happened, and to what. Its message is a constant.
+///
+/// It is a value until somebody wants to read it: a line of a level that nobody logs costs no text.
+enum LogLine: Equatable, Sendable {
+    case state(ConnectionState, because: PusherError?)
+    case error(PusherError)
+    case letGo
+    case shutDown
+    case establishedTwice
+    case pauseLimitReached(Duration)
+    case streamNotRead(String, channel: Name?)
+    case subscribed(Name)
+    case gap(Name)
+    case subscriptionFailed(Name, PusherError)
+    case signedIn
+    case signInFailed(PusherError)
+    case unknownEvent(Name)
+    case eventDropped(Name, channel: Name)
+    case notDecrypted(Name, channel: Name, problem: String)
+    case staleAuthorization(Name)
+    case staleUserAuthorization
+    case subscribedUnasked(Name)
+    case signedInUnasked
+
+    var message: LogMessage {
+        switch self {
+        case .state(.connecting, _): .connecting
+        case .state(.connected, _): .connected
+        case .state(.disconnecting, _): .disconnecting
+        case .state(.disconnected, _): .disconnected
+        case .state(.reconnecting, _): .reconnecting
+        case .error: .error
+        case .letGo: .letGo
+        case .shutDown: .shutDown
+        case .establishedTwice: .establishedTwice
+        case .pauseLimitReached: .pauseLimitReached
+        case .streamNotRead: .streamNotRead
+        case .subscribed: .subscribed
+        case .gap: .gap
+        case .subscriptionFailed: .notSubscribed
+        case .signedIn: .signedIn
+        case .signInFailed: .notSignedIn
+        case .unknownEvent: .unknownEvent
+        case .eventDropped: .eventDropped
+        case .notDecrypted: .notDecrypted
+        case .staleAuthorization: .staleAuthorization
+        case .staleUserAuthorization: .staleUserAuthorization
+        case .subscribedUnasked: .subscribedUnasked
+        case .signedInUnasked: .signedInUnasked
+        }
+    }
+
+    var level: LogLevel {
+        switch self {
+        case .error, .shutDown, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed, .signInFailed,
+            .notDecrypted:
+            .warning
+        case .state(_, because: .some), .letGo, .gap: .info
+        case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
+            .staleUserAuthorization, .subscribedUnasked, .signedInUnasked:
+            .debug
+        }
+    }
+
+    /// The fields of its own.
+    var fields: [LogField] {
+        switch self {
+        case .state(_, let reason): reason?.logFields ?? []
+        case .error(let error), .signInFailed(let error): error.logFields
+        case .subscriptionFailed(let channel, let error): [LogField(.channel, channel)] + error.logFields
+        case .pauseLimitReached(let limit): [LogField(.limit, limit)]
+        case .streamNotRead(let stream, let channel):
+            (channel.map { [LogField(.channel, $0)] } ?? []) + [LogField(.stream, stream.asMessage)]
+        case .subscribed(let channel), .gap(let channel), .staleAuthorization(let channel), .subscribedUnasked(let channel):
+            [LogField(.channel, channel)]
+        case .unknownEvent(let event): [LogField(.event, event)]
+        case .eventDropped(let event, let channel): [LogField(.channel, channel), LogField(.event, event)]
+        case .notDecrypted(let event, let channel, let problem):
+            [LogField(.channel, channel), LogField(.event, event), LogField(.error, problem.asMessage, upTo: 1000)]
+        case .letGo, .shutDown, .establishedTwice, .signedIn, .staleUserAuthorization, .signedInUnasked: []
+        }
+    }
+}
+
+/// Where the connection stood when a line was written.
+struct LogContext: Equatable, Sendable {
+    private let attempt: ConnectionAttempt
+    private let socketID: String?
+    private let delay: Duration?
+
+    init(of machine: ConnectionMachine, at now: Instant, for line: LogLine) {
+        attempt = machine.attempt
+        socketID = machine.lastSocketID
+        let next =
+            if case .subscriptionFailed(let channel, _) = line { machine.nextTry(of: channel) } else { machine.nextAttempt }
+        delay = next.map { $0 - now }
+    }
+
+    var fields: [LogField] {
+        let attempt = attempt.number > 0 ? LogField(.attempt, String(attempt.number)) : nil
+        return [attempt, socketID.map { LogField(.socketID, $0) }, delay.map { LogField(.delay, $0) }].compactMap(\.self)
+    }
+}
+
+extension ConnectionMachine {
+    /// When a channel that failed is tried again by itself.
+    fileprivate func nextTry(of channel: Name) -> Instant? {
+        if case .retrying(let time) = subscriptions[channel]?.state { time } else { nil }
+    }
+}
+
+extension PusherError {
+    fileprivate var logFields: [LogField] {
+        let code = code.map { LogField(.code, String($0)) }
+        return [LogField(.error, message, upTo: 1000), LogField(.kind, kind.name), code].compactMap(\.self)
+    }
+}
+
+extension PusherError.Kind {
+    fileprivate var name: String {
+        switch self {
+        case .server: "server"
+        case .transport: "transport"
+        case .timedOut: "timedOut"
+        case .malformedMessage: "malformedMessage"
+        case .authorization: "authorization"
+        case .subscriptionRefused: "subscriptionRefused"
+        case .invalidRequest: "invalidRequest"
+        case .readerTooSlow: "readerTooSlow"
+        case .rateLimited: "rateLimited"
+        case .httpAPI: "httpAPI"
+        case .attemptsExhausted: "attemptsExhausted"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// The message of a log line: one of these, word for word, so that it can be searched for. What varies is in the line's fields.
+enum LogMessage: String, CaseIterable, Sendable {
+    case connecting
+    case connected
+    case disconnecting
+    case disconnected
+    case reconnecting
+    case error
+    case letGo = "nothing refers to the client any more, so it disconnects; keep it, as in a property, to stay connected"
+    case shutDown = "the client was shut down and doesn't connect any more; make another one"
+    case establishedTwice = "the server established the connection twice; the second time is ignored"
+    case pauseLimitReached = "nothing was read for as long as is allowed, and there still is no room for more"
+    case streamNotRead = "a stream was not read in time"
+    case subscribed
+    case gap = "subscribed again; events sent meanwhile may be missing"
+    case notSubscribed = "not subscribed"
+    case signedIn = "the user is signed in"
+    case notSignedIn = "the user is not signed in"
+    case unknownEvent = "unknown protocol event"
+    case eventDropped = "event dropped: its channel is not subscribed"
+    case notDecrypted = "event can't be decrypted"
+    case staleAuthorization = "stale authorization, dropped"
+    case staleUserAuthorization = "stale authorization of the user, dropped"
+    case subscribedUnasked = "success of a subscription that was not asked for, ignored"
+    case signedInUnasked = "success of a sign-in that was not asked for, ignored"
+}
+
+/// The key of a log line's field.
+enum LogKey: String, CaseIterable, Sendable {
+    case key
+    case host
+    case attempt
+    case socketID = "socket_id"
+    case delay
+    case channel
+    case event
+    case stream
+    case error
+    case kind
+    case code
+    case limit
+}
+
+/// A field of a log line: what varies in it.
+struct LogField: Equatable, Sendable {
+    let key: LogKey
+    /// One plain word, or a text in quotation marks: what a server says looks like no other field and no other line.
+    let value: String
+
+    init(_ key: LogKey, _ value: String, upTo limit: Int = 200) {
+        self.key = key
+        self.value = value.asLogValue(upTo: limit)
+    }
+
+    init(_ key: LogKey, _ name: Name) {
+        self.init(key, name.text)
+    }
+
+    /// Seconds with three decimal places, as `1.350s`.
+    init(_ key: LogKey, _ time: Duration) {
+        let (seconds, attoseconds) = max(time, .zero).components
+        let thousandths = String(attoseconds / 1_000_000_000_000_000 + 1000).dropFirst()
+        self.init(key, "\(seconds).\(thousandths)s")
+    }
+}

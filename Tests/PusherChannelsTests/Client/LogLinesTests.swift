@@ -1,0 +1,147 @@
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// All lines that there are: constant messages, known keys, no secret; and the page that lists them.
+@Suite struct LogLinesTests {
+    private static let secret = "s3cr3t"
+    private static let evil =
+        "no\n\u{1B}[31m channel=x \"y\" https://ann:\(secret)@example.com/auth?token=\(secret)#\(secret) "
+        + String(repeating: "x", count: 5_000)
+    private static let name = Name("pusher:\(String(repeating: "a\n", count: 1_000))")
+    private static let error = PusherError(.authorization, code: 403, message: evil)
+
+    /// A line of each sort, and of states those with reasons that there are.
+    private static let samples: [LogLine] = [
+        .state(.connecting, because: nil), .state(.connecting, because: error), .state(.connected, because: nil),
+        .state(.disconnecting, because: nil), .state(.disconnected, because: nil), .state(.disconnected, because: error),
+        .state(.reconnecting, because: error), .error(error), .letGo, .shutDown, .establishedTwice,
+        .pauseLimitReached(.seconds(20)),
+        .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),
+        .subscribed(name), .gap(name), .subscriptionFailed(name, error), .signedIn, .signInFailed(error), .unknownEvent(name),
+        .eventDropped(name, channel: name), .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
+        .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked,
+    ]
+
+    /// A delivery of each sort that has a line.
+    private static let deliveries: [Delivery] = [
+        .stateChanged(from: .connected, to: .reconnecting, because: error), .gap(channel: name, since: .origin),
+        .subscribed(channel: name),
+        .subscriptionFailed(
+            channel: name, SubscriptionFailure(error: error, authorization: AuthorizationFailure(message: evil, body: evil))),
+        .signedIn(userID: name), .signInFailed(error), .error(error),
+    ]
+
+    private struct Written: Sendable {
+        let level: Logger.Level
+        let message: String
+        let metadata: Logger.Metadata
+    }
+
+    private struct Handler: LogHandler {
+        let lines: Locked<[Written]>
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            lines.withLock { $0.append(Written(level: event.level, message: "\(event.message)", metadata: all)) }
+        }
+    }
+
+    /// What a client writes for these effects, and what its delegate gets.
+    private func written(_ effects: [Effect], level: Logger.Level = .trace) -> ([Written], [String]) {
+        let lines = Locked<[Written]>([])
+        let rig = ClientRig(auth: .inline(secret: Self.secret)) { options in
+            options.logger = Logger(label: "test") { _ in Handler(lines: lines, logLevel: level) }
+        }
+        for effect in effects { rig.pusher.connection.core.change { $0.effects.append(effect) } }
+        // The end of the client has a line of its own.
+        return withExtendedLifetime(rig) { (lines.withLock { $0 }, rig.recorder.log) }
+    }
+
+    @Test func everyLineIsOfTheList() {
+        let effects = Self.samples.map { Effect.log($0) } + Self.deliveries.map { .deliver($0) }
+        let (lines, texts) = written(effects)
+        for (line, text) in zip(lines, texts) { #expect(text == line.message || text.hasPrefix("\(line.message) ")) }
+        #expect(lines.count == effects.count && texts.count == effects.count)
+        #expect(Set(lines.map(\.message)) == Set(LogMessage.allCases.map(\.rawValue)))
+        let keys = Set(lines.flatMap(\.metadata.keys))
+        #expect(keys.isSubset(of: LogKey.allCases.map(\.rawValue)))
+        for line in lines {
+            #expect(line.metadata["key"] == "key" && line.metadata["host"] == "ws.pusherapp.com")
+            for value in line.metadata.values.map(\.description) {
+                #expect(value.isQuoted || value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+                #expect(value.utf8.count < 2_500)
+            }
+        }
+        for text in texts + lines.map({ "\($0)" }) {
+            #expect(!text.contains(Self.secret))
+            let isOneLine = text.unicodeScalars.allSatisfy { $0.isForLogLines }
+            #expect(isOneLine, "\(text)")
+        }
+    }
+
+    @Test func aLevelThatIsOffIsSilent() {
+        let (lines, texts) = written(Self.samples.map { .log($0) }, level: .warning)
+        #expect(lines.map(\.message) == Self.samples.filter { $0.level == .warning }.map(\.message.rawValue))
+        #expect(texts.count == Self.samples.count)
+    }
+
+    @Test(arguments: [
+        (Duration.zero, "0.000s"), (.milliseconds(1), "0.001s"), (.milliseconds(1_350), "1.350s"), (.seconds(-1), "0.000s"),
+        (.nanoseconds(59_999_999_999), "59.999s"), (.seconds(86_400), "86400.000s"),
+    ])
+    func timesAreSeconds(time: Duration, value: String) {
+        #expect(LogField(.delay, time).value == value)
+    }
+
+    // MARK: The page
+
+    private static func rows(of section: String) throws -> [String] {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../../Sources/PusherChannels/PusherChannels.docc/ConnectionsInProduction.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let start = try #require(text.range(of: "\n\(section)\n"))
+        let end = text.range(of: "\n#", range: start.upperBound..<text.endIndex)?.lowerBound ?? text.endIndex
+        return text[start.upperBound..<end].split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+    }
+
+    @Test func thePageListsAllMessages() throws {
+        let expected = LogMessage.allCases.map { message in
+            let lines = Self.samples.filter { $0.message == message }
+            let levels = [LogLevel.debug, .info, .warning].filter { level in lines.contains { $0.level == level } }
+            let used = Set(lines.flatMap(\.fields).map(\.key))
+            let keys = LogKey.allCases.filter(used.contains).map { "`\($0.rawValue)`" }
+            return
+                "| `\(message.rawValue)` | \(levels.map { "\($0)" }.joined(separator: " or ")) | \(keys.joined(separator: ", ")) |"
+        }
+        #expect(try Self.rows(of: "### Messages") == expected)
+    }
+
+    @Test func thePageExplainsAllKeys() throws {
+        let keys = try Self.rows(of: "### Keys").map { $0.dropFirst(3).prefix { $0 != "`" } }
+        #expect(keys.map(String.init) == LogKey.allCases.map(\.rawValue))
+    }
+}
+
+extension String {
+    /// Indicates whether it is one quotation, with no end before its end.
+    fileprivate var isQuoted: Bool {
+        guard count >= 2, hasPrefix("\""), hasSuffix("\"") else { return false }
+        var isEscaped = false
+        for character in dropFirst().dropLast() {
+            if character == "\"", !isEscaped { return false }
+            isEscaped = character == "\\" && !isEscaped
+        }
+        return !isEscaped
+    }
+}
