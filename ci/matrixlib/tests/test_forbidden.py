@@ -7,6 +7,8 @@ from support import LIMIT, ProjectCase
 NETWORK = "Sources/PusherChannels/Network"
 TRAP, DOOR, RANDOM = "traps", "the world is reached", "random numbers"
 CLOCK, LIVE, SLEEP, LOOK = "clocks are read", "a clock and what starts", "tests wait for events", "tests are told"
+LOG, MESSAGE = "lines of the log", "a message of the log"
+LOGGING = "Sources/PusherChannels/Client/ClientCore+Logging.swift"
 
 # What finds a line, and where it stands.
 FOUND = [
@@ -32,6 +34,13 @@ FOUND = [
     (LOOK, "Tests/PusherChannelsTests/F.swift", "while !isDone, !Task.isCancelled { await Task.yield() }"),
     (LOOK, "TestSupport/F.swift", "await Task.yield()"),
     (LOOK, "Tests/TestSupportTests/Scheduler/TestClockTests.swift", "await Task.yield()"),
+    (LOG, "Sources/PusherChannels/Machine/F.swift", 'logger.info("connected")'),
+    (LOG, "Sources/PusherChannels/API/F.swift", "        options.logger.log("),
+    (LOG, "Sources/pusher-channels/F.swift", 'self.logger?.warning("no event of \\(channel)")'),
+    (MESSAGE, LOGGING, '        logger.info("connected to \\(host)")'),
+    (MESSAGE, LOGGING, '        logger.log(level: .info, "connected to \\(host)", metadata: [:])'),
+    (MESSAGE, LOGGING, '        let message = Logger.Message("connected to \\(host)")'),
+    (MESSAGE, LOGGING, '        let message: Logger.Message = "connected to \\(host)"'),
 ]
 
 # What may stand, and where.
@@ -46,6 +55,8 @@ ALLOWED = [
     (f"{NETWORK}/Loop/NetworkEnvironment.swift", "    var now: @Sendable () -> Instant = { LiveScheduler.now }"),
     ("Tests/PusherChannelsTests/F.swift", "try await clock.sleep(for: .seconds(1))"),
     ("Tests/TestSupportTests/Scheduler/TestExecutorTests.swift", "await Task.yield()"),
+    (LOGGING, '        logger.log(level: level, Logger.Message(stringLiteral: line.message.rawValue), metadata: fields)'),
+    ("Sources/PusherChannels/API/F.swift", "        logger[metadataKey: field.key.rawValue] = .string(field.value)"),
     ("Tests/Processes/Polling.swift", "    while await !isSo() { await Task.yield() }"),
 ]
 
