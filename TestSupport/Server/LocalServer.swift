@@ -79,7 +79,10 @@ public final class LocalServer: RequestStubbing {
     /// The paths that the test adds.
     public let router: Router
 
-    private let core: LocalServerCore
+    /// The paths of which nothing is recorded or reported, such as those that a browser asks for again and again. They come first.
+    package let unrecordedRouter: Router
+
+    let core: LocalServerCore
     private let http: HTTPServer
     private let running: Task<Void, Never>
     private let stopping = Locked<Task<Void, Never>?>(nil)
@@ -88,7 +91,7 @@ public final class LocalServer: RequestStubbing {
     private let tlsProxy: NetworkFaultProxy?
 
     private init?(
-        port: Int, router: Router, core: LocalServerCore, http: HTTPServer, running: Task<Void, Never>,
+        port: Int, handler: LocalServerHandler, http: HTTPServer, running: Task<Void, Never>,
         tlsProxy: NetworkFaultProxy?
     ) {
         guard let url = tlsProxy?.url ?? URL(string: "http://\(host):\(port)"),
@@ -98,8 +101,9 @@ public final class LocalServer: RequestStubbing {
         self.url = url
         self.webSocketURL = webSocketURL
         certificateAuthority = tlsProxy?.certificateAuthority
-        self.router = router
-        self.core = core
+        router = handler.router
+        unrecordedRouter = handler.unrecordedRouter
+        core = handler.core
         self.http = http
         self.running = running
         self.tlsProxy = tlsProxy
@@ -126,8 +130,8 @@ public final class LocalServer: RequestStubbing {
     ) async throws(CannotListen) -> LocalServer {
         let machine = ServerMachine(apps: apps, profile: profile, seed: seed ?? .random(in: 0 ... .max))
         let core = LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil)
-        let router = Router()
-        let http = try makeHTTPServer(port: tls == nil ? port : 0, handler: LocalServerHandler(core: core, router: router))
+        let handler = LocalServerHandler(core: core)
+        let http = try makeHTTPServer(port: tls == nil ? port : 0, handler: handler)
         let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
         let running = Task {
             do {
@@ -153,7 +157,7 @@ public final class LocalServer: RequestStubbing {
                     try NetworkFaultProxy.start(to: "127.0.0.1", port: Int(bound), listeningPort: port, tls: tls)
                 }
                 if let server = LocalServer(
-                    port: Int(bound), router: router, core: core, http: http, running: running, tlsProxy: proxy)
+                    port: Int(bound), handler: handler, http: http, running: running, tlsProxy: proxy)
                 {
                     return server
                 }

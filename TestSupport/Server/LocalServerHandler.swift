@@ -9,7 +9,8 @@ import FoundationNetworking
 /// Decides who answers a request: the test's router, the machine, or a WebSocket session.
 struct LocalServerHandler: HTTPHandler {
     let core: LocalServerCore
-    let router: Router
+    let router = Router()
+    let unrecordedRouter = Router()
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         if request.headers[.upgrade]?.lowercased() == "websocket" {
@@ -20,15 +21,18 @@ struct LocalServerHandler: HTTPHandler {
             return faults.spoil(try await WebSocketHTTPHandler(handler: session).handleRequest(request))
         }
         let received = RecordedRequest(request, isSecure: core.isSecure, body: try await request.bodyData)
+        if let (route, request) = unrecordedRouter.route(of: received) {
+            return HTTPResponse(await reply { try await route.respond(to: request) })
+        }
         core.recorder.append(received)
-        let response = await reply(received)
+        let response = await reply { try await self.response(to: received) }
         core.report(.request(received, status: response.status))
         return HTTPResponse(response)
     }
 
-    private func reply(_ request: RecordedRequest) async -> StubResponse {
+    private func reply(_ response: () async throws -> StubResponse) async -> StubResponse {
         do {
-            return try await core.wait(for: try await response(to: request))
+            return try await core.wait(for: try await response())
         } catch is CancellationError {
             return StubResponse(status: 503, text: "the server is being stopped\n")
         } catch {

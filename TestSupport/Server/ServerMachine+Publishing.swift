@@ -85,6 +85,8 @@ extension ServerMachine {
             socketID == nil || connections[$0]?.socketID != socketID
         }
         send(frame, to: receivers, into: &effects)
+        recentEvents?.record(
+            event, on: channel.text, data: data, appKey: app.key, from: nil, receivers: receivers.count, at: now)
         return receivers.count
     }
 

@@ -86,6 +86,8 @@ public struct ServerMachine: Sendable {
     var connections: [ConnectionID: Connection] = [:]
     var channels: [ChannelKey: ServerChannel] = [:]
     var cache = ServerCache()
+    /// `nil` where nobody looks on.
+    var recentEvents: RecentEvents?
     var webhooks: WebhookQueue
     /// When the subscribers of large channels are told how many they are.
     var countsDue: [ChannelKey: Instant] = [:]

@@ -1,0 +1,20 @@
+/// The beginning of a text that may be of any length.
+struct Excerpt: Encodable, Equatable, Sendable {
+    let text: String
+    /// The number of bytes that were left out.
+    let rest: Int
+
+    /// Takes as many whole characters of Unicode as fit into so many bytes of UTF-8.
+    init(_ whole: String, upTo limit: Int) {
+        let bytes = whole.utf8
+        var end = bytes.index(bytes.startIndex, offsetBy: limit, limitedBy: bytes.endIndex) ?? bytes.endIndex
+        while end > bytes.startIndex, end < bytes.endIndex, bytes[end] & 0xC0 == 0x80 { end = bytes.index(before: end) }
+        text = String(whole[..<end])
+        rest = bytes[end...].count
+    }
+
+    /// The beginning of a name, such as that of a channel.
+    init(name: String) {
+        self.init(name, upTo: 100)
+    }
+}

@@ -1,0 +1,113 @@
+import PusherChannels
+
+/// A server at one moment, as somebody who looks on is shown it: bounded in bytes, however many clients there are and whatever they
+/// send. What is left out is counted. There is no secret in it.
+package struct ServerOverview: Encodable, Sendable {
+    /// Some of many.
+    struct List<Item: Encodable & Sendable>: Encodable, Sendable {
+        let total: Int
+        let items: [Item]
+    }
+
+    struct Connection: Encodable, Sendable {
+        let number: Int
+        let app: Excerpt
+        let socketID: String
+        /// The user that was signed in.
+        let user: Excerpt?
+        let channels: List<Excerpt>
+    }
+
+    struct Channel: Encodable, Sendable {
+        let app: Excerpt
+        let name: Excerpt
+        let subscribers: Int
+        /// The users on a presence channel; `nil` elsewhere.
+        let members: List<Excerpt>?
+    }
+
+    struct Event: Encodable, Sendable {
+        let number: Int
+        /// The time since then, in milliseconds.
+        let age: Int
+        let app: Excerpt
+        let channel: Excerpt
+        let name: Excerpt
+        let data: Excerpt
+        /// The number of the connection that sent it; `nil` for the app's backend.
+        let sender: Int?
+        let receivers: Int
+    }
+
+    /// The keys of the apps.
+    let apps: List<Excerpt>
+    /// The newest first.
+    let connections: List<Connection>
+    /// By name.
+    let channels: List<Channel>
+    /// The newest first.
+    let events: List<Event>
+}
+
+extension ServerMachine {
+    /// Has the machine keep its latest events for ``overview(at:)`` from now on.
+    package mutating func recordEvents() {
+        recentEvents = RecentEvents()
+    }
+
+    /// Returns what somebody who looks on is shown.
+    package func overview(at now: Instant) -> ServerOverview {
+        ServerOverview(
+            apps: list(apps.map(\.key).prefix(20), of: apps.count),
+            connections: ServerOverview.List(
+                total: connections.count,
+                items: connections.first(50) { $0.key > $1.key }.map { overview(of: $0.value, $0.key) }),
+            channels: ServerOverview.List(
+                total: channels.count,
+                items: channels.first(100) { ($0.key.name, $0.key.appKey) < ($1.key.name, $1.key.appKey) }
+                    .map { overview(of: $0.value, $0.key) }),
+            events: ServerOverview.List(
+                total: recentEvents?.total ?? 0,
+                items: recentEvents?.events.reversed().map { overview(of: $0, at: now) } ?? []))
+    }
+
+    private func list(_ shown: some Sequence<String>, of total: Int) -> ServerOverview.List<Excerpt> {
+        ServerOverview.List(total: total, items: shown.map { Excerpt(name: $0) })
+    }
+
+    private func overview(of connection: Connection, _ id: ConnectionID) -> ServerOverview.Connection {
+        let channels = connection.subscriptions.keys
+        return ServerOverview.Connection(
+            number: id.number, app: Excerpt(name: connection.app.key), socketID: connection.socketID,
+            user: connection.user.map { Excerpt(name: $0.id) },
+            channels: list(channels.first(5, by: <), of: channels.count))
+    }
+
+    private func overview(of channel: ServerChannel, _ key: ChannelKey) -> ServerOverview.Channel {
+        ServerOverview.Channel(
+            app: Excerpt(name: key.appKey), name: Excerpt(name: key.name), subscribers: channel.subscribers.count,
+            members: ChannelName(key.name).kind == .presence
+                ? list(channel.memberIDs.prefix(10), of: channel.memberIDs.count) : nil)
+    }
+
+    private func overview(of event: RecentEvents.Event, at now: Instant) -> ServerOverview.Event {
+        let (seconds, attoseconds) = max(.zero, now - event.time).components
+        return ServerOverview.Event(
+            number: event.number, age: Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000),
+            app: Excerpt(name: event.appKey), channel: event.channel, name: event.name, data: event.data,
+            sender: event.sender?.number, receivers: event.receivers)
+    }
+}
+
+extension Sequence {
+    /// Returns the first elements of an order, in it; the others aren't sorted.
+    fileprivate func first(_ limit: Int, by precedes: (Element, Element) -> Bool) -> [Element] {
+        var found: [Element] = []
+        for element in self {
+            if found.count == limit, let last = found.last, !precedes(element, last) { continue }
+            found.insert(element, at: found.firstIndex { precedes(element, $0) } ?? found.count)
+            if found.count > limit { found.removeLast() }
+        }
+        return found
+    }
+}
