@@ -6,7 +6,8 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a local Channels server until SIGINT or SIGTERM.",
         discussion: """
-            WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID.
+            WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID. On / a page for a \
+            browser on this machine: connections, channels and events, live, and a form that publishes one. It shows no secret.
             """)
 
     @Option(help: "The port to listen on; 0 takes a free one.")
@@ -36,6 +37,16 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Speak TLS, with a certificate of a throw-away authority. Prints where the authority's is, to be trusted.")
     var tls = false
 
+    @Flag(inversion: .prefixedNo, help: "Whether there is a live page on /.")
+    var page = true
+
+    @Option(
+        help: """
+            A host name under which the page may be asked for, beside 127.0.0.1 and localhost; may be given several times. For a \
+            server that is reached through something that forwards to it: whoever gets there may publish.
+            """)
+    var pageHost: [String] = []
+
     func validate() throws {
         for address in webhook where URL(string: address)?.scheme?.hasPrefix("http") != true {
             throw ValidationError("--webhook takes an address that begins with http:// or https://")
@@ -58,7 +69,9 @@ struct Serve: AsyncParsableCommand {
         if let authority = server.certificateAuthority {
             output("certificate authority in \(try authority.file().path)")
         }
+        if page { LivePage(profile: profile, hostNames: Set(pageHost.map { $0.lowercased() })).show(server) }
         output("listening on \(server.url)")
+        if page { output("live page on \(server.url)/") }
         await interruption()
         note("stopping")
         await server.stop()

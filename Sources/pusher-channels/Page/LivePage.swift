@@ -1,0 +1,98 @@
+import Foundation
+import PusherChannels
+import TestSupport
+
+/// A page for a browser on this machine that shows what goes on at a server, live, and publishes events.
+///
+/// It shows no secret and asks for none: who is on this machine may publish, and web pages elsewhere can't (``PageVisitor``). What clients
+/// send is text in a JSON document, which the page's script puts into the page as text.
+struct LivePage: Sendable {
+    /// The name of the profile that the server imitates.
+    let profile: String
+    /// The host names, beside those of the loopback interface, under which the page may be asked for.
+    let hostNames: Set<String>
+
+    /// Has a server show the page at `/`.
+    func show(_ server: LocalServer) {
+        server.recordEvents()
+        add("GET /", to: server) { _, _ in document() }
+        add("GET /page/state", to: server) { server, _ in state(of: server) }
+        add("POST /page/publish", to: server) { server, request in publish(request, on: server) }
+    }
+
+    private func add(
+        _ key: String, to server: LocalServer, _ response: @escaping @Sendable (LocalServer, RecordedRequest) -> StubResponse
+    ) {
+        server.unrecordedRouter.on(key) { [weak server] request in
+            if let refusal = PageVisitor(request).refusal(alsoUnder: hostNames) {
+                return StubResponse(status: 403, text: refusal).guarded
+            }
+            return server.map { response($0, request).guarded } ?? .http(503)
+        }
+    }
+
+    // MARK: What it shows
+
+    private func document() -> StubResponse {
+        var generator = SystemRandomNumberGenerator()
+        let nonce = String(generator.next() as UInt64, radix: 36) + String(generator.next() as UInt64, radix: 36)
+        var response = StubResponse(text: PageDocument.html(nonce: nonce), contentType: "text/html; charset=utf-8")
+        response.headers["Content-Security-Policy"] = [
+            "default-src 'none'", "script-src 'nonce-\(nonce)'", "style-src 'nonce-\(nonce)'", "connect-src 'self'",
+            "img-src data:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+        ].joined(separator: "; ")
+        return response
+    }
+
+    private struct State: Encodable {
+        let profile: String
+        let server: ServerOverview
+    }
+
+    private func state(of server: LocalServer) -> StubResponse {
+        .json(State(profile: profile, server: server.overview)).withoutMarkup
+    }
+
+    // MARK: What it publishes
+
+    private struct Event: Decodable {
+        let app: String
+        let channel: String
+        let event: String
+        let data: String
+    }
+
+    private func publish(_ request: RecordedRequest, on server: LocalServer) -> StubResponse {
+        if let refusal = PageVisitor(request).publishRefusal { return StubResponse(status: 403, text: refusal) }
+        guard let event = try? request.decode(Event.self) else {
+            return StubResponse(status: 400, text: "Missing: app, channel, event or data, which are strings.")
+        }
+        let result = server.tryToPublish(channel: event.channel, event: event.event, data: event.data, appKey: event.app)
+        switch result {
+        case .published(let receivers): return .json(["receivers": receivers])
+        case .refused(let reason): return StubResponse(status: 400, text: reason)
+        }
+    }
+}
+
+extension StubResponse {
+    /// The response with what keeps other web pages from using it, and a browser from taking it for something else.
+    fileprivate var guarded: StubResponse {
+        let headers = [
+            "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
+        ]
+        var response = self
+        response.headers.merge(headers) { $1 }
+        return response
+    }
+
+    /// JSON that means the same and is no markup for anybody, whatever takes it for HTML.
+    fileprivate var withoutMarkup: StubResponse {
+        var response = self
+        response.body = Data(text.replacing("<", with: #"\u003c"#).utf8)
+        return response
+    }
+}

@@ -1,0 +1,241 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import Processes
+import PusherChannels
+import TestSupport
+import Testing
+
+@testable import pusher_channels
+
+/// The live page over sockets, as a browser asks for it. What a browser makes of it, `ci/tools/live-page` looks at.
+@Suite struct LivePageTests {
+    private struct Response {
+        let head: String
+        let body: String
+        var status: String { String(head.dropFirst("HTTP/1.1 ".count).prefix(3)) }
+
+        func header(_ name: String) -> String? {
+            let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name.lowercased() + ": ") }
+            return line.map { String($0.dropFirst(name.count + 2)) }
+        }
+    }
+
+    private static let app = ServerApp(
+        id: "1", key: "shop", secret: "not-for-browsers", encryptionMasterKey: ServerApp.local.encryptionMasterKey)
+
+    private func withPage(
+        hostNames: Set<String> = [], _ body: @escaping @Sendable (LocalServer) async throws -> Void
+    ) async throws {
+        let server = try await LocalServer.start(apps: [Self.app])
+        LivePage(profile: "hosted", hostNames: hostNames).show(server)
+        try await withWatchdog { try await body(server) }
+        await server.stop()
+    }
+
+    private func ask(
+        _ path: String, posting body: String? = nil, headers: [String: String] = [:], of server: LocalServer
+    ) async throws -> Response {
+        var headers = headers
+        headers["Host"] = headers["Host"] ?? "127.0.0.1:\(server.port)"
+        headers["Connection"] = "close"
+        headers["Content-Length"] = body.map { "\($0.utf8.count)" }
+        let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let client = try RawClient(port: server.port)
+        client.send(Array("\(body == nil ? "GET" : "POST") \(path) HTTP/1.1\r\n\(lines)\r\n\(body ?? "")".utf8))
+        let text = String(decoding: try await client.reads().bytes, as: UTF8.self)
+        let parts = text.components(separatedBy: "\r\n\r\n")
+        return Response(head: parts[0], body: parts.dropFirst().joined(separator: "\r\n\r\n"))
+    }
+
+    /// Publishes as the page does.
+    private func publish(_ body: String, origin: String? = nil, on server: LocalServer) async throws -> Response {
+        let headers = ["Origin": origin ?? "http://127.0.0.1:\(server.port)", "Content-Type": "application/json"]
+        return try await ask("/page/publish", posting: body, headers: headers, of: server)
+    }
+
+    private func event(_ channel: String = "news", name: String = "headline", data: String = "1", app: String = "shop") -> String
+    {
+        JSONValue.object(["app": .string(app), "channel": .string(channel), "event": .string(name), "data": .string(data)]).text
+    }
+
+    @Test func itIsOneFileThatLoadsNothing() async throws {
+        try await withPage { server in
+            let (first, second) = (try await ask("/", of: server), try await ask("/", of: server))
+            #expect(first.status == "200")
+            #expect(first.header("Content-Type") == "text/html; charset=utf-8")
+            #expect(first.header("X-Content-Type-Options") == "nosniff")
+            #expect(first.header("Cache-Control") == "no-store")
+            let policy = try #require(first.header("Content-Security-Policy"))
+            for part in [
+                "default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'",
+            ] {
+                #expect(policy.contains(part))
+            }
+            #expect(!policy.contains("unsafe"))
+            let nonce = try #require(policy.firstMatch(of: #/script-src 'nonce-([a-z0-9]+)'/#)?.1)
+            #expect(policy.contains("style-src 'nonce-\(nonce)'"))
+            #expect(first.body.contains("<script nonce=\"\(nonce)\">"))
+            #expect(!second.body.contains(nonce))
+            #expect(!first.body.contains("src="))
+            #expect(!first.body.contains("innerHTML"))
+            let addresses = first.body.matches(of: #/https?:\/\/[^'" ]*/#).map { String($0.0) }
+            #expect(addresses == ["http://www.w3.org/2000/svg"])
+        }
+    }
+
+    @Test func itTellsOfEventsWithoutMarkup() async throws {
+        try await withPage { server in
+            let markup = "<img src=x onerror=alert(1)></script>"
+            server.publish(channel: "news", event: markup, data: markup)
+            let response = try await ask("/page/state", of: server)
+            #expect(response.status == "200")
+            #expect(response.header("Content-Type") == "application/json")
+            #expect(!response.body.contains("<"))
+            let state = try JSONValue(parsing: response.body)
+            #expect(state["profile"] == "hosted")
+            let event = state["server"]?["events"]?["items"]?.arrayValue?.first
+            #expect(event?["name"]?["text"]?.stringValue == markup)
+            #expect(event?["data"]?["text"]?.stringValue == markup)
+        }
+    }
+
+    @Test func itPublishes() async throws {
+        try await withPage { server in
+            let client = LiveClient(of: server, key: "shop")
+            try await client.connect()
+            try await client.subscribe("news")
+            let response = try await publish(event(data: #"{"text":"hi"}"#), on: server)
+            #expect(response.status == "200")
+            #expect(response.body == #"{"receivers":1}"#)
+            #expect(try await client.event("headline") == #"{"text":"hi"}"#)
+            #expect(server.findings.isEmpty)
+        }
+    }
+
+    @Test func itSaysWhyItDoesNotPublish() async throws {
+        try await withPage { server in
+            let refusals = [
+                (event("no channel"), "Invalid channel name: no channel"),
+                (event(name: ""), "Missing: name, a string of at most 200 characters"),
+                (event(data: String(repeating: "x", count: 10_241)), "The data of event headline is longer than 10240 bytes"),
+                (event(app: "other"), "There is no such app."),
+                ("{}", "Missing: app, channel, event or data, which are strings."),
+                ("", "Missing: app, channel, event or data, which are strings."),
+            ]
+            for (body, reason) in refusals {
+                let response = try await publish(body, on: server)
+                #expect(response.status == "400")
+                #expect(response.body == reason)
+            }
+        }
+    }
+
+    @Test func anotherPageMayNotPublish() async throws {
+        try await withPage { server in
+            #expect(try await publish(event(), origin: "http://127.0.0.1:1", on: server).status == "403")
+            let headers = ["Content-Type": "application/json"]
+            #expect(try await ask("/page/publish", posting: event(), headers: headers, of: server).status == "403")
+            #expect(try await ask("/page/publish", of: server).status == "404")
+            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
+            #expect(state["server"]?["events"]?["total"]?.integerValue == 0)
+        }
+    }
+
+    @Test func itIsNotThereUnderAnotherName() async throws {
+        try await withPage(hostNames: ["dev.example"]) { server in
+            for path in ["/", "/page/state"] {
+                let response = try await ask(path, headers: ["Host": "elsewhere.example:\(server.port)"], of: server)
+                #expect(response.status == "403")
+                #expect(response.body.hasPrefix("This page has the names 127.0.0.1 and localhost only"))
+                #expect(try await ask(path, headers: ["Host": "dev.example"], of: server).status == "200")
+            }
+            let headers = [
+                "Host": "elsewhere.example", "Origin": "http://elsewhere.example", "Content-Type": "application/json",
+            ]
+            #expect(try await ask("/page/publish", posting: event(), headers: headers, of: server).status == "403")
+        }
+    }
+
+    @Test func noResponseHasASecret() async throws {
+        try await withPage { server in
+            let masterKey = try #require(Self.app.encryptionMasterKey)
+            let responses = [
+                try await ask("/", of: server), try await publish(event("private-encrypted-orders", data: "a trout"), on: server),
+                try await publish(event("no channel"), on: server), try await publish("{", on: server),
+                try await ask("/page/state", of: server), try await ask("/", headers: ["Host": "elsewhere.example"], of: server),
+            ]
+            for response in responses {
+                for secret in [Self.app.secret, masterKey, "trout"] { #expect(!(response.head + response.body).contains(secret)) }
+            }
+        }
+    }
+
+    @Test func theServerKeepsNothingOfIt() async throws {
+        try await withPage { server in
+            let responses = [
+                try await ask("/", of: server), try await ask("/page/state", of: server), try await publish(event(), on: server),
+            ]
+            #expect(responses.map(\.status) == ["200", "200", "200"])
+            #expect(server.requests.isEmpty)
+            #expect(server.findings.isEmpty)
+        }
+    }
+
+    @Test func aServerInATestHasNoPage() async throws {
+        let server = try await LocalServer.start()
+        try await withWatchdog {
+            let responses = [try await ask("/", of: server), try await ask("/page/state", of: server)]
+            #expect(responses.map(\.status) == ["404", "404"])
+            #expect(server.unmatchedRequests.map(\.path) == ["/", "/page/state"])
+        }
+        await server.stop()
+    }
+
+    @Test func itCountsTheConnectionsThatItDoesNotShow() async throws {
+        try await withPage { server in
+            let clients = try await onThread {
+                try (1...100).map { _ in
+                    let client = try RawClient(port: server.port)
+                    client.send(Array(Self.upgrade.utf8))
+                    return client
+                }
+            }
+            for client in clients { #expect(try await client.reads(4).bytes == Array("HTTP".utf8)) }
+            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
+            #expect(state["server"]?["connections"]?["total"]?.integerValue == clients.count)
+            #expect(state["server"]?["connections"]?["items"]?.arrayValue?.count == 50)
+        }
+    }
+
+    private static let upgrade = """
+        GET /app/shop?protocol=7 HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n
+        """
+
+    @Test func serveSaysWhereItIs() async throws {
+        try await withWatchdog {
+            let serve = try Command("serve", "--port", "0")
+            let address = try await serve.output.next(containing: "live page on ")
+            let url = try #require(URL(string: String(address.dropFirst("live page on ".count))))
+            let (page, _) = try await URLSession.shared.data(from: url)
+            #expect(String(decoding: page, as: UTF8.self).hasPrefix("<!doctype html>"))
+            serve.signal(SIGTERM)
+            #expect(await serve.end() == .exit(0))
+        }
+    }
+
+    @Test func serveLeavesItOut() async throws {
+        try await withWatchdog {
+            let serve = try Command("serve", "--port", "0", "--no-page")
+            let address = try await serve.output.next(containing: "listening on ")
+            let url = try #require(URL(string: String(address.dropFirst("listening on ".count)) + "/"))
+            let (_, response) = try await URLSession.shared.data(from: url)
+            #expect((response as? HTTPURLResponse)?.statusCode == 404)
+            serve.signal(SIGTERM)
+            #expect(await serve.end() == .exit(0))
+            #expect(await serve.output.toEnd().count == 1)
+        }
+    }
+}
+#endif

@@ -1,0 +1,55 @@
+#if os(Linux)
+import TestSupport
+import Testing
+
+@testable import pusher_channels
+
+/// Who is shown the live page, and who may publish on it.
+@Suite struct PageVisitorTests {
+    private func visitor(_ headers: [String: String]) -> PageVisitor {
+        PageVisitor(RecordedRequest(method: "POST", url: "/page/publish", headers: headers))
+    }
+
+    @Test(arguments: ["127.0.0.1", "127.0.0.1:6001", "localhost", "LOCALHOST:6001", "localhost:", "dev.example:443"])
+    func aNameOfThisMachineOrOneThatWasGivenIsLetIn(host: String) {
+        #expect(visitor(["host": host]).refusal(alsoUnder: ["dev.example"]) == nil)
+    }
+
+    private static let otherNames: [String?] = [
+        nil, "", ":6001", "dev.example", "127.0.0.1.elsewhere.example", "elsewhere.example:6001", "localhost.elsewhere.example",
+        "127.0.0.1:6001, elsewhere.example", "elsewhere.example, 127.0.0.1", "127.0.0.1:6001@elsewhere.example",
+        "192.168.0.2:6001",
+        "[::1]:6001", "127.0.0.1 ", "127.1",
+    ]
+
+    @Test(arguments: otherNames)
+    func anotherNameIsNot(host: String?) {
+        let headers = host.map { ["Host": $0] } ?? [:]
+        #expect(visitor(headers).refusal(alsoUnder: []) != nil)
+    }
+
+    private static let requests: [(origin: String?, contentType: String?, isLetIn: Bool)] = [
+        ("http://127.0.0.1:6001", "application/json", true),
+        ("https://127.0.0.1:6001", "Application/JSON; charset=utf-8", true),
+        ("http://localhost:6001", "application/json", false),
+        ("http://127.0.0.1:3000", "application/json", false),
+        ("http://127.0.0.1", "application/json", false),
+        ("https://elsewhere.example", "application/json", false),
+        ("null", "application/json", false),
+        ("", "application/json", false),
+        (nil, "application/json", false),
+        ("http://127.0.0.1:6001", "text/plain", false),
+        ("http://127.0.0.1:6001", "text/plain; application/json", false),
+        ("http://127.0.0.1:6001", "application/x-www-form-urlencoded", false),
+        ("http://127.0.0.1:6001", nil, false),
+    ]
+
+    @Test(arguments: requests)
+    func onlyThePageItselfPublishes(origin: String?, contentType: String?, isLetIn: Bool) {
+        var headers = ["Host": "127.0.0.1:6001"]
+        headers["Origin"] = origin
+        headers["Content-Type"] = contentType
+        #expect((visitor(headers).publishRefusal == nil) == isLetIn)
+    }
+}
+#endif
