@@ -105,12 +105,10 @@ struct ServerOverviewTests {
     }
 
     @Test func `Whatever there is of everything, it is short, and says how much more there is`() throws {
-        var profile = ServerProfile.hosted
-        profile.maximumEventDataLength = 1 << 20
-        var rig = rig(ServerMachine(profile: profile))
+        var rig = rig(ServerMachine())
         for number in 1...1_000 { rig.open(number) }
         for number in 1...10_000 { rig.receive(ServerRig.subscription(to: "channel-\(number)"), from: 900 + (number + 99) / 100) }
-        let large = String(repeating: "\u{1}", count: 1 << 20)
+        let large = String(repeating: "\u{1}", count: 10_000)
         for number in 1...40 { rig.publish("news", "event \(number)", large) }
         let (overview, text) = try overview(rig)
         #expect(text.utf8.count < 200_000)
