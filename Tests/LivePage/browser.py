@@ -4,17 +4,16 @@ import base64
 import json
 import os
 import select
-import signal
 import subprocess
 import time
 
-from processes import LIMIT, Problem
+from processes import LIMIT, Problem, Running
 
 KEYS = {"Tab": 9, "Enter": 13}
 
 
 class Browser:
-    """A browser that ends with its block. What it was sent and what it complained of is kept."""
+    """A browser that ends with its block. What it asked for and what it complained of is kept."""
 
     def __init__(self, program, profile, *options):
         for_browser, self.commands = os.pipe()
@@ -26,17 +25,18 @@ class Browser:
             os.dup2(reading, 3)
             os.dup2(writing, 4)
 
-        command = [program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-breakpad",
-                   "--no-first-run", "--disable-background-networking", "--no-proxy-server", f"--user-data-dir={profile}", *options]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False,
-            preexec_fn=give_pipes, start_new_session=True)
+        command = [
+            program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            "--disable-breakpad", "--disable-background-networking", "--no-first-run", "--no-proxy-server",
+            f"--user-data-dir={profile}", *options]
+        self.running = Running(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=give_pipes)
         os.close(for_browser)
         os.close(from_browser)
         self.buffer = b""
         self.number = 0
         self.session = None
-        self.requests, self.bodies, self.complaints = [], {}, []
+        self.requests, self.complaints = [], []
 
     def __enter__(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -46,12 +46,7 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        os.write(self.commands, b'{"id": 0, "method": "Browser.close"}\0')
-        try:
-            self.process.wait(LIMIT)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        self.running.kill()
         os.close(self.commands)
         os.close(self.events)
 

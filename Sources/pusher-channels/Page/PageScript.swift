@@ -108,7 +108,7 @@ enum PageScript {
         function fill(element, texts, partOf) {
           if (element.version === texts.join('\n')) return;
           element.version = texts.join('\n');
-          element.replaceChildren(...texts.map(partOf));
+          element.replaceChildren(...texts.flatMap(partOf));
         }
 
         const optionOf = text => Object.assign(make('option', '', text), { value: text });
@@ -120,7 +120,7 @@ enum PageScript {
           say(byID('profile'), profile);
           const tls = location.protocol === 'https:' ? ['--tls', '--ca-file FILE'] : [];
           const command = ['pusher-channels listen my-channel', `--port ${location.port}`, `--key ${keys[0]}`, ...tls];
-          fill(byID('hint'), command, text => make('span', '', `${text} `));
+          fill(byID('hint'), command, text => [make('span', '', text), ' ']);
           byID('app-field').hidden = !hasSeveralApps;
           fill(byID('app'), keys, optionOf);
           fill(byID('channel-names'), server.channels.items.filter(channel => !channel.name.rest).map(channel => channel.name.text), optionOf);
