@@ -22,7 +22,7 @@ public final class TestHarness: Sendable {
     private struct State {
         /// The findings of each socket that is not of the server.
         var sockets = SocketFindings()
-        var servers: [LocalServer] = []
+        var servers: [any StartedServer] = []
         var proxies: [NetworkFaultProxy] = []
         var tracked: [Tracked] = []
         var recorded: [Finding] = []
@@ -156,32 +156,14 @@ public final class TestHarness: Sendable {
         return executor
     }
 
-    /// Starts a real server on the loopback interface; ``withTestHarness(seed:profile:allowing:file:line:_:)`` stops it.
-    ///
-    /// - Throws: ``LocalServer/CannotListen``.
-    public func startServer(
-        apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, settings: LocalServer.Settings = .init(),
-        tls: ServerTLS? = nil
-    ) async throws(LocalServer.CannotListen) -> LocalServer {
-        var settings = settings
-        settings.onEvent = { [timeline, onEvent = settings.onEvent] event in
-            timeline.note("server", "\(event)")
-            onEvent(event)
-        }
-        let server = try await LocalServer.start(apps: apps, profile: profile, seed: seed, settings: settings, tls: tls)
+    /// Has ``stopServers()`` stop a server, too.
+    func keep(_ server: any StartedServer) {
         state.withLock { $0.servers.append(server) }
-        return server
     }
 
-    /// Starts a proxy in front of a server that breaks connections; it is stopped with the harness's servers.
-    ///
-    /// - Throws: ``NetworkFaultProxy/CannotStart``.
-    public func startProxy(
-        to server: LocalServer, faults: [Fault] = []
-    ) throws(NetworkFaultProxy.CannotStart) -> NetworkFaultProxy {
-        let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port, faults: faults)
+    /// Has ``stopServers()`` stop a proxy, too.
+    func keep(_ proxy: NetworkFaultProxy) {
         state.withLock { $0.proxies.append(proxy) }
-        return proxy
     }
 
     /// Stops the servers and proxies that the harness started.

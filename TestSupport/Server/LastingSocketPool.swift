@@ -1,3 +1,4 @@
+#if LocalServer
 import FlyingSocks
 
 /// Settings of the task that waits for a socket.
@@ -64,4 +65,5 @@ extension SocketPool {
 extension AsyncSocketPool where Self == LastingSocketPool<ePoll> {
     static var lasting: Self { LastingSocketPool(base: .ePoll()) }
 }
+#endif
 #endif

@@ -1,3 +1,4 @@
+#if LocalServer
 import FlyingFox
 import FlyingSocks
 import Foundation
@@ -297,3 +298,4 @@ public final class LocalServer: RequestStubbing {
         await task.value
     }
 }
+#endif

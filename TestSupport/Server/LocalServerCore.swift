@@ -1,3 +1,4 @@
+#if LocalServer
 import FlyingFox
 import Foundation
 import PusherChannels
@@ -316,3 +317,4 @@ extension String {
         return result
     }
 }
+#endif

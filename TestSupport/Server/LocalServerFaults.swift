@@ -1,3 +1,4 @@
+#if LocalServer
 import FlyingFox
 import Foundation
 
@@ -45,3 +46,4 @@ struct LocalServerFaults {
         }
     }
 }
+#endif

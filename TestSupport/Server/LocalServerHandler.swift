@@ -1,3 +1,4 @@
+#if LocalServer
 import FlyingFox
 import Foundation
 import PusherChannels
@@ -66,3 +67,4 @@ extension HTTPResponse {
         self.init(statusCode: HTTPStatusCode(response.status, phrase: phrase), headers: headers, body: response.body)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if LocalServer
 import FlyingFox
 import Foundation
 import PusherChannels
@@ -100,3 +101,4 @@ struct MessageAssembler {
         return WSCloseCode(UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
     }
 }
+#endif

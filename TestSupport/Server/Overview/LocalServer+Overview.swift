@@ -1,3 +1,4 @@
+#if LocalServer
 /// What a program that shows a server to its user needs beside what tests need.
 extension LocalServer {
     /// What became of an event that somebody asked to be published.
@@ -28,3 +29,4 @@ extension LocalServer {
         }
     }
 }
+#endif
