@@ -12,16 +12,24 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
+        .executableTarget(
+            name: "service",
+            dependencies: [
+                .product(name: "PusherChannels", package: "swift-pusher-channels"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
         .testTarget(
             name: "TraitTests",
             dependencies: [
+                "service",
                 .product(name: "PusherChannels", package: "swift-pusher-channels"),
                 .product(name: "TestSupport", package: "swift-pusher-channels"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ]
-        )
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
