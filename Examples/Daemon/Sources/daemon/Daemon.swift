@@ -1,0 +1,72 @@
+import Foundation
+import Logging
+import PusherChannels
+import ServiceLifecycle
+
+/// Follows the channel `orders` and writes a line for each order, until it gets SIGTERM: then it handles what it has read, and ends.
+@main
+enum Daemon {
+    static func main() async throws {
+        let pusher = Pusher(key: try setting("PUSHER_KEY"), options: try options())
+        let orders = Orders(updates: pusher.subscribe("orders").updates)
+        // Asked to end from the last to the first: the reader before the client.
+        let group = ServiceGroup(
+            services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "daemon"))
+        try await group.run()
+    }
+
+    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`.
+    private static func options() throws -> PusherClientOptions {
+        if let cluster = ProcessInfo.processInfo.environment["PUSHER_CLUSTER"] {
+            return PusherClientOptions(host: .cluster(cluster))
+        }
+        return PusherClientOptions(host: .host(try setting("PUSHER_HOST")), port: Int(try setting("PUSHER_PORT")), useTLS: false)
+    }
+
+    private static func setting(_ name: String) throws -> String {
+        guard let value = ProcessInfo.processInfo.environment[name] else { throw Missing(name: name) }
+        return value
+    }
+
+    struct Missing: Error, CustomStringConvertible {
+        let name: String
+
+        var description: String { "\(name) is not set" }
+    }
+}
+
+/// Handles what happens to the channel of orders.
+struct Orders: Service {
+    struct Order: Decodable {
+        let id: Int
+    }
+
+    let updates: PusherStream<ChannelUpdate>
+
+    func run() async throws {
+        for try await update in updates {
+            switch update {
+            case .subscribed: write("following orders")
+            case .event(let event) where event.eventName == "placed": handle(event)
+            case .eventsMayBeMissing(let gap): write("orders since \(gap.since) may be missing: fetch them")
+            case .subscriptionFailed(let error): write("not subscribed, and tried again: \(error)")
+            default: break
+            }
+        }
+        write("done")
+    }
+
+    /// An order that can't be read is no reason to stop.
+    private func handle(_ event: PusherEvent) {
+        do {
+            write("order \(try event.decode(Order.self).id)")
+        } catch {
+            write("an order that can't be read: \(error)")
+        }
+    }
+
+    /// At once, for the journal: standard output is buffered where it is no terminal.
+    private func write(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+}
