@@ -20,9 +20,10 @@ let package = Package(
     traits: [
         .trait(name: "ServiceLifecycle", description: "Pusher is a Service of swift-service-lifecycle"),
         .trait(name: "Metrics", description: "Clients are measured by swift-metrics"),
-        .trait(name: "LocalServer", description: "TestSupport has LocalServer, which needs FlyingFox"),
-        .trait(name: "CommandLine", description: "pusher-channels can be built, which needs swift-argument-parser"),
-        .default(enabledTraits: ["LocalServer", "CommandLine"]),
+        .trait(
+            name: "LocalServer", description: "TestSupport has LocalServer, and pusher-channels can be built, which serves one"),
+        // One only: SwiftPM gives the compiler several in an order that changes, and then builds everything anew.
+        .default(enabledTraits: ["LocalServer"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
@@ -79,7 +80,7 @@ let package = Package(
             dependencies: [
                 "PusherChannels",
                 "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["LocalServer"])),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -115,7 +116,7 @@ let package = Package(
                 "TestSupport",
                 "Processes",
                 "pusher-channels",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["LocalServer"])),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             path: "Tests/Chaos",
@@ -126,7 +127,7 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 "PusherChannels",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["LocalServer"])),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Benchmarks/client",

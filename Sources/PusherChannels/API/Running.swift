@@ -6,6 +6,7 @@ extension Pusher {
     /// out of order. What throws leaves nothing behind: the channel is given up again, unless somebody else has asked for it, too.
     ///
     /// - Parameters:
+    ///   - channelName: The channel's name, prefix included.
     ///   - auth: An authorization to use once, instead of asking for one.
     ///   - limit: The longest that this may take; nil for no limit.
     /// - Throws: The ``PusherError`` for which the channel was refused, or the client ended; `timedOut` with the latest trouble in its

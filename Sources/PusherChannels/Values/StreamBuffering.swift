@@ -3,7 +3,7 @@ public struct StreamBuffering: Equatable, Sendable {
     /// The treatment of elements that find a stream full.
     public enum Overflow: Equatable, Sendable {
         /// The connection is read no further until half of the buffer is free again, so that the server waits; if that takes longer than
-        /// ``PusherClientOptions/pauseLimit``, the stream ends, and ``PusherStream/failure`` says so.
+        /// ``PusherClientOptions/pauseLimit``, the stream throws `readerTooSlow` once what it holds was read.
         case pauseThenEnd
         /// Nothing is read for a while; then the stream goes on, without what finds no room; ``PusherStream/dropped`` counts it.
         case pauseThenDrop
