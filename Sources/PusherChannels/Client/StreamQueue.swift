@@ -13,7 +13,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     typealias Reader = CheckedContinuation<Batch, Never>
 
-    let buffering: StreamBuffering
+    private let buffering: StreamBuffering
     private let size: @Sendable (Element) -> Int
     private var gap: StreamGap<Element>?
     private var elements: ArraySlice<Element> = []
