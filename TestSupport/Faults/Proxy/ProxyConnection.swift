@@ -39,6 +39,9 @@ struct ProxyConnection {
     private var isClientDeaf = false
     /// When the reset comes that waits for the client's system to have all that was sent before.
     private var resetDeadline: Instant?
+    /// Indicates whether the reset is still to wait for the client to say something, as this turn found it: whoever looked again
+    /// afterwards could find the first word and wait for nothing.
+    private(set) var isWaitingForClient = false
     private let start: Instant
 
     init(client: any ProxyStream, to addresses: [SocketAddress], faults: [Fault], at now: Instant) {
@@ -162,7 +165,10 @@ struct ProxyConnection {
 
     private mutating func resetIfPossible(at now: Instant) -> Instant? {
         guard !isOver, let resetDeadline else { return nil }
-        if isWaitingForClient, now < start + Self.silencePatience { return start + Self.silencePatience }
+        // That is only looked at: a handshake mustn't begin.
+        isWaitingForClient =
+            now < start + Self.silencePatience && !client.hasReceived && !clientHasEnded && !Sockets.hasBytes(client.descriptor)
+        if isWaitingForClient { return start + Self.silencePatience }
         let isSent = !client.hasUnsent && Sockets.unacknowledged(client.descriptor) == 0
         guard isSent || now >= resetDeadline else { return now + .milliseconds(1) }
         reset()
@@ -170,11 +176,6 @@ struct ProxyConnection {
     }
 
     // MARK: Reading
-
-    /// Indicates whether the reset is still to wait for the client to say something. That is only looked at: a handshake mustn't begin.
-    var isWaitingForClient: Bool {
-        resetDeadline != nil && !client.hasReceived && !clientHasEnded && !Sockets.hasBytes(client.descriptor)
-    }
 
     var wantsToReadClient: Bool {
         !clientHasEnded && resetDeadline == nil && (dropsClientsBytes || server.queue.count < Self.bufferLimit)
