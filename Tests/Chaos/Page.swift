@@ -27,8 +27,10 @@ struct Page {
 
     func problems(with report: Report, of scenario: Scenario) -> [String] {
         guard let row = rows[scenario.name] else { return [] }
-        let unsaid = report.errors.filter { !row.errors.contains("`\($0)`") }.sorted()
-        var problems = unsaid.map { "\(scenario.name): the client reported `\($0)`, of which the page says nothing" }
+        let unsaid = report.errors.filter { !row.errors.contains("`\($0.key)`") }.sorted { $0.key < $1.key }
+        var problems = unsaid.map { kind, message in
+            "\(scenario.name): the client reported `\(kind)` (\(message)), of which the page says nothing"
+        }
         if let recovery = report.recovery, recovery > row.limit {
             problems.append("\(scenario.name): it took \(recovery), the page says at most \(row.limit)")
         }

@@ -4,7 +4,8 @@ import PusherChannels
 /// What came of all trials of a scenario.
 struct Report {
     private(set) var problems: [String] = []
-    private(set) var errors: Set<String> = []
+    /// The kinds of errors that the client reported, each with the first message of that kind.
+    private(set) var errors: [String: String] = [:]
     private(set) var recoveries: [Duration] = []
     private(set) var missed: [Int] = []
     private(set) var count = 0
@@ -20,7 +21,7 @@ struct Report {
             problems.append("(\(way.rawValue)) \(trouble)")
         case .success(let result):
             problems += result.findings.map { "(\(way.rawValue)) \($0)" }
-            errors.formUnion(result.errors)
+            errors.merge(result.errors) { first, _ in first }
             recoveries.append(result.recovery)
             missed.append(result.missed)
         }
@@ -34,7 +35,7 @@ struct Report {
 
     /// A row of the page, with what was measured.
     func row(of scenario: Scenario) -> String {
-        let said = errors.sorted().map { "`\($0)`" }.joined(separator: ", ")
+        let said = errors.keys.sorted().map { "`\($0)`" }.joined(separator: ", ")
         let lost = missed.max().map { $0 == 0 ? "nothing" : "up to \($0) events" } ?? "?"
         let times = "\(median.map(Self.text) ?? "?") | \(recovery.map(Self.text) ?? "?")"
         return "| \(scenario.name) | \(said.isEmpty ? "nothing" : said) | \(lost) | \(times) |"

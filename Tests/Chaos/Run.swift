@@ -25,8 +25,6 @@ struct Run: AsyncParsableCommand {
     private struct Assignment {
         let scenario: Scenario
         let way: Site.Way
-        /// How often it may be run again, where the machine had other work and times were not as they should be.
-        var retries = 2
     }
 
     func validate() throws {
@@ -49,12 +47,7 @@ struct Run: AsyncParsableCommand {
         await withTaskGroup { group in
             for _ in 0..<jobs { startNext(of: &waiting, in: &group) }
             for await (next, result) in group {
-                if case .success(let result) = result, let problem = untimely(result, next, page) {
-                    print("AGAIN \(problem); the machine had other work")
-                    waiting.append(Assignment(scenario: next.scenario, way: next.way, retries: next.retries - 1))
-                } else {
-                    reports[next.scenario.name, default: Report()].add(result, way: next.way)
-                }
+                reports[next.scenario.name, default: Report()].add(result, way: next.way)
                 startNext(of: &waiting, in: &group)
             }
         }
@@ -71,15 +64,6 @@ struct Run: AsyncParsableCommand {
         for problem in problems { print("PROBLEM \(problem)") }
         if !problems.isEmpty { throw ExitCode.failure }
         print("\(reports.count) scenarios, \(reports.values.map(\.count).reduce(0, +)) trials: as the page says")
-    }
-
-    /// The first way in which a trial differs from the page, where that may be because the machine had no time for it. What was lost
-    /// without a word is never excused.
-    private func untimely(_ result: Trial.Result, _ assignment: Assignment, _ page: Page) -> String? {
-        guard result.wasBusy, result.findings.isEmpty, assignment.retries > 0 else { return nil }
-        var report = Report()
-        report.add(.success(result), way: assignment.way)
-        return page.problems(with: report, of: assignment.scenario).first
     }
 
     private func startNext(

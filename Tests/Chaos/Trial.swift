@@ -17,11 +17,9 @@ struct Trial: Sendable {
         let recovery: Duration
         /// How many events each channel missed.
         let missed: Int
-        /// The kinds of the errors that the client reported, each once.
-        let errors: [String]
+        /// The kinds of the errors that the client reported, each with the first message of that kind.
+        let errors: [String: String]
         let findings: [String]
-        /// Indicates whether the machine had more to do than it has cores.
-        let wasBusy: Bool
     }
 
     func run() async throws -> Result {
@@ -60,19 +58,10 @@ struct Trial: Sendable {
         case .isRemade where !wasLost: findings.append("the connection was not lost")
         default: break
         }
-        var errors: [String] = []
-        for case .error(let kind, _) in heard where !errors.contains(kind) { errors.append(kind) }
-        for case .subscriptionFailed(_, let message) in heard where !errors.contains(message) { errors.append(message) }
-        return Result(
-            recovery: recovery, missed: state.ledger.missed, errors: errors, findings: findings, wasBusy: Self.isMachineBusy)
-    }
-}
-
-extension Trial {
-    /// By the load of the last minute, this program's own part of it included.
-    private static var isMachineBusy: Bool {
-        var load = 0.0
-        return getloadavg(&load, 1) == 1 && load > Double(ProcessInfo.processInfo.activeProcessorCount)
+        var errors: [String: String] = [:]
+        for case .error(let kind, let message) in heard where errors[kind] == nil { errors[kind] = message }
+        for case .subscriptionFailed(let channel, let message) in heard where errors[message] == nil { errors[message] = channel }
+        return Result(recovery: recovery, missed: state.ledger.missed, errors: errors, findings: findings)
     }
 }
 
