@@ -30,12 +30,27 @@ extension ClientCore {
 
     /// Nothing that comes later reaches the channel's listeners.
     func unsubscribe(_ channel: Name) {
+        _ = handOver(channel)
+    }
+
+    /// Gives a channel up, and returns what another connection is to know that takes it over.
+    func handOver(_ channel: Name) -> SubscriptionMachine? {
         listenerChanges.increment()
-        change { state, now in
+        return change { state, now in
+            let handedOver = state.machine.handedOver(channel, at: now)
             state.machine.handle(.unsubscribe(channel: channel), at: now, into: &state.effects)
             if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
             state.streams.finish(ofChannel: channel)
             state.waits.end(of: channel, .unsubscribed(channel))
+            return handedOver
+        }
+    }
+
+    func adopt(_ subscription: SubscriptionMachine) {
+        listenerChanges.increment()
+        change { state, now in
+            _ = state.listeners.request(subscription.channel)
+            state.machine.handle(.adopt(subscription), at: now, into: &state.effects)
         }
     }
 

@@ -101,6 +101,29 @@ extension ConnectionMachine {
         given?.abandon(into: &effects)
     }
 
+    /// Returns a channel as another connection may take it over once this one has given it up: its next subscription tells since when
+    /// events may be missing, and who came and went meanwhile.
+    func handedOver(_ channel: Name, at now: Instant) -> SubscriptionMachine? {
+        var subscription = subscriptions[channel]
+        var cancellations: [Effect] = []
+        subscription?.connectionLost(at: heardUpTo ?? now, into: &cancellations)
+        return subscription
+    }
+
+    mutating func adopt(_ subscription: SubscriptionMachine, at now: Instant, into effects: inout [Effect]) {
+        guard subscriptions[subscription.channel] == nil else { return }
+        var subscription = subscription
+        subscription.ordinal = subscriptionsMade
+        subscriptionsMade += 1
+        subscriptions[subscription.channel] = subscription
+        begin(subscription.channel, at: now, into: &effects)
+    }
+
+    /// The time by which everything that had come was heard; nil without a connection.
+    private var heardUpTo: Instant? {
+        if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { nil }
+    }
+
     mutating func unsubscribeAll(into effects: inout [Effect]) {
         for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
             unsubscribe(subscription.channel, into: &effects)
@@ -108,7 +131,7 @@ extension ConnectionMachine {
     }
 
     mutating func subscriptionsLost(at now: Instant, into effects: inout [Effect]) {
-        let time = if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { now }
+        let time = heardUpTo ?? now
         channelsWithUnsentEvents = []
         authorizations.removeAll()
         unnamedRefusals = []

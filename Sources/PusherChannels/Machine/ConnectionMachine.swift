@@ -163,6 +163,8 @@ struct ConnectionMachine: Equatable, Sendable {
             subscribe(channel, auth: auth, at: now, into: &effects)
         case .unsubscribe(let channel):
             unsubscribe(channel, into: &effects)
+        case .adopt(let subscription):
+            adopt(subscription, at: now, into: &effects)
         case .trigger(let event):
             trigger(event, at: now, into: &effects)
         case .signIn:

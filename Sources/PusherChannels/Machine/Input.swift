@@ -15,6 +15,8 @@ enum Input: Equatable, Sendable {
     /// `auth` is an authorization the caller brought along, to be used instead of asking for one.
     indirect case subscribe(channel: Name, auth: PusherAuth?)
     indirect case unsubscribe(channel: Name)
+    /// Wants a channel that another connection had, with what is known of it: see ``ConnectionMachine/handedOver(_:at:)``.
+    indirect case adopt(SubscriptionMachine)
     indirect case trigger(ClientEvent)
     case signIn
 

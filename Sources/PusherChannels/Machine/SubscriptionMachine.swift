@@ -17,7 +17,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     let name: ChannelName
     var channel: Name { name.name }
     /// Channels are subscribed in the order in which they were first asked for.
-    let ordinal: Int
+    var ordinal: Int
     private(set) var state = State.waiting
     private(set) var subscriptionCount: Int?
     /// The requests that the server got on this connection.

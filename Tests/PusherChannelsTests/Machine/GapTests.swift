@@ -127,4 +127,35 @@ import Testing
         transcript.play(.subscribe(channel: "room", auth: nil))
         #expect(gaps(transcript.succeed("room")).isEmpty)
     }
+
+    /// A pool moves a channel from one connection to another.
+    @Test func aChannelThatAnotherConnectionTakesOverHasOne() throws {
+        var first = subscribed()
+        first.pass(.seconds(10))
+        first.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        first.pass(.seconds(5))
+        let handedOver = try #require(first.machine.handedOver("room", at: first.now))
+        #expect(first.play(.unsubscribe(channel: "room")).sent == [.unsubscribe(channel: "room")])
+        #expect(first.machine.handedOver("room", at: first.now) == nil)
+
+        var second = Transcript.connected()
+        second.pass(.seconds(20))
+        let asked = second.play(.adopt(handedOver))
+        #expect(asked.sent == [.subscribe(channel: "room", auth: nil, channelData: nil)])
+        let effects = second.succeed("room")
+        #expect(gaps(effects) == [.gap(channel: "room", since: .seconds(10))])
+        #expect(effects.deliveries.contains(.subscribed(channel: "room")))
+        #expect(second.play(.adopt(handedOver)).isEmpty, "it has the channel")
+    }
+
+    @Test func aChannelThatIsTakenOverBeforeItWasSubscribedHasNone() throws {
+        var first = Transcript.connected()
+        first.play(.subscribe(channel: "private-room", auth: nil))
+        let handedOver = try #require(first.machine.handedOver("private-room", at: first.now))
+        var second = Transcript()
+        second.play(.adopt(handedOver))
+        second.play(.connect)
+        #expect(second.establish().authorizations.map(\.channel) == ["private-room"], "it waits for the connection")
+        #expect(gaps(second.succeed("private-room")).isEmpty)
+    }
 }
