@@ -104,6 +104,7 @@ let package = Package(
                 "pusher-channels",
                 "chaos",
                 "Processes",
+                .product(name: "Logging", package: "swift-log"),
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],

@@ -17,6 +17,24 @@ import Testing
         news.bind(eventName: "headline") { event in print(event.data ?? "") }
     }
 
+    /// ``PusherPool``. Compiled only, as is the next.
+    func aPool(of markets: [String]) async throws {
+        func handle(_ event: PusherEvent, of channel: String) {}
+        let pool = PusherPool(key: "app-key", channelsPerConnection: 100, options: PusherClientOptions(host: .cluster("eu")))
+        pool.subscribe(markets.map { "prices-\($0)" })
+        async let connections: Void = pool.run()
+        for try await change in pool.updates {
+            if case .event(let event) = change.update { handle(event, of: change.channelName) }
+        }
+        try await connections
+    }
+
+    /// ``Shard/init(environment:)``.
+    func aShard() throws -> Shard {
+        let shard = try Shard(environment: ProcessInfo.processInfo.environment)
+        return shard
+    }
+
     /// ``AuthEndpoint``.
     @Test func aTokenIsFetchedAnewAfter401() async throws {
         let tokens = Tokens()

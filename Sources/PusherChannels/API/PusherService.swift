@@ -12,15 +12,14 @@ import ServiceLifecycle
 /// So does a stream that is read in such a group: the reader gets what came before, and its loop ends. Put readers behind the client in the
 /// group's list, which is asked to end from the last to the first.
 extension Pusher: Service {}
-
-extension Pusher {
-    /// Ends the client for good when the task is asked to shut down gracefully, and returns when that is done.
-    func endingGracefully(_ body: () async throws -> Void) async throws {
+extension PusherEnvironment {
+    /// Runs the shutdown when the task is asked to shut down gracefully, and returns when both are done.
+    func endingGracefully(by shutdown: @escaping @Sendable () async -> Void, _ body: () async throws -> Void) async throws {
         let (isAsked, done) = (Locked(false), OneShot<Void>())
         try await withGracefulShutdownHandler(operation: body) {
             isAsked.withLock { $0 = true }
-            _ = self.connection.environment.spawn {
-                await self.shutdown()
+            _ = self.spawn {
+                await shutdown()
                 done.give(.success(()))
             }
         }
@@ -30,8 +29,8 @@ extension Pusher {
     }
 }
 #else
-extension Pusher {
-    func endingGracefully(_ body: () async throws -> Void) async throws {
+extension PusherEnvironment {
+    func endingGracefully(by shutdown: @escaping @Sendable () async -> Void, _ body: () async throws -> Void) async throws {
         try await body()
     }
 }

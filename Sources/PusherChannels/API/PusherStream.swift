@@ -21,8 +21,8 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
         // Inlined into the program, where the type of the element is known: an element costs nearly nothing there.
         @usableFromInline let cursor: StreamCursor<Element>
 
-        init(_ source: StreamSource<Element>) {
-            cursor = StreamCursor(source)
+        init(_ reading: any StreamReading<Element>) {
+            cursor = StreamCursor(reading)
         }
 
         /// The next element; nil when the stream has ended or the task is cancelled. Throws the reason why it ended, once.
@@ -41,22 +41,22 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    let source: StreamSource<Element>
+    let source: any StreamReading<Element>
 
     /// The number of elements that were dropped because there was no room.
-    public var dropped: Int { source.read(\.dropped) ?? 0 }
+    public var dropped: Int { source.dropped }
 
     /// The next element, also when the task was cancelled: for what comes to an end by itself. For streams that drop the oldest, of which
     /// one element is taken at a time.
     func nextEvenIfCancelled() async -> Element? {
-        var batch = await source.wait(evenIfCancelled: true)
-        source.change { $0.wasRead(batch.elements.count, bytes: batch.bytes) }
+        var (batch, source) = await source.wait(evenIfCancelled: true)
+        source?.change { $0.wasRead(batch.elements.count, bytes: batch.bytes) }
         return batch.elements.popFirst()
     }
 
     /// Ends the stream for its readers.
     func finish() {
-        source.change { $0.finish() }
+        source.finish()
     }
 
     /// Starts reading.

@@ -41,19 +41,21 @@ extension Pusher {
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` that ended the connection for good, such as an unknown
     /// application key; its streams throw it, too. Returns at once if the client was shut down before.
     public func run() async throws {
+        try await connection.environment.endingGracefully(by: { await self.shutdown() }) { try await connectUntilDisconnected() }
+    }
+
+    func connectUntilDisconnected() async throws {
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
         defer { connection.core.finishStreams(forGood: false) }
-        try await endingGracefully {
-            connect()
-            try await withTaskCancellationHandler {
-                // Also when it is cancelled: then until the connection is closed.
-                while let change = await states.nextEvenIfCancelled() {
-                    if let reason = change.reason, change.new == .disconnected { throw reason }
-                    if change.new == .disconnected || (Task.isCancelled && change.old == .disconnecting) { return }
-                }
-            } onCancel: {
-                disconnect()
+        connect()
+        try await withTaskCancellationHandler {
+            // Also when it is cancelled: then until the connection is closed.
+            while let change = await states.nextEvenIfCancelled() {
+                if let reason = change.reason, change.new == .disconnected { throw reason }
+                if change.new == .disconnected || (Task.isCancelled && change.old == .disconnecting) { return }
             }
+        } onCancel: {
+            disconnect()
         }
     }
 

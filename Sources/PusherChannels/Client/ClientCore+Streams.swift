@@ -18,6 +18,10 @@ extension ClientCore {
         }
     }
 
+    func poolUpdates(_ buffering: StreamBuffering) -> StreamSource<PoolUpdate> {
+        make(\.poolUpdates, for: .init(), buffering) { _, _ in }
+    }
+
     func states(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
         make(\.states, for: .init(), buffering) { _, _ in }
     }

@@ -11,7 +11,8 @@ struct StreamQueue<Element: Sendable>: Sendable {
         var failure: PusherError?
     }
 
-    typealias Reader = CheckedContinuation<Batch, Never>
+    /// Takes what a reader gets that waited; called outside the lock.
+    typealias Reader = @Sendable (Batch) -> Void
 
     private let buffering: StreamBuffering
     private let size: @Sendable (Element) -> Int
@@ -142,7 +143,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
     }
 
     /// Has a reader wait until there is something.
-    mutating func wait(_ reader: Reader, number: Int) {
+    mutating func wait(_ reader: @escaping Reader, number: Int) {
         readers.append((number, reader))
     }
 

@@ -3,18 +3,18 @@
 #if ServiceLifecycle
 import ServiceLifecycle
 
-extension StreamSource {
+extension StreamReading {
     func finishIfShuttingDown() {
-        if Task.isShuttingDownGracefully { change { $0.finish() } }
+        if Task.isShuttingDownGracefully { finish() }
     }
 
     func endingGracefully<Result>(unless isDeaf: Bool, _ body: () async -> Result) async -> Result {
         if isDeaf { return await body() }
-        return await withGracefulShutdownHandler(operation: body) { self.change { $0.finish() } }
+        return await withGracefulShutdownHandler(operation: body) { self.finish() }
     }
 }
 #else
-extension StreamSource {
+extension StreamReading {
     func finishIfShuttingDown() {}
 
     func endingGracefully<Result>(unless isDeaf: Bool, _ body: () async -> Result) async -> Result {

@@ -1,7 +1,32 @@
+/// What the iterators of a stream read: one stream of a client, or those of all clients of a pool.
+protocol StreamReading<Element>: AnyObject, Sendable {
+    associatedtype Element: Sendable
+
+    /// The number of elements that found no room.
+    var dropped: Int { get }
+
+    /// Ends the stream for its readers, once they have read what waits.
+    func finish()
+
+    /// So many iterators more are there.
+    func noteIterators(_ difference: Int)
+
+    /// Indicates whether a reader that has read all it took goes on with what its source has by then.
+    var takesAhead: Bool { get }
+
+    /// A reader has nothing left of what it took from a source.
+    func isDone(with source: StreamSource<Element>)
+
+    /// Takes what waits, or waits for something; nothing when there will be nothing, or the task is cancelled. Tells whose it is.
+    func wait(evenIfCancelled: Bool) async -> (batch: StreamQueue<Element>.Batch, source: StreamSource<Element>?)
+}
+
 /// The place of one reader in a stream: hands out what was taken from it.
 @usableFromInline
 final class StreamCursor<Element: Sendable> {
-    private let source: StreamSource<Element>
+    private let reading: any StreamReading<Element>
+    /// Whose elements those are that were taken.
+    private var source: StreamSource<Element>?
     /// The elements that were taken and that the source doesn't know to be read.
     @usableFromInline var elements: ArraySlice<Element> = []
     private var bytes = 0
@@ -12,19 +37,22 @@ final class StreamCursor<Element: Sendable> {
     /// The reader was told why the stream has ended.
     private var hasThrown = false
 
-    init(_ source: StreamSource<Element>) {
-        self.source = source
-        source.change { $0.iterators += 1 }
+    init(_ reading: any StreamReading<Element>) {
+        self.reading = reading
+        reading.noteIterators(1)
     }
 
     deinit {
-        let (rest, taken) = (elements[position...], (count: elements.count, bytes: bytes))
-        source.change { queue in
-            let bytes = queue.bytes(of: rest)
-            queue.wasRead(taken.count - rest.count, bytes: taken.bytes - bytes)
-            queue.putBack(rest, bytes: bytes)
-            queue.iterators -= 1
+        if let source {
+            let (rest, taken) = (elements[position...], (count: elements.count, bytes: bytes))
+            source.change { queue in
+                let bytes = queue.bytes(of: rest)
+                queue.wasRead(taken.count - rest.count, bytes: taken.bytes - bytes)
+                queue.putBack(rest, bytes: bytes)
+            }
+            reading.isDone(with: source)
         }
+        reading.noteIterators(-1)
     }
 
     /// The next of what was taken.
@@ -42,7 +70,8 @@ final class StreamCursor<Element: Sendable> {
     @_specialize(where Element == PusherEvent)
     @usableFromInline
     func awaitNext(isolation actor: isolated (any Actor)?) async throws(PusherError) -> Element? {
-        let batch = await source.wait()
+        let batch: StreamQueue<Element>.Batch
+        (batch, source) = await reading.wait(evenIfCancelled: false)
         if let failure = batch.failure, !hasThrown {
             hasThrown = true
             throw failure
@@ -55,15 +84,21 @@ final class StreamCursor<Element: Sendable> {
     @_specialize(where Element == PusherEvent)
     @usableFromInline
     func report() {
-        source.finishIfShuttingDown()
+        guard let source else { return }
+        reading.finishIfShuttingDown()
         let rest = elements[position...]
-        let taken = (count: elements.count, bytes: bytes)
+        let (taken, takesAhead) = ((count: elements.count, bytes: bytes), reading.takesAhead)
         let next = source.change { queue in
             let bytes = queue.bytes(of: rest)
             queue.wasRead(taken.count - rest.count, bytes: taken.bytes - bytes)
-            return rest.isEmpty ? queue.takeAhead() : StreamQueue<Element>.Batch(elements: rest, bytes: bytes)
+            guard rest.isEmpty else { return StreamQueue<Element>.Batch(elements: rest, bytes: bytes) }
+            return takesAhead ? queue.takeAhead() : StreamQueue<Element>.Batch()
         }
         hold(next ?? StreamQueue<Element>.Batch())
+        if elements.isEmpty {
+            self.source = nil
+            reading.isDone(with: source)
+        }
     }
 
     private func hold(_ batch: StreamQueue<Element>.Batch) {
@@ -72,61 +107,5 @@ final class StreamCursor<Element: Sendable> {
         position = elements.startIndex
         // The server need not wait until all that was taken is read.
         checkpoint = batch.isAwaited ? elements.startIndex + (elements.count + 1) / 2 : elements.endIndex
-    }
-}
-
-/// One stream of a client, as its readers have it. The stream is forgotten with the last of them.
-final class StreamSource<Element: Sendable>: Sendable {
-    typealias Table = any WritableKeyPath<Streams, StreamTable<Element>> & Sendable
-
-    private let core: ClientCore
-    private let id: Int
-    private let table: Table
-
-    init(_ core: ClientCore, _ id: Int, in table: Table) {
-        self.core = core
-        self.id = id
-        self.table = table
-    }
-
-    deinit {
-        core.removeStream(id, from: table)
-    }
-
-    func read<Result>(_ body: (StreamQueue<Element>) -> Result) -> Result? {
-        core.readState { $0.streams[keyPath: table].read(id, body) }
-    }
-
-    @discardableResult
-    func change<Result>(_ body: (inout StreamQueue<Element>) -> Result) -> Result? {
-        core.change { $0.streams[keyPath: table].change(id, body) }
-    }
-
-    /// Takes what waits, or waits for something; nothing when there will be nothing, or the task is cancelled.
-    @_specialize(where Element == PusherEvent)
-    func wait(evenIfCancelled: Bool = false) async -> StreamQueue<Element>.Batch {
-        let number = core.makeID()
-        return await withTaskCancellationHandler {
-            await endingGracefully(unless: evenIfCancelled) {
-                await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
-            }
-        } onCancel: {
-            if !evenIfCancelled { stopWaiting(number) }
-        }
-    }
-
-    private func wait(_ reader: StreamQueue<Element>.Reader, _ number: Int, _ evenIfCancelled: Bool) {
-        let batch = change { queue -> StreamQueue<Element>.Batch? in
-            if let batch = queue.take() { return batch }
-            queue.wait(reader, number: number)
-            return nil
-        }
-        if let batch = batch ?? StreamQueue.Batch() { return reader.resume(returning: batch) }
-        // Whoever cancels before the reader waits finds nobody to wake: it looks for itself, now that it can be found.
-        if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
-    }
-
-    private func stopWaiting(_ number: Int) {
-        change { $0.stopWaiting(number) }??.resume(returning: StreamQueue.Batch())
     }
 }

@@ -153,7 +153,7 @@ struct StreamTable<Element: Sendable>: Sendable {
         let ids = touched
         touched = []
         for id in ids {
-            while let (reader, batch) = queues[id]?.wakeUp() { wakeUps.append { reader.resume(returning: batch) } }
+            while let (reader, batch) = queues[id]?.wakeUp() { wakeUps.append { reader(batch) } }
         }
         return wakeUps
     }

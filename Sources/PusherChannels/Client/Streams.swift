@@ -4,6 +4,8 @@ import Foundation
 struct Streams: Sendable {
     var events = StreamTable<PusherEvent>(of: "events") { $0.envelope.size }
     var updates: StreamTable<ChannelUpdate>
+    /// The updates of all channels, for pools.
+    var poolUpdates = StreamTable<PoolUpdate>(of: "updates") { $0.update.size }
     // Those are small: their number bounds them.
     var states = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
     private let date: @Sendable (Instant) -> Date
@@ -17,13 +19,13 @@ struct Streams: Sendable {
         }
     }
 
-    var isEmpty: Bool { events.isEmpty && states.isEmpty && updates.isEmpty }
+    var isEmpty: Bool { events.isEmpty && states.isEmpty && updates.isEmpty && poolUpdates.isEmpty }
 
     /// The number of streams the server has to wait for.
-    var over: Int { events.over + states.over + updates.over }
+    var over: Int { events.over + states.over + updates.over + poolUpdates.over }
 
     /// The number of elements that streams dropped.
-    var dropped: Int { events.dropped + states.dropped + updates.dropped }
+    var dropped: Int { events.dropped + states.dropped + updates.dropped + poolUpdates.dropped }
 
     /// Makes a stream; it is at its end where the client is.
     mutating func add<Element>(
@@ -59,19 +61,24 @@ struct Streams: Sendable {
     private mutating func append(_ event: PusherEvent, at now: Instant) -> Bool {
         let (channel, name) = (event.envelope.channel, event.envelope.event)
         let isTaken = !events.isEmpty && events.append(event, of: channel, name, at: now)
-        guard !updates.isEmpty, !ChannelUpdate.hasCase(forEvent: name) else { return isTaken }
-        return updates.append(.event(event), of: channel, at: now) || isTaken
+        guard let channel, !updates.isEmpty || !poolUpdates.isEmpty, !ChannelUpdate.hasCase(forEvent: name) else {
+            return isTaken
+        }
+        return update(channel, .event(event), at: now) || isTaken
     }
 
-    private mutating func update(_ channel: Name, _ update: ChannelUpdate, at now: Instant) {
-        _ = updates.append(update, of: channel, at: now)
+    /// Tells whether anybody reads of it.
+    @discardableResult
+    private mutating func update(_ channel: Name, _ update: ChannelUpdate, at now: Instant) -> Bool {
+        let isTaken = !poolUpdates.isEmpty && poolUpdates.append(PoolUpdate(channel, update), of: channel, at: now)
+        return updates.append(update, of: channel, at: now) || isTaken
     }
 
     // MARK: Ending them
 
     /// Ends those that were not read in time or lets them drop elements; returns what they are called.
     mutating func pauseLimitReached() -> [(channel: Name?, name: String)] {
-        events.pauseLimitReached() + updates.pauseLimitReached() + states.pauseLimitReached()
+        events.pauseLimitReached() + updates.pauseLimitReached() + poolUpdates.pauseLimitReached() + states.pauseLimitReached()
     }
 
     /// No more will come of a channel.
@@ -84,6 +91,7 @@ struct Streams: Sendable {
     mutating func finish(_ failure: PusherError? = nil) {
         events.finish(failure)
         updates.finish(failure)
+        poolUpdates.finish(failure)
         states.finish(failure)
     }
 
@@ -95,6 +103,6 @@ struct Streams: Sendable {
 
     /// Returns the closures that resume the readers that waited and have something to read now.
     mutating func wakeUps() -> [() -> Void] {
-        events.wakeUps() + updates.wakeUps() + states.wakeUps()
+        events.wakeUps() + updates.wakeUps() + poolUpdates.wakeUps() + states.wakeUps()
     }
 }

@@ -29,6 +29,7 @@ enum LogMessage: String, CaseIterable, Sendable {
 enum LogKey: String, CaseIterable, Sendable {
     case key
     case host
+    case connection
     case attempt
     case socketID = "socket_id"
     case delay

@@ -48,11 +48,13 @@ import FoundationNetworking
 
     private static var planted: [Any] {
         let pusher = client
+        let pool = PusherPool(key: "key", options: options)
+        pool.subscribe("private-room")
         let request = WebSocketRequest(
             secure: true, host: "example.com", port: 1, path: "/?token=\(secret)", headers: ["Authorization": secret], tls: tls,
             proxy: .http(proxy))
         return [
-            AuthMethod.inline(secret: secret, encryptionMasterKey: secret), AuthMethod.endpoint(authEndpoint: address),
+            pool, AuthMethod.inline(secret: secret, encryptionMasterKey: secret), AuthMethod.endpoint(authEndpoint: address),
             AuthMethod.customEndpoint(endpoint), UserAuthMethod.inline(secret: secret, userData: secret),
             UserAuthMethod.endpoint(address), UserAuthMethod.customEndpoint(endpoint), endpoint,
             PusherAuth(auth: secret, channelData: secret, sharedSecret: secret), PusherUserAuth(auth: secret, userData: secret),
@@ -104,7 +106,8 @@ import FoundationNetworking
             "NetworkWebSocket", "LiveScheduler", "MessageBatch", "Overflow", "ChannelUpdate", "EventGap", "Reason",
             "ProtocolLimits",
             "PusherAuthRequest", "PusherBatchEvent", "PusherChannelInfo", "PusherChannelType",
-            "AuthorizationContext", "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember",
+            "AuthorizationContext", "PusherEnvironment", "PusherEvent", "PusherHost", "PusherPresenceChannelMember", "PoolUpdate",
+            "Shard",
             "PusherWebhook",
             "PusherWebhookError",
             "ReconnectPolicy", "RetryPolicy",

@@ -23,7 +23,7 @@ public enum ChannelUpdate: Sendable {
 public struct EventGap: Sendable {
     /// What made the gap.
     public enum Reason: Equatable, Sendable {
-        /// The connection was lost and made again.
+        /// The connection was lost and made again, or a ``PusherPool`` moved the channel to another.
         case reconnected
         /// The stream had no room for them; see ``StreamBuffering``.
         case overflow

@@ -1,0 +1,19 @@
+/// Something that happens to one of the channels of a ``PusherPool``.
+public struct PoolUpdate: Sendable {
+    /// The channel's name, prefix included.
+    public var channelName: String { channel.text }
+    /// What happens to it.
+    public let update: ChannelUpdate
+
+    private let channel: Name
+
+    init(_ channel: Name, _ update: ChannelUpdate) {
+        self.channel = channel
+        self.update = update
+    }
+
+    /// Creates an update; the SDK makes its own, applications need this only in tests.
+    public init(channelName: String, update: ChannelUpdate) {
+        self.init(Name(channelName), update)
+    }
+}

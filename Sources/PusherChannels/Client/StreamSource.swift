@@ -1,0 +1,73 @@
+/// One stream of a client, as its readers have it. The stream is forgotten with the last of them.
+final class StreamSource<Element: Sendable>: StreamReading {
+    typealias Batch = StreamQueue<Element>.Batch
+    typealias Table = any WritableKeyPath<Streams, StreamTable<Element>> & Sendable
+
+    let core: ClientCore
+    private let id: Int
+    private let table: Table
+
+    init(_ core: ClientCore, _ id: Int, in table: Table) {
+        self.core = core
+        self.id = id
+        self.table = table
+    }
+
+    deinit {
+        core.removeStream(id, from: table)
+    }
+
+    @discardableResult
+    func change<Result>(_ body: (inout StreamQueue<Element>) -> Result) -> Result? {
+        core.change { $0.streams[keyPath: table].change(id, body) }
+    }
+
+    /// Hands the closure what waits, at once or as soon as there is something; nothing when there will be nothing.
+    func ask(_ reader: @escaping StreamQueue<Element>.Reader, number: Int = 0) {
+        let batch = change { queue -> Batch? in
+            if let batch = queue.take() { return batch }
+            queue.wait(reader, number: number)
+            return nil
+        }
+        if let batch = batch ?? Batch() { reader(batch) }
+    }
+
+    // MARK: StreamReading
+
+    var dropped: Int { core.readState { $0.streams[keyPath: table].read(id, \.dropped) } ?? 0 }
+
+    func finish() {
+        change { $0.finish() }
+    }
+
+    func noteIterators(_ difference: Int) {
+        change { $0.iterators += difference }
+    }
+
+    let takesAhead = true
+
+    func isDone(with source: StreamSource) {}
+
+    @_specialize(where Element == PusherEvent)
+    func wait(evenIfCancelled: Bool) async -> (batch: Batch, source: StreamSource?) {
+        let number = core.makeID()
+        let batch = await withTaskCancellationHandler {
+            await endingGracefully(unless: evenIfCancelled) {
+                await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
+            }
+        } onCancel: {
+            if !evenIfCancelled { stopWaiting(number) }
+        }
+        return (batch, self)
+    }
+
+    private func wait(_ reader: CheckedContinuation<Batch, Never>, _ number: Int, _ evenIfCancelled: Bool) {
+        ask({ reader.resume(returning: $0) }, number: number)
+        // Whoever cancels before the reader waits finds nobody to wake: it looks for itself, now that it can be found.
+        if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
+    }
+
+    private func stopWaiting(_ number: Int) {
+        change { $0.stopWaiting(number) }??(Batch())
+    }
+}

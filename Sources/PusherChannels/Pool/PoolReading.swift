@@ -1,0 +1,140 @@
+/// The stream of a pool: what the streams of its clients have, a batch of each in turn. A client's next batch is asked for when the last
+/// was read, so that the server waits on the connections that somebody is slow to read, and on no other.
+final class PoolReading: StreamReading {
+    typealias Source = StreamSource<PoolUpdate>
+    typealias Batch = StreamQueue<PoolUpdate>.Batch
+    private typealias Portion = (batch: Batch, source: Source?)
+
+    private struct Entry {
+        let source: Source
+        /// The batches of it that aren't read, and the one that is asked for.
+        var batches = 1
+    }
+
+    private struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        /// Those that were asked and have answered.
+        var ready = Deque<Portion>()
+        var readers: [(number: Int, reader: CheckedContinuation<Portion, Never>)] = []
+        var readersMade = 0
+        /// Nothing comes after what is ready.
+        var isOver = false
+
+        /// Takes what a reader gets now; nil if it has to wait.
+        mutating func take() -> Portion? {
+            ready.popFirst() ?? (isOver ? (Batch(), nil) : nil)
+        }
+
+        /// The readers that wait, each with what it gets.
+        mutating func wakeUps() -> [(reader: CheckedContinuation<Portion, Never>, portion: Portion)] {
+            var wakeUps: [(reader: CheckedContinuation<Portion, Never>, portion: Portion)] = []
+            while !readers.isEmpty, let portion = take() { wakeUps.append((readers.removeFirst().reader, portion)) }
+            return wakeUps
+        }
+    }
+
+    private let state = Locked(State())
+
+    /// Reads another client's stream, too.
+    func add(_ source: Source) {
+        let isTaken = state.withLock { state in
+            if !state.isOver { state.entries[ObjectIdentifier(source)] = Entry(source: source) }
+            return !state.isOver
+        }
+        if isTaken { ask(source) }
+    }
+
+    private func ask(_ source: Source) {
+        source.ask { [weak self, weak source] batch in
+            if let self, let source { self.arrived(batch, of: source) }
+        }
+    }
+
+    /// An empty batch is the end of its source: with a reason, that of the whole stream, which the reader is told.
+    private func arrived(_ batch: Batch, of source: Source) {
+        let removed = change { state -> [Source] in
+            if !batch.elements.isEmpty || batch.failure != nil { state.ready.append((batch, source)) }
+            guard batch.elements.isEmpty else { return [] }
+            let removed = batch.failure == nil ? [source] : state.entries.values.map(\.source)
+            for source in removed { state.entries[ObjectIdentifier(source)] = nil }
+            state.isOver = state.entries.isEmpty
+            return removed
+        }
+        // Let go of outside the lock: each takes its stream out of its client.
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Changes the state, and wakes the readers that have something to read then.
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, wakeUps) = state.withLock { state in (body(&state), state.wakeUps()) }
+        for (reader, portion) in wakeUps { reader.resume(returning: portion) }
+        return result
+    }
+
+    /// Takes what waits of a client, so that it is read before anything that comes of another from now on.
+    func takeAll(of core: ClientCore) {
+        for source in sources where source.core === core {
+            guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { continue }
+            change { state in
+                state.entries[ObjectIdentifier(source)]?.batches += 1
+                state.ready.append((batch, source))
+            }
+        }
+    }
+
+    // MARK: StreamReading
+
+    private var sources: [Source] { state.withLock { $0.entries.values.map(\.source) } }
+
+    var dropped: Int { sources.reduce(0) { $0 + $1.dropped } }
+
+    let takesAhead = false
+
+    func finish() {
+        for source in sources { source.finish() }
+    }
+
+    func noteIterators(_ difference: Int) {}
+
+    func isDone(with source: Source) {
+        let isAllRead = state.withLock { state in
+            state.entries[ObjectIdentifier(source)]?.batches -= 1
+            let isAllRead = state.entries[ObjectIdentifier(source)]?.batches == 0
+            if isAllRead { state.entries[ObjectIdentifier(source)]?.batches = 1 }
+            return isAllRead
+        }
+        if isAllRead { ask(source) }
+    }
+
+    func wait(evenIfCancelled: Bool) async -> (batch: Batch, source: Source?) {
+        let number = state.withLock { state in
+            state.readersMade += 1
+            return state.readersMade
+        }
+        return await withTaskCancellationHandler {
+            await endingGracefully(unless: evenIfCancelled) {
+                await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
+            }
+        } onCancel: {
+            if !evenIfCancelled { stopWaiting(number) }
+        }
+    }
+
+    private func wait(_ reader: CheckedContinuation<Portion, Never>, _ number: Int, _ evenIfCancelled: Bool) {
+        let portion = state.withLock { state -> Portion? in
+            if let portion = state.take() { return portion }
+            state.readers.append((number, reader))
+            return nil
+        }
+        if let portion { return reader.resume(returning: portion) }
+        // Whoever cancels before the reader waits finds nobody to wake.
+        if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
+    }
+
+    private func stopWaiting(_ number: Int) {
+        let reader = state.withLock { state in
+            state.readers.firstIndex { $0.number == number }.map { state.readers.remove(at: $0).reader }
+        }
+        reader?.resume(returning: (Batch(), nil))
+    }
+}

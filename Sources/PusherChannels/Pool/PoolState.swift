@@ -1,0 +1,68 @@
+/// The moving parts of a pool: one value behind one lock. What is to be done with the clients waits in it, and is done outside the lock by
+/// one thread at a time.
+struct PoolState {
+    /// Something that is done with a client, or with all.
+    enum Step {
+        case haveConnections(Int)
+        case subscribe(Name, Int)
+        case unsubscribe(Name, Int)
+        case move(PoolPlacement.Move)
+        case follow(PoolReading)
+        case connectAll
+        case connect(Int)
+        case disconnectAll
+        /// Nobody connects any more whose turn is yet to come.
+        case forgetTurns
+    }
+
+    /// A client, and the stream of its states that the pool hears.
+    struct Member {
+        let client: Pusher
+        let states: StreamSource<ConnectionStateChange>
+    }
+
+    enum Phase {
+        case idle, connected, shutDown
+    }
+
+    var placement: PoolPlacement
+    weak var delegate: (any PusherDelegate)?
+    var phase = Phase.idle
+    /// Changed by whoever carries out the steps, and by nobody else.
+    var members: [Member] = []
+    var readings: [Weak<PoolReading>] = []
+    /// Those who wait until the pool is disconnected.
+    var runs: [OneShot<Void>] = []
+    /// The connections that wait for their turn to be made.
+    var turns: [any ScheduledAction] = []
+    var steps = Deque<Step>()
+    private var isBusy = false
+
+    init(placement: PoolPlacement) {
+        self.placement = placement
+    }
+
+    var clients: [Pusher] { members.map(\.client) }
+
+    func client(_ number: Int) -> Pusher? { members.indices.contains(number) ? members[number].client : nil }
+
+    /// The first step; nil if there is none, or another thread is at it.
+    mutating func beginSteps() -> Step? {
+        guard !isBusy else { return nil }
+        return nextStep()
+    }
+
+    /// The step after one that was done.
+    mutating func nextStep() -> Step? {
+        isBusy = !steps.isEmpty
+        return steps.popFirst()
+    }
+}
+
+extension Array {
+    /// Empties the array, and returns what was in it.
+    mutating func takeAll() -> [Element] {
+        defer { self = [] }
+        return self
+    }
+}

@@ -1,0 +1,118 @@
+import Logging
+
+/// What a pool does with its clients.
+extension PusherPool {
+    /// Changes the state and does what follows from that, in the order in which things were asked for. Outside the lock: what is asked of a
+    /// client may call the application, and that the pool.
+    func change(_ body: (inout PoolState) -> Void) {
+        var next = state.withLock { state in
+            body(&state)
+            return state.beginSteps()
+        }
+        while let step = next {
+            carryOut(step)
+            next = state.withLock { $0.nextStep() }
+        }
+    }
+
+    private func carryOut(_ step: PoolState.Step) {
+        switch step {
+        case .haveConnections(let count): haveConnections(count)
+        case .subscribe(let channel, let number): client(number)?.subscribe(channel.text)
+        case .unsubscribe(let channel, let number): client(number)?.unsubscribe(channel.text)
+        case .move(let move): self.move(move)
+        case .follow(let reading): follow(reading)
+        case .connectAll:
+            forgetTurns()
+            connectInTurn(from: 0)
+        case .connect(let number): connectIfWanted(number)
+        case .disconnectAll: disconnectAll()
+        case .forgetTurns: forgetTurns()
+        }
+    }
+
+    private func client(_ number: Int) -> Pusher? { state.withLock { $0.client(number) } }
+
+    // MARK: Connections
+
+    private func haveConnections(_ count: Int) {
+        let before = state.withLock(\.members.count)
+        guard count != before else { return }
+        for number in before..<max(count, before) { addClient(number) }
+        let removed = state.withLock { state in
+            let removed = state.members.dropFirst(count)
+            state.members.removeLast(removed.count)
+            return Array(removed)
+        }
+        for client in removed.map(\.client) { _ = environment.spawn { await client.shutdown() } }
+        if count > before, state.withLock({ $0.phase == .connected }) { connectInTurn(from: before) }
+        for client in clients { client.connection.reconnectPolicy = rate.policy(options.reconnectPolicy, for: count) }
+    }
+
+    private func addClient(_ number: Int) {
+        var options = options
+        options.logger[metadataKey: LogKey.connection.rawValue] = "\(number)"
+        let client = Pusher(key: key, options: options, environment: environment)
+        let states = client.connection.core.states(StreamBuffering(limit: 100, overflow: .dropOldest))
+        let readings = state.withLock { state in
+            state.members.append(PoolState.Member(client: client, states: states))
+            return state.readings.removeGone()
+        }
+        client.delegate = delegate
+        hear(states)
+        for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
+    }
+
+    private func connectInTurn(from first: Int) {
+        let (now, count) = (environment.scheduler.now, state.withLock(\.members.count))
+        connectIfWanted(first)
+        let turns = (first + 1..<max(count, first + 1)).map { number in
+            environment.scheduler.schedule(at: now + rate.interval * (number - first), label: "connection \(number) of a pool") {
+                [weak self] in self?.change { $0.steps.append(.connect(number)) }
+            }
+        }
+        state.withLock { $0.turns += turns }
+    }
+
+    private func forgetTurns() {
+        for turn in state.withLock({ $0.turns.takeAll() }) { turn.cancel() }
+    }
+
+    private func disconnectAll() {
+        forgetTurns()
+        for client in clients { client.disconnect() }
+        endRunsIfDisconnected()
+    }
+
+    private func connectIfWanted(_ number: Int) {
+        let client = state.withLock { $0.phase == .connected ? $0.client(number) : nil }
+        client?.connect()
+    }
+
+    /// Hears of each change of a client's state, one after the other.
+    private func hear(_ states: StreamSource<ConnectionStateChange>) {
+        states.ask { [weak self, weak states] batch in
+            guard let self, let states, let change = batch.elements.first else { return }
+            states.change { $0.wasRead(batch.elements.count, bytes: batch.bytes) }
+            if change.new == .disconnected { clientDisconnected(because: change.reason) }
+            hear(states)
+        }
+    }
+
+    // MARK: Channels and streams
+
+    private func move(_ move: PoolPlacement.Move) {
+        guard let from = client(move.from), let to = client(move.to) else { return }
+        guard let handedOver = from.connection.core.handOver(move.channel) else { return }
+        for reading in state.withLock({ $0.readings.removeGone() }) { reading.takeAll(of: from.connection.core) }
+        to.connection.core.adopt(handedOver)
+    }
+
+    private func follow(_ reading: PoolReading) {
+        let clients = state.withLock { state in
+            state.readings.append(Weak(reading))
+            return state.clients
+        }
+        for client in clients { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
+    }
+}

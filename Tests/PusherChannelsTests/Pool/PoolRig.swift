@@ -1,0 +1,68 @@
+import TestSupport
+
+@testable import PusherChannels
+
+/// A pool at a server in memory, in virtual time, with everything delivered at once.
+struct PoolRig {
+    let scheduler = TestScheduler()
+    let server = InMemoryServer()
+    let sockets = Locked<[MockWebSocket]>([])
+    let pool: PusherPool
+    let recorder = RecordingDelegate()
+
+    init(
+        connections: Int = 3, channelsPerConnection: Int = 100, attemptsPerSecond: Double = 20, shard: Shard = .whole,
+        _ change: (inout PusherClientOptions) -> Void = { _ in }
+    ) {
+        var options = PusherClientOptions(authMethod: .inline(secret: "local-secret"), delivery: .immediate)
+        change(&options)
+        let (server, sockets) = (server, sockets)
+        pool = PusherPool(
+            key: "local-key", connections: connections, channelsPerConnection: channelsPerConnection,
+            attemptsPerSecond: attemptsPerSecond, shard: shard, options: options,
+            environment: PusherEnvironment(
+                scheduler: scheduler,
+                makeWebSocket: {
+                    let socket = server.makeWebSocket()
+                    sockets.withLock { $0.append(socket) }
+                    return socket
+                }, randomSeed: { 1 }))
+        pool.delegate = recorder
+    }
+
+    /// A pool whose connections are all there.
+    static func connected(
+        connections: Int = 3, channelsPerConnection: Int = 100, channels: Int = 30,
+        _ change: (inout PusherClientOptions) -> Void = { _ in }
+    ) -> PoolRig {
+        let rig = PoolRig(connections: connections, channelsPerConnection: channelsPerConnection, change)
+        rig.pool.subscribe(names(channels))
+        rig.pool.connect()
+        rig.scheduler.advance(by: .seconds(1))
+        return rig
+    }
+
+    static func names(_ count: Int) -> [String] { (0..<count).map { "prices-\($0)" } }
+
+    /// The channels of one connection.
+    func names(of number: Int) -> [String] { pool.connections[number].channels.channels.map(\.name) }
+
+    var states: [ConnectionState] { pool.connections.map(\.connectionState) }
+
+    func publish(_ data: String, to channels: [String]) {
+        for channel in channels { server.publish(channel: channel, event: "price", data: data) }
+    }
+}
+
+extension PoolUpdate {
+    /// The update in a word, for comparisons.
+    var word: String {
+        switch update {
+        case .event(let event): "\(channelName) \(event.data ?? "")"
+        case .eventsMayBeMissing: "\(channelName) gap"
+        case .subscribed: "\(channelName) subscribed"
+        case .subscriptionFailed: "\(channelName) failed"
+        case .memberJoined, .memberLeft, .subscriptionCount: "\(channelName) other"
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Processes
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+@Suite(.timeLimit(.lost)) struct PoolRunningTests {
+    private func running(_ rig: PoolRig) async throws -> Task<Void, any Error> {
+        let task = Task { try await rig.pool.run() }
+        try await rig.recorder.next { $0 == .state(.connected) }
+        rig.scheduler.advance(by: .seconds(1))
+        return task
+    }
+
+    @Test func itEndsWithDisconnectAndSoDoStreams() async throws {
+        let rig = PoolRig()
+        rig.pool.subscribe(PoolRig.names(30))
+        let updates = rig.pool.updates
+        let task = try await running(rig)
+        #expect(rig.states == Array(repeating: .connected, count: 3))
+        rig.pool.disconnect()
+        try await task.value
+        var count = 0
+        for try await _ in updates { count += 1 }
+        #expect(count == 30, "what came before was read")
+    }
+
+    @Test func itEndsWhereDisconnectComesBeforeSomeHadTheirTurn() async throws {
+        let rig = PoolRig()
+        let task = Task { try await rig.pool.run() }
+        try await rig.recorder.next { $0 == .state(.connected) }
+        rig.pool.disconnect()
+        try await task.value
+        #expect(rig.states == Array(repeating: .disconnected, count: 3))
+    }
+
+    @Test func aCancelledTaskDisconnects() async throws {
+        let rig = PoolRig()
+        let task = try await running(rig)
+        task.cancel()
+        try await task.value
+        #expect(rig.states == Array(repeating: .disconnected, count: 3))
+    }
+
+    @Test func oneThatIsGivenUpForGoodEndsAll() async throws {
+        let rig = PoolRig()
+        let updates = rig.pool.updates
+        let task = try await running(rig)
+        rig.sockets.withLock(\.self)[1].serverCloses(code: 4001, reason: "no such app")
+        let error = await #expect(throws: PusherError.self) { try await task.value }
+        #expect(error?.code == 4001)
+        #expect(rig.states == Array(repeating: .disconnected, count: 3))
+        let thrown = await #expect(throws: PusherError.self) { for try await _ in updates {} }
+        #expect(thrown?.code == 4001)
+    }
+
+    @Test func lostConnectionsAreMadeAgainMeanwhile() async throws {
+        let rig = PoolRig()
+        let task = try await running(rig)
+        for socket in rig.sockets.withLock(\.self) { socket.drop() }
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.states == Array(repeating: .connected, count: 3))
+        rig.pool.disconnect()
+        try await task.value
+    }
+
+    @Test func shutdownIsFinalAlsoWhereItComesFirst() async throws {
+        let rig = PoolRig()
+        await rig.pool.shutdown()
+        try await rig.pool.run()
+        rig.pool.connect()
+        rig.scheduler.advance(by: .seconds(1))
+        #expect(rig.states == Array(repeating: .disconnected, count: 3))
+        for try await _ in rig.pool.updates { Issue.record("nothing can come") }
+    }
+
+    @Test func shutdownEndsRunAndStreamsInGoodOrder() async throws {
+        let rig = PoolRig()
+        rig.pool.subscribe(PoolRig.names(30))
+        let updates = rig.pool.updates
+        let task = try await running(rig)
+        rig.publish("1", to: PoolRig.names(30))
+        await rig.pool.shutdown()
+        try await task.value
+        #expect(rig.server.connections.isEmpty)
+        var count = 0
+        for try await _ in updates { count += 1 }
+        #expect(count == 60, "what was read is delivered")
+    }
+
+    /// The pool is asked from within what a client calls.
+    @Test func closuresMayCallThePool() {
+        let rig = PoolRig.connected(connections: 2, channelsPerConnection: 20, channels: 1)
+        let pool = rig.pool
+        pool.channel(named: "prices-0")?.bind(eventName: "price") { [weak pool] _ in
+            pool?.subscribe((0..<50).map { "more-\($0)" })
+            pool?.resize(to: 5)
+            pool?.unsubscribe("prices-0")
+        }
+        rig.publish("1", to: ["prices-0"])
+        rig.scheduler.advance(by: .seconds(1))
+        #expect(pool.channels.count == 50)
+        #expect(pool.channels.allSatisfy { $0.subscribed })
+        #expect(pool.connections.count == 5)
+    }
+
+    @Test func aPoolThatNobodyHoldsDisconnects() {
+        let rig = PoolRig(connections: 2)
+        let sockets = rig.sockets
+        weak let gone: PusherPool? = {
+            let pool = PusherPool(
+                key: "local-key", connections: 2, options: PusherClientOptions(delivery: .immediate),
+                environment: PusherEnvironment(
+                    scheduler: rig.scheduler,
+                    makeWebSocket: {
+                        let socket = rig.server.makeWebSocket()
+                        sockets.withLock { $0.append(socket) }
+                        return socket
+                    }))
+            pool.connect()
+            rig.scheduler.advance(by: .seconds(1))
+            return pool
+        }()
+        #expect(gone == nil)
+        #expect(sockets.withLock(\.self).count == 2)
+        #expect(sockets.withLock(\.self).allSatisfy { !$0.isOpen })
+    }
+}

@@ -1,0 +1,123 @@
+import Processes
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// The one stream of a pool, and how it ends.
+@Suite(.timeLimit(.lost)) struct PoolStreamTests {
+    @Test func itHasWhatHappensOnAllConnections() async throws {
+        let rig = PoolRig()
+        let updates = rig.pool.updates
+        rig.pool.subscribe(PoolRig.names(30))
+        rig.pool.connect()
+        rig.scheduler.advance(by: .seconds(1))
+        rig.publish("1", to: PoolRig.names(30))
+        var words: [String] = []
+        var iterator = updates.makeAsyncIterator()
+        for _ in 0..<60 { words.append(try #require(try await iterator.next()).word) }
+        #expect(words.sorted() == PoolRig.names(30).flatMap { ["\($0) 1", "\($0) subscribed"] }.sorted())
+    }
+
+    @Test func aReaderThatWaitsIsWokenByAnyConnection() async throws {
+        let rig = PoolRig.connected()
+        let updates = rig.pool.updates
+        let reading = Task { () -> [String] in
+            var words: [String] = []
+            for try await update in updates {
+                words.append(update.word)
+                if words.count == 3 { break }
+            }
+            return words
+        }
+        let names = (0..<3).map { rig.names(of: $0)[0] }
+        rig.publish("1", to: names)
+        #expect(try await reading.value.sorted() == names.map { "\($0) 1" }.sorted())
+    }
+
+    @Test func aConnectionThatComesLaterIsReadToo() async throws {
+        let rig = PoolRig.connected(connections: 1, channelsPerConnection: 10, channels: 10)
+        var iterator = rig.pool.updates.makeAsyncIterator()
+        rig.pool.subscribe("another")
+        #expect(try await iterator.next()?.word == "another subscribed")
+        rig.publish("1", to: ["another"])
+        #expect(try await iterator.next()?.word == "another 1")
+    }
+
+    /// Each connection waits for readers by itself.
+    @Test func oneThatNobodyReadsStopsNoOther() async throws {
+        let rig = PoolRig.connected()
+        let slow = try #require(rig.pool.channel(named: rig.names(of: 1)[0]))
+        let events = slow.events(buffering: StreamBuffering(limit: 5))
+        for number in 0..<10 { rig.publish("\(number)", to: PoolRig.names(30)) }
+        #expect(rig.sockets.withLock(\.self).map(\.isReading) == [true, false, true])
+        var iterator = events.makeAsyncIterator()
+        for number in 0..<10 { #expect(try await iterator.next()?.data == "\(number)") }
+        #expect(rig.sockets.withLock(\.self).map(\.isReading) == [true, true, true])
+    }
+
+    @Test func aBusyConnectionStarvesNoOther() async throws {
+        let rig = PoolRig.connected()
+        let updates = rig.pool.updates
+        let (busy, quiet) = (rig.names(of: 0)[0], rig.names(of: 1)[0])
+        var iterator = updates.makeAsyncIterator()
+        rig.publish("1", to: [busy])
+        #expect(try await iterator.next()?.channelName == busy)
+        rig.publish("1", to: [quiet])
+        var read = 0
+        while read < 10 {
+            rig.publish("1", to: [busy])
+            read += 1
+            if try await iterator.next()?.channelName == quiet { break }
+        }
+        #expect(read <= 3)
+    }
+
+    @Test func whatAnIteratorLeavesTheNextOneGets() async throws {
+        let rig = PoolRig.connected(connections: 1, channels: 1)
+        let updates = rig.pool.updates
+        for number in 0..<3 { rig.publish("\(number)", to: ["prices-0"]) }
+        do {
+            var first = updates.makeAsyncIterator()
+            #expect(try await first.next()?.word == "prices-0 0")
+        }
+        var second = updates.makeAsyncIterator()
+        #expect(try await second.next()?.word == "prices-0 1")
+        #expect(try await second.next()?.word == "prices-0 2")
+    }
+
+    @Test func aReaderTooSlowIsToldWhichStream() async throws {
+        let rig = PoolRig.connected(connections: 2) { $0.pauseLimit = .seconds(20) }
+        var iterator = rig.pool.updates.makeAsyncIterator()
+        let name = rig.names(of: 1)[0]
+        for number in 0..<1200 { rig.publish("\(number)", to: [name]) }
+        rig.scheduler.advance(by: .seconds(21))
+        let error = await #expect(throws: PusherError.self) {
+            while try await iterator.next() != nil {}
+        }
+        #expect(error?.kind == .readerTooSlow)
+        #expect(error?.message.contains("the stream of updates") == true, "\(error?.message ?? "")")
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func aCancelledReaderGetsNothingMore() async throws {
+        let rig = PoolRig.connected()
+        let updates = rig.pool.updates
+        let reading = Task { for try await _ in updates {} }
+        reading.cancel()
+        try await reading.value
+        rig.publish("1", to: ["prices-0"])
+        var iterator = updates.makeAsyncIterator()
+        #expect(try await iterator.next()?.word == "prices-0 1", "the stream goes on")
+    }
+
+    @Test func aStreamThatIsLetGoOfHoldsNothingUp() throws {
+        let rig = PoolRig.connected(connections: 1, channels: 1)
+        var updates: PusherStream<PoolUpdate>? = rig.pool.updates
+        for number in 0..<1200 { rig.publish("\(number)", to: ["prices-0"]) }
+        #expect(rig.sockets.withLock(\.self).map(\.isReading) == [false])
+        #expect(updates?.dropped == 0)
+        updates = nil
+        #expect(rig.sockets.withLock(\.self).map(\.isReading) == [true])
+    }
+}

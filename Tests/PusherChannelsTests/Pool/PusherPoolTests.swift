@@ -1,0 +1,158 @@
+import Processes
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+@Suite(.timeLimit(.lost)) struct PusherPoolTests {
+    @Test func itConnectsAtItsRate() {
+        let rig = PoolRig(connections: 4, attemptsPerSecond: 10)
+        rig.pool.connect()
+        #expect(rig.states == [.connected, .disconnected, .disconnected, .disconnected])
+        rig.scheduler.advance(by: .milliseconds(200))
+        #expect(rig.states == [.connected, .connected, .connected, .disconnected])
+        rig.scheduler.advance(by: .milliseconds(100))
+        #expect(rig.states == Array(repeating: .connected, count: 4))
+    }
+
+    @Test func whoDisconnectsMeanwhileConnectsNoMore() {
+        let rig = PoolRig(connections: 4)
+        rig.pool.connect()
+        rig.pool.disconnect()
+        rig.scheduler.advance(by: .seconds(10))
+        #expect(rig.states == Array(repeating: .disconnected, count: 4))
+        rig.pool.connect()
+        rig.scheduler.advance(by: .seconds(10))
+        #expect(rig.states == Array(repeating: .connected, count: 4))
+    }
+
+    /// Each of *n* connections that are lost together waits for a random time of up to as long as *n* attempts take.
+    @Test func lostConnectionsComeBackAtItsRate() throws {
+        let rig = PoolRig(connections: 40, attemptsPerSecond: 4) {
+            $0.reconnectPolicy = ReconnectPolicy(initialDelay: .seconds(1))
+        }
+        rig.pool.connect()
+        rig.scheduler.advance(by: .seconds(10))
+        for connection in rig.pool.connections {
+            #expect(connection.reconnectPolicy.initialDelay == .seconds(10))
+            #expect(connection.reconnectPolicy.maximumDelay == .seconds(120))
+        }
+        rig.pool.resize(to: 2)
+        #expect(rig.pool.connections.map(\.reconnectPolicy.initialDelay) == [.seconds(1), .seconds(1)])
+    }
+
+    @Test(arguments: [0, -1, Double.nan, Double.infinity, -Double.infinity])
+    func anOddRateCountsAsTheDefault(rate: Double) {
+        #expect(ConnectRate(attemptsPerSecond: rate).interval == .milliseconds(50))
+    }
+
+    @Test func aTinyOrHugeRateIsBounded() {
+        #expect(ConnectRate(attemptsPerSecond: .leastNonzeroMagnitude).interval == .seconds(1000))
+        #expect(ConnectRate(attemptsPerSecond: .greatestFiniteMagnitude).interval == .microseconds(1))
+    }
+
+    @Test func channelsAreSubscribedOnOneConnectionEach() {
+        let rig = PoolRig.connected()
+        #expect(rig.pool.channels.map(\.name) == PoolRig.names(30).sorted())
+        #expect(rig.pool.channels.allSatisfy { $0.subscribed })
+        #expect(rig.server.connections.map(\.channels.count).reduce(0, +) == 30)
+        #expect(rig.server.connections.allSatisfy { !$0.channels.isEmpty })
+        #expect(rig.pool.channel(named: "prices-7")?.subscribed == true)
+        #expect(rig.pool.channel(named: "another") == nil)
+        rig.pool.unsubscribe("prices-7")
+        #expect(rig.server.subscribers(of: "prices-7").isEmpty)
+        #expect(rig.pool.channel(named: "prices-7") == nil)
+        rig.pool.unsubscribe("another")
+    }
+
+    @Test func connectionsAreAddedWhereTheOthersAreFull() {
+        let rig = PoolRig.connected(connections: 1, channelsPerConnection: 10, channels: 10)
+        #expect(rig.states == [.connected])
+        rig.pool.subscribe(["a", "b", "prices-1"])
+        #expect(rig.states == [.connected, .connected])
+        #expect(rig.names(of: 1) == ["a", "b"])
+        #expect(rig.server.connections.allSatisfy { $0.channels.count <= 10 })
+    }
+
+    @Test func aProcessFollowsItsPartOnly() throws {
+        let shards = try (0..<3).map { try Shard($0, of: 3) }
+        let pools = shards.map { PoolRig(shard: $0) }
+        for rig in pools {
+            rig.pool.subscribe(PoolRig.names(30))
+            rig.pool.subscribe("news")
+        }
+        let all = pools.flatMap { $0.pool.channels.map(\.name) }
+        #expect(all.sorted() == (PoolRig.names(30) + ["news"]).sorted())
+        #expect(pools.map(\.pool.shard) == shards)
+    }
+
+    @Test func theDelegateHearsOfAllConnectionsAlsoOfLaterOnes() {
+        let rig = PoolRig.connected(connections: 2, channelsPerConnection: 20, channels: 40)
+        rig.pool.subscribe("another")
+        #expect(rig.recorder.subscribedChannels.sorted() == (PoolRig.names(40) + ["another"]).sorted())
+        #expect(rig.pool.delegate === rig.recorder)
+        #expect(rig.recorder.states.filter { $0 == .connected }.count == 3)
+    }
+
+    // MARK: Losses
+
+    @Test func aLostConnectionConcernsItsOwnChannelsOnly() {
+        let rig = PoolRig.connected()
+        let (own, all) = (rig.names(of: 1), PoolRig.names(30))
+        rig.publish("1", to: all)
+        rig.sockets.withLock(\.self)[1].drop()
+        rig.scheduler.advance(by: .seconds(5))
+        let gaps = rig.recorder.notifications.compactMap { notification -> String? in
+            if case .gap(let channel, _) = notification { channel } else { nil }
+        }
+        #expect(gaps.sorted() == own)
+        #expect(rig.pool.channels.allSatisfy { $0.subscribed })
+    }
+
+    // MARK: Moving
+
+    @Test func anotherConnectionTakesItsPartAndTellsOfAGap() async throws {
+        let rig = PoolRig.connected(connections: 3, channels: 30)
+        let updates = rig.pool.updates
+        let handle = rig.pool.channel(named: "prices-0")
+        let before = Dictionary(uniqueKeysWithValues: (0..<3).flatMap { number in rig.names(of: number).map { ($0, number) } })
+        rig.publish("1", to: PoolRig.names(30))
+        rig.pool.resize(to: 4)
+        rig.publish("2", to: PoolRig.names(30))
+        let moved = rig.names(of: 3)
+        #expect(!moved.isEmpty && moved.count < 20)
+        for (channel, number) in before where !moved.contains(channel) {
+            #expect(rig.names(of: number).contains(channel))
+        }
+        #expect(rig.server.connections.map(\.channels.count).reduce(0, +) == 30, "each on one connection")
+        #expect(handle?.subscribed == !moved.contains("prices-0"), "a handle of where it was")
+        #expect(rig.pool.channel(named: "prices-0")?.subscribed == true)
+
+        var words: [String: [String]] = [:]
+        let expected = moved.count * 4 + (30 - moved.count) * 2
+        var iterator = updates.makeAsyncIterator()
+        for _ in 0..<expected {
+            guard let update = try await iterator.next() else { break }
+            words[update.channelName, default: []].append(update.word)
+        }
+        for name in PoolRig.names(30) {
+            let told = moved.contains(name) ? ["1", "gap", "subscribed", "2"] : ["1", "2"]
+            #expect(words[name] == told.map { "\(name) \($0)" })
+        }
+    }
+
+    @Test func oneConnectionLessMovesItsOwnChannels() async throws {
+        let rig = PoolRig.connected(connections: 3, channels: 30)
+        let moved = rig.names(of: 2)
+        rig.pool.resize(to: 2)
+        #expect(rig.pool.connections.count == 2)
+        #expect(rig.pool.channels.count == 30)
+        #expect(rig.pool.channels.allSatisfy { $0.subscribed })
+        let gaps = rig.recorder.notifications.compactMap { notification -> String? in
+            if case .gap(let channel, _) = notification { channel } else { nil }
+        }
+        #expect(gaps.sorted() == moved)
+        let ended = rig.sockets.withLock(\.self)[2]
+        try await rig.recorder.next { _ in !ended.isOpen }
+    }
+}
