@@ -70,7 +70,12 @@ final class ClientCore: WebSocketDelegate, Sendable {
     }
 
     deinit {
-        state.withLock { $0.timer.forget() }?.cancel()
+        let (timer, tally) = state.withLock { state in
+            state.tally.noteEnd(in: state.machine.state)
+            return (state.timer.forget(), state.tally.take())
+        }
+        timer?.cancel()
+        if let tally { metrics.add(tally) }
     }
 
     // MARK: Looking

@@ -34,11 +34,11 @@ struct MetricsTally: Sendable {
         isEmpty = false
     }
 
-    mutating func note(_ effect: Effect, at now: Instant) {
+    mutating func note(_ effect: Effect, subscriptions: [Name: SubscriptionMachine], at now: Instant) {
         switch effect {
         case .deliver(.event(let envelope)), .deliver(.userEvent(let envelope)):
             if let channel = envelope.channel {
-                events[ChannelName(channel).kind, default: 0] += 1
+                events[(subscriptions[channel]?.name ?? ChannelName(channel)).kind, default: 0] += 1
             } else {
                 connectionEvents += 1
             }
@@ -52,6 +52,13 @@ struct MetricsTally: Sendable {
             if isOn, let since = pausedSince.take() { paused += now - since } else if !isOn { pausedSince = pausedSince ?? now }
         default: return
         }
+        isEmpty = false
+    }
+
+    /// The client is gone, perhaps before anybody could hear that its connection was closed.
+    mutating func noteEnd(in state: ConnectionState) {
+        guard state != .disconnected else { return }
+        states[state, default: 0] -= 1
         isEmpty = false
     }
 
@@ -85,7 +92,8 @@ struct MetricsTally: Sendable {
     }
     #else
     func note(_ input: Input, at now: Instant) {}
-    func note(_ effect: Effect, at now: Instant) {}
+    func note(_ effect: Effect, subscriptions: [Name: SubscriptionMachine], at now: Instant) {}
+    func noteEnd(in state: ConnectionState) {}
     func noteRead(bytes: Int) {}
     func noteWaiting(_ count: Int) {}
     func noteDropped(_ total: Int) {}

@@ -48,6 +48,35 @@ import Testing
         #expect(try ["connecting", "connected", "reconnecting"].map(client.level) == [0, 0, 0])
     }
 
+    /// A socket that takes its time to close, as real ones do.
+    private final class SlowlyClosing: WebSocket {
+        let socket = MockWebSocket()
+        var delegate: (any WebSocketDelegate)? {
+            get { socket.delegate }
+            set { socket.delegate = newValue }
+        }
+        func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) { socket.open(request, attempt: attempt) }
+        func send(_ text: String) { socket.send(text) }
+        func close(code: UInt16, reason: String) {}
+        func setReading(_ reading: Bool) { socket.setReading(reading) }
+    }
+
+    /// Nobody is left to hear that the connection of a client that was let go of is closed.
+    @Test func aClientThatIsGoneIsInNoState() throws {
+        let metrics = TestMetrics()
+        let socket = SlowlyClosing()
+        do {
+            var environment = PusherEnvironment(scheduler: TestScheduler(), makeWebSocket: { socket })
+            environment.metricsFactory = metrics
+            let pusher = Pusher(key: "key", options: PusherClientOptions(delivery: .immediate), environment: environment)
+            pusher.connect()
+            #expect(pusher.connection.connectionState == .connected)
+        }
+        for state in ["connecting", "connected", "disconnecting"] {
+            #expect(try metrics.expectMeter("pusher_connections", [("state", state)]).lastValue == 0, "\(state)")
+        }
+    }
+
     @Test func eventsByKindAndBytes() throws {
         let client = Client()
         for channel in ["news", "private-a", "presence-b"] { client.pusher.subscribe(channel) }
