@@ -79,10 +79,8 @@ extension ConnectionMachine {
     private mutating func authorizationFailed(
         _ channel: Name, _ failure: AuthorizationFailure, at now: Instant, into effects: inout [Effect]
     ) {
-        let error = PusherError(
-            .authorization, code: failure.status, message: failure.message, retryAfter: failure.retryAfter)
         subscriptionFailed(
-            channel, SubscriptionFailure(error: error, authorization: failure), at: now, into: &effects)
+            channel, SubscriptionFailure(error: failure.error, authorization: failure), at: now, into: &effects)
     }
 
     mutating func subscriptionFailed(

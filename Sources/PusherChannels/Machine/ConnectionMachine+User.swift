@@ -40,9 +40,7 @@ extension ConnectionMachine {
             user.isAskedFor = true
             effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
         case .failure(let failure):
-            let error = PusherError(
-                .authorization, code: failure.status, message: failure.message, retryAfter: failure.retryAfter)
-            signInFailed(error, into: &effects)
+            signInFailed(failure.error, into: &effects)
         }
     }
 

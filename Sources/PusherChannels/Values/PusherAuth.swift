@@ -77,4 +77,7 @@ struct AuthorizationFailure: Error, Equatable, Sendable {
     var isRetriable = false
     /// The shortest time until then, where the endpoint or the code named one.
     var retryAfter: Duration?
+
+    /// The failure as the application is told of it.
+    var error: PusherError { PusherError(.authorization, code: status, message: message, retryAfter: retryAfter) }
 }
