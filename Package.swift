@@ -20,6 +20,7 @@ let package = Package(
     traits: [
         .trait(name: "ServiceLifecycle", description: "Pusher is a Service of swift-service-lifecycle"),
         .trait(name: "Metrics", description: "Clients are measured by swift-metrics"),
+        .trait(name: "Tracing", description: "Clients and the HTTP API have spans, made by swift-distributed-tracing"),
         .trait(
             name: "LocalServer", description: "TestSupport has LocalServer, and pusher-channels can be built, which serves one"),
         // One only: SwiftPM gives the compiler several in an order that changes, and then builds everything anew.
@@ -28,6 +29,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -57,6 +59,7 @@ let package = Package(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
                 .target(name: "CSodium", condition: .when(platforms: linux)),

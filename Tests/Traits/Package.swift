@@ -7,8 +7,9 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [
         .package(
-            path: "../../.build/by-name/swift-pusher-channels", traits: [.defaults, "ServiceLifecycle", "Metrics"]),
+            path: "../../.build/by-name/swift-pusher-channels", traits: [.defaults, "ServiceLifecycle", "Metrics", "Tracing"]),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
@@ -26,6 +27,8 @@ let package = Package(
                 .product(name: "PusherChannels", package: "swift-pusher-channels"),
                 .product(name: "TestSupport", package: "swift-pusher-channels"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ]

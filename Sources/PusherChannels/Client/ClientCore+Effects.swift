@@ -61,11 +61,11 @@ extension ClientCore {
         let asked = environment.scheduler.now
         track(.channel(attempt)) { done in
             authorizer.authorize(
-                channel: attempt.channel.text, socketID: socketID, session: session,
+                channel: attempt.channel.text, socketID: socketID, session: session.traced(in: environment),
                 channelUser: { channelUser?().channelData },
                 completion: { [weak self] result in
                     done()
-                    self?.noteAuthorization(result, since: asked)
+                    self?.note(result, of: .channel(attempt), since: asked)
                     self?.handle(.authorized(attempt, result))
                 })
         }
@@ -75,30 +75,36 @@ extension ClientCore {
         let session = readState(\.session)
         let asked = environment.scheduler.now
         track(.user(attempt)) { done in
-            userAuthorizer.authorize(socketID: socketID, session: session) { [weak self] result in
+            userAuthorizer.authorize(socketID: socketID, session: session.traced(in: environment)) { [weak self] result in
                 done()
-                self?.noteAuthorization(result, since: asked)
+                self?.note(result, of: .user(attempt), since: asked)
                 self?.handle(.userAuthorized(attempt, result))
             }
         }
     }
 
-    private func noteAuthorization(_ result: Result<some Sendable, AuthorizationFailure>, since asked: Instant) {
-        let isSuccess = if case .success = result { true } else { false }
-        metrics.authorized(isSuccess, after: environment.scheduler.now - asked)
+    private func note(
+        _ result: Result<some Sendable, AuthorizationFailure>, of authorization: Authorization, since asked: Instant
+    ) {
+        var failure: AuthorizationFailure?
+        if case .failure(let reason) = result { failure = reason }
+        metrics.authorized(failure == nil, after: environment.scheduler.now - asked)
+        endSpan(of: authorization, failure?.error)
     }
 
     /// Keeps what cancels an authorization until it is done. The entry stands before the question is asked: the answer, which
     /// removes it, may come at once.
     private func track(_ authorization: Authorization, _ ask: (@escaping @Sendable () -> Void) -> AuthCall.Cancel) {
         change { $0.authorizations[authorization] = {} }
-        let cancel = ask { [weak self] in _ = self?.forget(authorization) }
+        let cancel = withSpan(of: authorization) { ask { [weak self] in _ = self?.forget(authorization) } }
         change { state in
             if state.authorizations[authorization] != nil { state.authorizations[authorization] = cancel }
         }
     }
 
     private func cancel(_ authorization: Authorization) {
+        // Before whoever is asked reports that as a failure of its own.
+        endSpan(of: authorization, PusherError(.transport(.cancelled), message: "the authorization is wanted no longer"))
         forget(authorization)?()
     }
 

@@ -23,7 +23,7 @@ extension ClientCore {
         return change { state, now in
             let number = state.listeners.request(channel)
             if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
-            state.machine.handle(.subscribe(channel: channel, auth: auth), at: now, into: &state.effects)
+            state.handle(.subscribe(channel: channel, auth: auth), at: now)
             return number
         }
     }
@@ -38,7 +38,7 @@ extension ClientCore {
         listenerChanges.increment()
         return change { state, now in
             let handedOver = state.machine.handedOver(channel, at: now)
-            state.machine.handle(.unsubscribe(channel: channel), at: now, into: &state.effects)
+            state.handle(.unsubscribe(channel: channel), at: now)
             if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
             state.streams.finish(ofChannel: channel)
             state.waits.end(of: channel, .unsubscribed(channel))
@@ -50,7 +50,7 @@ extension ClientCore {
         listenerChanges.increment()
         change { state, now in
             _ = state.listeners.request(subscription.channel)
-            state.machine.handle(.adopt(subscription), at: now, into: &state.effects)
+            state.handle(.adopt(subscription), at: now)
         }
     }
 

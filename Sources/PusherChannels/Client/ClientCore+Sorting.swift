@@ -9,6 +9,7 @@ extension ClientCore {
             if state.effects.count > 8 { deliveries.reserveCapacity(state.effects.count) }
             for index in state.effects.indices {
                 state.tally.note(state.effects[index], subscriptions: state.machine.subscriptions, at: now)
+                state.spans.note(state.effects[index], subscriptions: state.machine.subscriptions, at: now)
                 switch state.effects[index] {
                 case .deliver(let delivery): sort(delivery, at: now, &state, &deliveries)
                 case .pauseLimitReached(let time):

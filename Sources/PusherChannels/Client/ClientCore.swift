@@ -34,6 +34,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         /// The last thing that the machine was told of those that events wait for.
         var isReaderOver = false
         var tally = MetricsTally()
+        var spans = SpanNotes()
         /// Objects that were taken out and may hold something of the application's, whose end may do anything: let go of outside the lock.
         var removed: [any Sendable] = []
     }
@@ -76,6 +77,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         }
         timer?.cancel()
         if let tally { metrics.add(tally) }
+        endAllSpans()
     }
 
     // MARK: Looking
@@ -152,6 +154,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     /// The work of one round of draining, outside the lock.
     struct Work {
+        var spans: [SpanNotes.Note] = []
         var commands: [Effect] = []
         var deliveries: Deliveries?
         var timer: DeadlineTimer.Change?
@@ -161,6 +164,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     private func drain(_ first: Work) {
         var work = first
         while true {
+            tell(work.spans)
             run(work.commands, socket: work.socket)
             if let deliveries = work.deliveries { deliver(deliveries) }
             if let timer = work.timer { set(timer) }
@@ -175,12 +179,14 @@ final class ClientCore: WebSocketDelegate, Sendable {
     }
 
     private func nextWork(_ state: inout State) -> Work? {
-        guard !state.commands.isEmpty || !state.deliveries.isEmpty else {
+        guard !state.commands.isEmpty || !state.deliveries.isEmpty || !state.spans.isEmpty else {
             // Last: what was done may have moved the deadline.
             return state.timer.change(for: state.machine.nextDeadline).map { Work(timer: $0) }
         }
         defer { (state.commands, state.deliveries) = ([], []) }
-        return Work(commands: state.commands, deliveries: resolve(state.deliveries, &state), socket: state.socket)
+        return Work(
+            spans: state.spans.take(), commands: state.commands, deliveries: resolve(state.deliveries, &state),
+            socket: state.socket)
     }
 
     private func set(_ change: DeadlineTimer.Change) {
@@ -206,5 +212,6 @@ extension ClientCore.State {
     mutating func handle(_ input: Input, at now: Instant) {
         tally.note(input, at: now)
         machine.handle(input, at: now, into: &effects)
+        spans.note(input, attempt: machine.attempt, subscriptions: machine.subscriptions, at: now)
     }
 }

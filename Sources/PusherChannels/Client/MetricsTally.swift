@@ -109,7 +109,7 @@ struct CloseLabel: Hashable, Sendable {
     init(_ closure: WebSocketClosure) {
         text =
             switch closure {
-            case .failed(let failure): failure.kind.metricsLabel
+            case .failed(let failure): failure.kind.label
             case .closed(let code, _):
                 switch code {
                 case 1000...1003, 1005...1015, 4000...4009, 4100, 4200...4202: "\(code)"
@@ -119,21 +119,6 @@ struct CloseLabel: Hashable, Sendable {
                 default: "other"
                 }
             }
-    }
-}
-
-extension WebSocketFailure.Kind {
-    fileprivate var metricsLabel: String {
-        switch self {
-        case .hostNotFound: "host_not_found"
-        case .connectionRefused: "connection_refused"
-        case .unreachable: "unreachable"
-        case .timedOut: "timed_out"
-        case .tlsFailed: "tls_failed"
-        case .connectionLost: "connection_lost"
-        case .cancelled: "cancelled"
-        default: "other"
-        }
     }
 }
 #endif

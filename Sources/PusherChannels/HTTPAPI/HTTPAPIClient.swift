@@ -19,7 +19,7 @@ struct HTTPAPIClient: Sendable {
         var failures = 0
         while true {
             do {
-                return try await attempt(call)
+                return try await attempt(call, resends: failures)
             } catch let failure as FailedAttempt {
                 failures += 1
                 guard failures < retryPolicy.maximumAttempts, canRepeat(call, after: failure) else { throw failure.error }
@@ -29,12 +29,12 @@ struct HTTPAPIClient: Sendable {
         }
     }
 
-    private func attempt(_ call: HTTPAPICall) async throws -> Data {
+    private func attempt(_ call: HTTPAPICall, resends: Int) async throws -> Data {
         try Task.checkCancellation()
         let request = try signer.request(for: call, at: environment.wallClock())
         let reply: (body: Data, response: HTTPURLResponse)
         do {
-            reply = try await environment.httpSession.response(to: request)
+            reply = try await environment.httpSession.traced(in: environment, resends: resends).response(to: request)
         } catch {
             // Whatever the session made of it: what the caller asked for last was to stop.
             try Task.checkCancellation()

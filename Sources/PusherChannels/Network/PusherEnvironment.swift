@@ -4,6 +4,10 @@ import Foundation
 import CoreMetrics
 #endif
 
+#if Tracing
+import Tracing
+#endif
+
 /// Everything the SDK takes from the world: time, sockets, HTTP, randomness, JSON coders, tasks.
 ///
 /// The only door: nothing else in the SDK reads a clock, draws a random number or starts a task. Replace a part to test
@@ -45,6 +49,12 @@ public struct PusherEnvironment: Sendable {
     #if Metrics
     /// Makes the clients' metrics, where the trait `Metrics` is on; nil stands for what `MetricsSystem` was bootstrapped with.
     public var metricsFactory: (any MetricsFactory)?
+    #endif
+
+    #if Tracing
+    /// Makes the spans, where the trait `Tracing` is on, and carries their contexts into requests; nil stands for what
+    /// `InstrumentationSystem` was bootstrapped with, also where that comes after this.
+    public var tracer: (any Tracer)?
     #endif
 
     /// Creates an environment; whatever is left out is live.

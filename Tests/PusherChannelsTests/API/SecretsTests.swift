@@ -110,7 +110,7 @@ import FoundationNetworking
             "Shard",
             "PusherWebhook",
             "PusherWebhookError",
-            "ReconnectPolicy", "RetryPolicy",
+            "PropagatedContext", "ReconnectPolicy", "RetryPolicy",
             "StreamBuffering", "TLSError", "TriggerResult", "URLSessionWebSocket", "Verification", "Version",
         ]
         let planted = Set(

@@ -1,11 +1,26 @@
 import Logging
 import PusherChannels
 import ServiceLifecycle
+import Tracing
 
 /// The snippets of doc comments that need a trait, word for word; `ci/checks/snippets` compares them. Compiled only.
 enum DocCommentTests {
     static func group(_ pusher: Pusher, _ reader: any Service, _ logger: Logger) async throws {
         let group = ServiceGroup(services: [pusher, reader], gracefulShutdownSignals: [.sigterm], logger: logger)
         try await group.run()
+    }
+
+    struct Order: Codable {
+        let number: Int
+        var context: PropagatedContext?
+    }
+
+    static func link(_ orders: PusherChannel) {
+        orders.bind(eventName: "placed") { event in
+            guard let order = try? event.decode(Order.self) else { return }
+            withSpan("deliver", context: .topLevel, ofKind: .consumer) { span in
+                if let cause = order.context?.serviceContext() { span.addLink(SpanLink(context: cause, attributes: [:])) }
+            }
+        }
     }
 }

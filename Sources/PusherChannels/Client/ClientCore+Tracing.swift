@@ -1,0 +1,104 @@
+#if Tracing
+import Tracing
+
+/// A client's spans, by the names that the page "In a service" lists. Tracers are the application's: all of this is outside the lock.
+extension ClientCore {
+    /// Begins and ends spans as they were noted. Called by the thread that drains, so that no end comes before its beginning.
+    func tell(_ notes: [SpanNotes.Note]) {
+        for note in notes {
+            switch note {
+            case .begin(let operation, let context, let time): begin(operation, in: context, at: time)
+            case .end(let operation, let failure, let time): end(operation, failure, at: time)
+            }
+        }
+    }
+
+    /// Asks for an authorization in the context of a span for it: requests, and the application's code, have that for a parent.
+    func withSpan<Result>(of authorization: Authorization, _ ask: () -> Result) -> Result {
+        var parent: ServiceContext?
+        if case .channel(let attempt) = authorization {
+            parent = readState { $0.spans.spans[.subscribing(attempt.channel)]?.context }
+        }
+        let context = begin(.authorizing(authorization), in: parent, at: environment.scheduler.now)
+        return ServiceContext.withValue(context, operation: ask)
+    }
+
+    /// Ends the span, unless it has ended: an answer may come twice, and late.
+    func endSpan(of authorization: Authorization, _ failure: PusherError?) {
+        end(.authorizing(authorization), failure, at: environment.scheduler.now)
+    }
+
+    /// Nobody is left to hear how it all ends.
+    func endAllSpans() {
+        let now = environment.scheduler.now
+        for operation in readState({ $0.spans.spans.keys }) { end(operation, .clientEnded, at: now) }
+    }
+
+    @discardableResult
+    private func begin(_ operation: TracedOperation, in context: ServiceContext?, at time: Instant) -> ServiceContext {
+        let span = environment.activeTracer.startSpan(
+            operation.spanName, context: context ?? .topLevel, ofKind: operation.spanKind, at: environment.timestamp(time))
+        span.updateAttributes { describe(operation, in: &$0) }
+        lookUp { $0.spans.spans[operation] = span }
+        return span.context
+    }
+
+    private func end(_ operation: TracedOperation, _ failure: PusherError?, at time: Instant) {
+        guard let span = lookUp({ $0.spans.spans.removeValue(forKey: operation) }) else { return }
+        let time = environment.timestamp(time)
+        if let failure {
+            span.updateAttributes { attributes in
+                attributes["error.type"] = failure.kind.label
+                attributes["pusher.code"] = failure.code
+            }
+            span.recordError(failure, attributes: [:], at: time)
+            span.setStatus(SpanStatus(code: .error, message: failure.message))
+        } else if case .connecting = operation, let socketID = read(\.lastSocketID) {
+            span.attributes["pusher.socket_id"] = socketID
+        }
+        span.end(at: time)
+    }
+
+    private func describe(_ operation: TracedOperation, in attributes: inout SpanAttributes) {
+        switch operation {
+        case .connecting(let attempt, let secure):
+            let request = target.request(secure: secure)
+            attributes["server.address"] = request.host
+            attributes["server.port"] = request.port
+            attributes["network.protocol.name"] = "websocket"
+            attributes["pusher.attempt"] = attempt.number
+        case .subscribing(let channel):
+            attributes["pusher.channel"] = channel.text
+        case .authorizing(.channel(let attempt)):
+            attributes["pusher.channel"] = attempt.channel.text
+        case .authorizing(.user):
+            break
+        }
+    }
+}
+
+extension TracedOperation {
+    fileprivate var spanName: String {
+        switch self {
+        case .connecting: "pusher.connect"
+        case .subscribing: "pusher.subscribe"
+        case .authorizing: "pusher.authorize"
+        }
+    }
+
+    fileprivate var spanKind: SpanKind {
+        switch self {
+        case .connecting, .subscribing: .client
+        case .authorizing: .internal
+        }
+    }
+}
+#else
+/// Spans, of which there are none without the trait `Tracing`.
+extension ClientCore {
+    func tell(_ notes: [SpanNotes.Note]) {}
+    func withSpan<Result>(of authorization: Authorization, _ ask: () -> Result) -> Result { ask() }
+    func endSpan(of authorization: Authorization, _ failure: PusherError?) {}
+    func endAllSpans() {}
+}
+#endif

@@ -1,0 +1,38 @@
+#if Metrics || Tracing
+/// Errors as labels of metrics and types of spans' errors: a few words, whatever a server says.
+extension PusherError.Kind {
+    var label: String {
+        switch self {
+        case .server: "server"
+        case .transport(let kind): kind.label
+        case .timedOut: "timed_out"
+        case .malformedMessage: "malformed_message"
+        case .authorization: "authorization"
+        case .subscriptionRefused: "subscription_refused"
+        case .invalidRequest: "invalid_request"
+        case .readerTooSlow: "reader_too_slow"
+        case .rateLimited: "rate_limited"
+        case .httpAPI: "http_api"
+        case .attemptsExhausted: "attempts_exhausted"
+        }
+    }
+}
+
+extension WebSocketFailure.Kind {
+    var label: String {
+        switch self {
+        case .hostNotFound: "host_not_found"
+        case .connectionRefused: "connection_refused"
+        case .unreachable: "unreachable"
+        case .timedOut: "timed_out"
+        case .tlsFailed: "tls_failed"
+        case .proxyRefused: "proxy_refused"
+        case .upgradeRefused: "upgrade_refused"
+        case .protocolViolation: "protocol_violation"
+        case .connectionLost: "connection_lost"
+        case .cancelled: "cancelled"
+        case .unsupported: "unsupported"
+        }
+    }
+}
+#endif

@@ -1,0 +1,140 @@
+import Foundation
+import InMemoryTracing
+import PusherChannels
+import TestSupport
+import Testing
+import Tracing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The spans of the HTTP API's requests, and contexts that travel in events.
+@Suite struct TracingHTTPTests {
+    private let tracer = InMemoryTracer()
+    private let session = MockSession(delivery: .immediate)
+
+    private func api(_ policy: RetryPolicy = .none) -> PusherHTTPAPI {
+        var environment = PusherEnvironment(httpSession: session)
+        environment.tracer = tracer
+        return PusherHTTPAPI(
+            appID: "1", key: "key", secret: "s3cret", host: .host("api.example.com"),
+            options: PusherHTTPAPIOptions(retryPolicy: policy), environment: environment)
+    }
+
+    private var requests: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .client } }
+
+    @Test func aCallIsAChildOfItsCaller() async throws {
+        session.stub(.path("/apps/1/events"), .json([String: String]()))
+        let caller = try await tracer.withSpan("request") { span in
+            try await api().trigger(channels: ["private-a"], eventName: "n", data: "1")
+            return span.spanID
+        }
+        let span = try #require(requests.first)
+        #expect(span.operationName == "POST")
+        #expect(span.parentSpanID == caller)
+        #expect(span["url.full"]?.hasPrefix("https://api.example.com/apps/1/events") == true)
+        #expect(span["http.response.status_code"] == "200")
+        #expect(span.status == nil)
+        let request = try #require(session.requests.first)
+        #expect(request.header(InMemoryTracer.spanIDKey) == span.spanID)
+        #expect(request.header(InMemoryTracer.traceIDKey) == span.traceID)
+        #expect(!"\(span)".contains("auth_signature") && !"\(span)".contains("s3cret"))
+    }
+
+    @Test func eachRequestOfACallIsASpan() async throws {
+        session.stub(
+            .path("/apps/1/channels"), .http(503), .failure(.timedOut),
+            .json(["channels": [String: String]()]))
+        _ = try await api(RetryPolicy(maximumAttempts: 3, initialDelay: .zero)).get("/channels")
+        #expect(requests.map { $0["error.type"] } == ["503", "URLError -1001", nil])
+        #expect(requests.map { $0["http.request.resend_count"] } == [nil, "1", "2"])
+        #expect(requests.map { $0.status?.code } == [.error, .error, nil])
+    }
+
+    @Test func aCancelledCallEndsItsSpan() async throws {
+        let gate = Gate()
+        session.stub(.path("/apps/1/channels"), StubResponse.ok.held(by: gate))
+        let api = api()
+        let task = Task { try await api.get("/channels") }
+        try await session.nextRequest()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(tracer.activeSpans.isEmpty)
+        #expect(requests.first?["error.type"] == "URLError -999")
+        gate.open()
+    }
+
+    /// What the application said itself is not said otherwise.
+    @Test func headersOfTheApplicationStay() {
+        struct Builder: AuthRequestBuilderProtocol {
+            func requestFor(socketID: String, channelName: String) -> URLRequest? {
+                var request = URLRequest(url: URL(string: "https://example.com/auth")!)
+                request.httpMethod = "POST"
+                request.setValue("mine", forHTTPHeaderField: InMemoryTracer.traceIDKey)
+                return request
+            }
+        }
+        let client = TracedClient { options, _ in options.authMethod = .authRequestBuilder(authRequestBuilder: Builder()) }
+        client.session.stub("POST https://example.com/auth", .json(["auth": "key:signature"]))
+        client.pusher.connect()
+        client.pusher.subscribe("private-a")
+        #expect(client.session.requests.first?.header(InMemoryTracer.traceIDKey) == "mine")
+        #expect(client.session.requests.first?.header(InMemoryTracer.spanIDKey) != nil)
+    }
+
+    // MARK: Events
+
+    struct Order: Codable {
+        let number: Int
+        var context: PropagatedContext?
+    }
+
+    @Test func aHandlerLinksToThePublisher() async throws {
+        session.stub(.path("/apps/1/events"), .json([String: String]()))
+        let publisher = try await tracer.withSpan("place") { span in
+            try await api().trigger(
+                channels: ["orders"], eventName: "placed", data: Order(number: 7, context: PropagatedContext(instrument: tracer)))
+            return span.spanID
+        }
+        let sent = try #require(try session.requests.first?.decode([String: JSON].self)["data"]?.text)
+        let client = TracedClient { _, environment in environment.tracer = tracer }
+        client.pusher.connect()
+        client.pusher.subscribe("orders").bind(eventName: "placed") { event in
+            guard let order = try? event.decode(Order.self) else { return }
+            tracer.withSpan("deliver") { span in
+                if let cause = order.context?.serviceContext(instrument: tracer) {
+                    span.addLink(SpanLink(context: cause, attributes: [:]))
+                }
+            }
+        }
+        client.socket.publish(channel: "orders", event: "placed", data: sent)
+        let span = try #require(tracer.finishedSpans.first { $0.operationName == "deliver" })
+        #expect(span.links.map { $0.context.inMemorySpanContext?.spanID } == [publisher])
+    }
+
+    private enum JSON: Decodable {
+        case text(String), other
+
+        init(from decoder: any Decoder) throws {
+            let text = try? decoder.singleValueContainer().decode(String.self)
+            self = text.map { .text($0) } ?? .other
+        }
+
+        var text: String? { if case .text(let text) = self { text } else { nil } }
+    }
+
+    /// Whoever may send an event may send anything; the event is no worse for it.
+    @Test(arguments: ["null", "7", "[]", #"{"traceparent":7}"#, #"{"a":{}}"#, "{}"])
+    func whatIsNoContextIsNone(text: String) async throws {
+        let data = Data(#"{"number":1,"context":\#(text)}"#.utf8)
+        let client = TracedClient()
+        var orders = client.pusher.subscribe("orders").events(named: "placed", as: Order.self).makeAsyncIterator()
+        client.pusher.connect()
+        client.socket.publish(channel: "orders", event: "placed", data: String(decoding: data, as: UTF8.self))
+        for order in [try JSONDecoder().decode(Order.self, from: data), try #require(await orders.next()).get()] {
+            #expect(order.number == 1)
+            #expect(order.context?.serviceContext(instrument: tracer) == nil)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import InMemoryTracing
+import PusherChannels
+import TestSupport
+import Testing
+import Tracing
+
+/// The spans of a client, in a tracer in memory and in virtual time.
+@Suite struct TracingTests {
+    @Test func anAttemptIsASpanUntilTheConnectionIsEstablished() throws {
+        let client = TracedClient(server: .manual)
+        let caller = client.within { client.pusher.connect() }
+        client.scheduler.advance(by: .seconds(2))
+        client.socket.accept()
+        #expect(client.spans("pusher.connect").isEmpty)
+        client.socket.serverEstablishes()
+        let span = try #require(client.spans("pusher.connect").first)
+        #expect(span.parentSpanID == caller)
+        #expect(span.kind == .client)
+        #expect(span.seconds == 0...2)
+        #expect(span.status == nil)
+        #expect(span["server.address"] == "example.org")
+        #expect(span["server.port"] == "443")
+        #expect(span["pusher.attempt"] == "1")
+        #expect(span["pusher.socket_id"] == "46123.486095")
+        #expect(client.tracer.activeSpans.isEmpty)
+    }
+
+    /// What the client does of itself is nobody's child.
+    @Test func attemptsThatFailEndWithTheirErrors() throws {
+        let client = TracedClient(server: .manual) { options, _ in options.reconnectPolicy.maximumAttempts = 2 }
+        let caller = client.within { client.pusher.connect() }
+        client.socket.refuse(.connectionRefused, "nobody there")
+        client.scheduler.advance(by: .seconds(3))
+        client.socket.accept()
+        client.socket.serverCloses(code: 4100, reason: "over capacity")
+        client.scheduler.advance(by: .seconds(60))
+        client.scheduler.advance(by: .seconds(600))
+        let spans = client.spans("pusher.connect")
+        #expect(spans.map { $0["error.type"] } == ["connection_refused", "server", "timed_out"])
+        #expect(spans.map { $0["pusher.code"] } == [nil, "4100", nil])
+        #expect(spans.map(\.parentSpanID) == [caller, nil, nil])
+        #expect(spans.map { $0["pusher.attempt"] } == ["1", "2", "3"])
+        #expect(spans.allSatisfy { $0.status?.code == .error })
+        let error = try #require(spans.first?.errors.first?.error as? PusherError)
+        #expect(error.kind == .transport(.connectionRefused))
+        #expect(client.tracer.activeSpans.isEmpty)
+    }
+
+    /// One attempt follows another at once, in one state: both are told.
+    @Test func anAttemptThatGoesOverToAnotherEnds() {
+        let client = TracedClient(server: .manual)
+        client.pusher.connect()
+        client.socket.accept()
+        client.socket.serverCloses(code: 4200)
+        client.socket.accept()
+        client.socket.serverEstablishes()
+        #expect(client.spans("pusher.connect").map { $0["pusher.code"] } == ["4200", nil])
+        #expect(client.spans("pusher.connect").map { $0["error.type"] } == ["server", nil])
+    }
+
+    @Test func aSubscriptionIsASpanFromTheAskingOn() throws {
+        let client = TracedClient { options, _ in
+            options.authMethod = .endpoint(authEndpoint: "https://ann:pw@example.com/auth?token=t0ken")
+        }
+        client.session.stub(.path("/auth"), .json(["auth": "key:s1gnature"]))
+        client.session.delivery = .scheduled(client.scheduler, after: .seconds(3))
+        let caller = client.within { client.pusher.subscribe("private-a") }
+        client.scheduler.advance(by: .seconds(5))
+        client.pusher.connect()
+        client.scheduler.advance(by: .seconds(10))
+        let subscribe = try #require(client.spans("pusher.subscribe").first)
+        let authorize = try #require(client.spans("pusher.authorize").first)
+        let post = try #require(client.spans("POST").first)
+        #expect(subscribe.parentSpanID == caller)
+        #expect(authorize.parentSpanID == subscribe.spanID)
+        #expect(post.parentSpanID == authorize.spanID)
+        #expect(subscribe.seconds == 0...8)
+        #expect(authorize.seconds == 5...8)
+        #expect(post.seconds == 5...8)
+        #expect([subscribe, authorize].allSatisfy { $0["pusher.channel"] == "private-a" && $0.status == nil })
+        #expect(post["http.request.method"] == "POST")
+        #expect(post["http.response.status_code"] == "200")
+        #expect(post["server.address"] == "example.com")
+        #expect(post["server.port"] == "443")
+        #expect(post["url.full"]?.hasPrefix("https://") == true)
+        #expect(post["url.full"]?.contains("example.com/auth") == true)
+        #expect(client.session.requests.first?.header("in-memory-span-id") == post.spanID, "the server's parent")
+        for secret in ["t0ken", "pw", "s1gnature", "s3cret"] {
+            for span in client.spans() { #expect(!"\(span)".contains(secret), "\(span.operationName)") }
+        }
+    }
+
+    @Test func aRefusedSubscriptionEndsWithItsError() throws {
+        let client = TracedClient { options, _ in options.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
+        client.session.stub("POST https://example.com/auth", .http(403))
+        client.pusher.connect()
+        client.pusher.subscribe("private-a")
+        for name in ["pusher.subscribe", "pusher.authorize"] {
+            let span = try #require(client.spans(name).first)
+            #expect(span["error.type"] == "authorization")
+            #expect(span["pusher.code"] == "403")
+            #expect((span.errors.first?.error as? PusherError)?.kind == .authorization)
+        }
+        let post = try #require(client.spans("POST").first)
+        #expect(post["error.type"] == "403")
+        #expect(post.status?.code == .error)
+    }
+
+    /// A new connection asks for the channels again: spans of the client's own.
+    @Test func laterConnectionsHaveSpansOfTheirOwn() throws {
+        let client = TracedClient()
+        _ = client.within {
+            client.pusher.connect(); client.pusher.subscribe("news"); client.pusher.subscribe("private-a")
+        }
+        client.socket.drop()
+        client.scheduler.advance(by: .seconds(60))
+        let spans = client.spans("pusher.subscribe")
+        #expect(spans.map { $0["pusher.channel"] } == ["news", "private-a", "news", "private-a"])
+        #expect(spans.map { $0.parentSpanID == nil } == [false, false, true, true])
+        #expect(Set(spans.suffix(2).map(\.traceID)).count == 2)
+        #expect(client.spans("pusher.authorize").map(\.parentSpanID) == [spans[1].spanID, spans[3].spanID])
+        #expect(client.tracer.activeSpans.isEmpty)
+    }
+
+    @Test func aSignInIsAuthorizedInASpan() throws {
+        let client = TracedClient { options, _ in
+            options.userAuthMethod = .inline(secret: "s3cret", userData: #"{"id":"ann"}"#)
+        }
+        client.pusher.connect()
+        client.pusher.signIn { _ in }
+        let span = try #require(client.spans("pusher.authorize").first)
+        #expect(span["pusher.channel"] == nil)
+        #expect(span.parentSpanID == nil)
+        #expect(client.tracer.activeSpans.isEmpty)
+    }
+
+    /// Careless code answers twice, or late: a span has one end.
+    @Test func anAuthorizationEndsOnce() throws {
+        final class Twice: Authorizer {
+            func fetchAuthValue(
+                socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
+            ) {
+                completionHandler(PusherAuth(auth: "key:signature"))
+                completionHandler(nil)
+            }
+        }
+        let client = TracedClient { options, _ in options.authMethod = .authorizer(authorizer: Twice()) }
+        client.pusher.subscribe("private-a")
+        client.pusher.connect()
+        #expect(client.spans("pusher.authorize").map { $0.status?.code } == [nil])
+    }
+
+    /// What a handler does is a part of the authorization.
+    @Test func handlersRunInTheContextOfTheAuthorization() async throws {
+        let (tasks, started) = AsyncStream<Task<Void, Never>>.makeStream()
+        let tracer = InMemoryTracer()
+        let client = TracedClient { options, environment in
+            environment.tracer = tracer
+            environment.spawn = { body in
+                let task = Task { await body() }
+                started.yield(task)
+                return task
+            }
+            options.authMethod = .customHandler { _, _ in
+                tracer.withSpan("look up") { _ in PusherAuth(auth: "key:signature") }
+            }
+        }
+        client.pusher.connect()
+        client.pusher.subscribe("private-a")
+        for await task in tasks {
+            await task.value
+            break
+        }
+        let inner = try #require(tracer.finishedSpans.first { $0.operationName == "look up" })
+        let outer = try #require(tracer.finishedSpans.first { $0.operationName == "pusher.authorize" })
+        #expect(inner.parentSpanID == outer.spanID)
+    }
+
+    @Test func withoutATracerOfItsOwnItAsksTheSystem() {
+        let tracer = InMemoryTracer()
+        withTracer(tracer) {
+            let client = TracedClient { _, environment in environment.tracer = nil }
+            client.pusher.connect()
+        }
+        #expect(tracer.finishedSpans.map(\.operationName) == ["pusher.connect"])
+    }
+}
