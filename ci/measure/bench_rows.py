@@ -85,6 +85,14 @@ def presence(members):
         feed=("--events", "{events}", "--members", str(members)))
 
 
+def pool(connections):
+    """Ten thousand channels, and an event in turn on each of a connection's."""
+    share = 10_000 // connections
+    return Row(
+        f"10,000 channels over {connections}", ("pool", "--events", "{events}", "--connections", str(connections)),
+        share=0.5 / connections, step=share, feed=("--events", "{events}", "--channels", str(share), "--spread", str(share)))
+
+
 def idle(name, activity):
     return Row(name, ("idle", "--events", "{events}"), always=1_000, feed=("--activity", str(activity)))
 
@@ -126,6 +134,7 @@ PARTS = {
         Row(STREAM, ("pair", "--events", "{events}", "--stream"), **BALL)], "there and back"),
     "again": Part("channels subscribed again on the next connection", [
         Row("10,000 channels", ("again", "--events", "{events}"), always=10_000, feed=("--drop", "--channels", "{events}"))], "channel"),
+    "pool": Part("a pool's stream, subscribing included", [pool(1), pool(20)], each=lambda result: result["on_all"]),
     "idle": Part("clients on which nothing happens, for ten seconds", [
         idle("1,000 clients, silent", 120), idle("1,000 clients, a ping each 2 s", 2)], "client and second", 1,
         lambda result: result["events"] * result["seconds"]),

@@ -10,7 +10,7 @@ import PusherChannels
 struct Benchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "benchmarks", abstract: "The client's part of ci/measure/bench.",
-        subcommands: [Receive.self, Trigger.self, Pair.self, Again.self, Idle.self, Instructions.self, Cost.self])
+        subcommands: [Receive.self, Trigger.self, Pair.self, Pool.self, Again.self, Idle.self, Instructions.self, Cost.self])
 }
 
 /// Which feed a client goes to: one on this machine.
@@ -21,8 +21,13 @@ struct FeedOptions: ParsableArguments {
     @Option(help: "The certificate to trust, in a PEM file; without it there is no TLS.")
     var certificate: String?
 
-    /// A client of it, whose authorizations and key are those that the feed takes.
+    /// A client of it, whose key is the one that the feed takes.
     func client(delivery: DeliveryPolicy? = nil, autoReconnect: Bool = false) -> Pusher {
+        Pusher(key: "local-key", options: options(delivery: delivery, autoReconnect: autoReconnect))
+    }
+
+    /// The options of its clients, whose authorizations are those that the feed takes.
+    func options(delivery: DeliveryPolicy? = nil, autoReconnect: Bool = false) -> PusherClientOptions {
         var options = PusherClientOptions(
             authMethod: .customHandler { _, channel in
                 let roster = channel.hasPrefix("presence-") ? #"{"user_id":"0"}"# : nil
@@ -34,7 +39,7 @@ struct FeedOptions: ParsableArguments {
         if let delivery { options.delivery = delivery }
         // Connections that are cut on purpose, and clients that are let go of while they are connected, are warned of.
         options.logger.logLevel = .error
-        return Pusher(key: "local-key", options: options)
+        return options
     }
 }
 

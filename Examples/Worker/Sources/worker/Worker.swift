@@ -1,0 +1,65 @@
+import Foundation
+import Logging
+import PusherChannels
+import ServiceLifecycle
+
+/// Follows the prices of a thousand markets, or its part of them as one of a fleet, until it gets SIGTERM: then it handles what it has
+/// read, and ends.
+@main
+enum Worker {
+    static func main() async throws {
+        let variables = ProcessInfo.processInfo.environment
+        guard let key = variables["PUSHER_KEY"] else { throw Missing(name: "PUSHER_KEY") }
+        let pool = PusherPool(
+            key: key, channelsPerConnection: 100, shard: try Shard(environment: variables), options: try options(variables))
+        let prices = Prices(updates: pool.updates)
+        pool.subscribe((0..<1000).map { "prices-\($0)" })
+        print("following \(pool.channels.count) channels over \(pool.connections.count) connections, as shard \(pool.shard)")
+        // Asked to end from the last to the first: the reader before the pool.
+        let group = ServiceGroup(services: [pool, prices], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "worker"))
+        try await group.run()
+    }
+
+    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`.
+    private static func options(_ variables: [String: String]) throws -> PusherClientOptions {
+        if let cluster = variables["PUSHER_CLUSTER"] { return PusherClientOptions(host: .cluster(cluster)) }
+        guard let host = variables["PUSHER_HOST"] else { throw Missing(name: "PUSHER_HOST") }
+        return PusherClientOptions(host: .host(host), port: variables["PUSHER_PORT"].flatMap { Int($0) }, useTLS: false)
+    }
+
+    struct Missing: Error, CustomStringConvertible {
+        let name: String
+
+        var description: String { "\(name) is not set" }
+    }
+}
+
+/// Handles what happens to all channels.
+struct Prices: Service {
+    let updates: PusherStream<PoolUpdate>
+
+    func run() async throws {
+        var (subscribed, prices) = (0, 0)
+        for try await change in updates {
+            switch change.update {
+            case .subscribed:
+                subscribed += 1
+                if subscribed.isMultiple(of: 100) { write("\(subscribed) channels are subscribed") }
+            case .event(let event):
+                prices += 1
+                write("\(change.channelName): \(event.data ?? "")")
+            case .eventsMayBeMissing(let gap):
+                write("prices of \(change.channelName) since \(gap.since) may be missing: fetch them")
+            case .subscriptionFailed(let error):
+                write("\(change.channelName) is not subscribed, and tried again: \(error)")
+            default: break
+            }
+        }
+        write("done, after \(prices) prices")
+    }
+
+    /// At once, for the journal: standard output is buffered where it is no terminal.
+    private func write(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+}

@@ -1,0 +1,52 @@
+#if os(Linux)
+import Foundation
+import Logging
+import Processes
+import PusherChannels
+import TestSupport
+import Testing
+
+/// The snippets of "Scaling out", word for word; `ci/checks/snippets` compares them.
+@Suite struct ScalingPageTests {
+    /// Compiled only: it would call a server.
+    func follow(_ markets: [String]) async throws {
+        func handle(_ event: PusherEvent, of channel: String) {}
+        let pool = PusherPool(key: "app-key", channelsPerConnection: 100, options: PusherClientOptions(host: .cluster("eu")))
+        pool.subscribe(markets.map { "prices-\($0)" })
+        async let connections: Void = pool.run()
+        for try await change in pool.updates {
+            if case .event(let event) = change.update { handle(event, of: change.channelName) }
+        }
+        try await connections
+    }
+
+    @Test func aProcessThatIsToldNothingTakesAll() throws {
+        let shard = try Shard(environment: ProcessInfo.processInfo.environment)
+        #expect(shard == .whole)
+    }
+
+    @Test func aPoolIsServedBySeveralLoops() async throws {
+        let server = try await LocalServer.start(apps: [ServerApp(key: "app-key", secret: "secret")])
+        let options = PusherClientOptions(host: .host(server.host), port: server.port, useTLS: false)
+        let loops = (0..<4).map { _ in NetworkLoop() }
+        var environment = PusherEnvironment.live
+        environment.makeWebSocket = { NetworkWebSocket(loop: loops.randomElement() ?? .shared) }
+        let pool = PusherPool(key: "app-key", connections: 20, options: options, environment: environment)
+        pool.subscribe((0..<100).map { "prices-\($0)" })
+        let updates = pool.updates
+        try await withWatchdog {
+            async let connections: Void = pool.run()
+            var subscribed = 0
+            for try await change in updates {
+                if case .subscribed = change.update { subscribed += 1 }
+                if subscribed == 100 { break }
+            }
+            #expect(server.connections.count == pool.connections.filter { !$0.channels.channels.isEmpty }.count)
+            await pool.shutdown()
+            try await connections
+        }
+        for loop in loops { await loop.shutdown() }
+        await server.stop()
+    }
+}
+#endif
