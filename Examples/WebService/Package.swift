@@ -1,0 +1,40 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let package = Package(
+    name: "WebService",
+    platforms: [.macOS(.v14)],
+    dependencies: [
+        // In a package of your own: .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
+        .package(name: "swift-pusher-channels", path: "../..", traits: ["ServiceLifecycle"]),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "web-service",
+            dependencies: [
+                "Settings",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "PusherChannels", package: "swift-pusher-channels"),
+            ]
+        ),
+        .executableTarget(
+            name: "listener",
+            dependencies: [
+                "Settings",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "PusherChannels", package: "swift-pusher-channels"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(name: "Settings", dependencies: [.product(name: "PusherChannels", package: "swift-pusher-channels")]),
+    ],
+    swiftLanguageModes: [.v6]
+)

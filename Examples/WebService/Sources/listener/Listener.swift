@@ -1,0 +1,74 @@
+import Foundation
+import Logging
+import PusherChannels
+import ServiceLifecycle
+import Settings
+
+/// Signs in at the web service, follows its orders and writes a line for each, until it gets SIGTERM.
+///
+/// Settings come from the environment: `PUSHER_KEY`, where the server is (``ChannelsServer``), `SERVICE_URL` and `USER_TOKEN`.
+@main
+enum Listener {
+    static func main() async throws {
+        let (service, token, server) = (try setting("SERVICE_URL"), try setting("USER_TOKEN"), try ChannelsServer())
+        let options = PusherClientOptions(
+            authMethod: .customEndpoint(endpoint(service + "/pusher/auth", token)),
+            userAuthMethod: .customEndpoint(endpoint(service + "/pusher/user-auth", token)),
+            host: server.host, port: server.port, useTLS: server.useTLS)
+        let pusher = Pusher(key: try setting("PUSHER_KEY"), options: options)
+        // Again on every later connection, too.
+        pusher.signIn { result in
+            switch result {
+            case .success(let user): write("signed in as \(user)")
+            case .failure(let error): write("not signed in: \(error)")
+            }
+        }
+        let orders = Orders(updates: pusher.subscribe("private-orders").updates)
+        let group = ServiceGroup(
+            services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "listener"))
+        try await group.run()
+    }
+
+    /// An endpoint of the service, where the token says who asks.
+    private static func endpoint(_ address: String, _ token: String) -> AuthEndpoint {
+        var endpoint = AuthEndpoint(address)
+        endpoint.headers = { _ in ["Authorization": "Bearer \(token)"] }
+        return endpoint
+    }
+}
+
+/// Writes what happens to the channel of orders.
+struct Orders: Service {
+    struct Order: Decodable {
+        let id: Int
+    }
+
+    let updates: PusherStream<ChannelUpdate>
+
+    func run() async throws {
+        for try await update in updates {
+            switch update {
+            case .subscribed: write("following orders")
+            case .event(let event) where event.eventName == "placed": handle(event)
+            case .eventsMayBeMissing(let gap): write("orders since \(gap.since) may be missing: fetch them")
+            case .subscriptionFailed(let error): write("not subscribed, and tried again: \(error)")
+            default: break
+            }
+        }
+        write("done")
+    }
+
+    /// An order that can't be read is no reason to stop.
+    private func handle(_ event: PusherEvent) {
+        do {
+            write("order \(try event.decode(Order.self).id)")
+        } catch {
+            write("an order that can't be read: \(error)")
+        }
+    }
+}
+
+/// At once, for who reads it: standard output is buffered where it is no terminal.
+private func write(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}

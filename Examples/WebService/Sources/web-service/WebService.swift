@@ -1,0 +1,41 @@
+import Hummingbird
+import Logging
+import PusherChannels
+import Settings
+
+/// The backend of a shop: lets its users in, publishes their orders, and hears of what happens on its channels.
+///
+/// Settings come from the environment: `PUSHER_APP_ID`, `PUSHER_KEY`, `PUSHER_SECRET`, where the server is (``ChannelsServer``), `PORT` to
+/// listen on, and `WAREHOUSE_TOKEN` and `CUSTOMER_TOKEN`, by which users are known (``Users``). It listens on this machine only, for a proxy
+/// that speaks TLS to the world: tokens go along with requests. SIGTERM ends it when the requests under way are answered.
+@main
+enum WebService {
+    static func main() async throws {
+        let (key, secret, server) = (try setting("PUSHER_KEY"), try setting("PUSHER_SECRET"), try ChannelsServer())
+        let backend = Backend(
+            api: PusherHTTPAPI(
+                appID: try setting("PUSHER_APP_ID"), key: key, secret: secret, host: server.host, port: server.port,
+                useTLS: server.useTLS),
+            authenticator: PusherAuthenticator(key: key, secret: secret),
+            verifier: PusherWebhookVerifier(secrets: [key: secret]))
+        let users = Users([
+            try setting("WAREHOUSE_TOKEN"): User(id: "warehouse", followsOrders: true),
+            try setting("CUSTOMER_TOKEN"): User(id: "customer", followsOrders: false),
+        ])
+
+        let router = Router(context: VisitContext.self)
+        router.post("/pusher/webhooks", use: backend.receiveWebhook)
+        router.group()
+            .add(middleware: UserMiddleware(users: users))
+            .group(context: UserContext.self)
+            .post("/pusher/auth", use: backend.authorize)
+            .post("/pusher/user-auth", use: backend.authenticateUser)
+            .post("/orders", use: backend.placeOrder)
+
+        let app = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: Int(try setting("PORT")) ?? 8080)),
+            logger: Logger(label: "web-service"))
+        try await app.runService()
+    }
+}
