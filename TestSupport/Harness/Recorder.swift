@@ -13,6 +13,8 @@ public final class Recorder<Entry: Sendable>: Sendable {
 
     private struct State {
         var entries: [Entry] = []
+        /// The number of entries that came before those and are no longer kept: the place of the first one that is.
+        var dropped = 0
         /// The entries that nobody got, by their place, in order.
         var unclaimed: [Int] = []
         /// Those who wait, by the order in which they came.
@@ -20,6 +22,23 @@ public final class Recorder<Entry: Sendable>: Sendable {
         var lastWaiter = 0
         /// Counts entries and waiters, so that a search knows whether it is out of date.
         var version = 0
+
+        /// The number of entries so far: the place of the next one.
+        var end: Int { dropped + entries.count }
+
+        subscript(place: Int) -> Entry { entries[place - dropped] }
+
+        mutating func append(_ entry: Entry, keeping limit: Int) {
+            unclaimed.append(end)
+            entries.append(entry)
+            version += 1
+            // Many at a time, so that each costs the same.
+            let excess = entries.count - limit
+            guard excess > limit / 4 else { return }
+            entries.removeFirst(excess)
+            dropped += excess
+            unclaimed.removeFirst(firstUnclaimed(from: dropped))
+        }
 
         /// The first of the unclaimed that isn't before a place.
         func firstUnclaimed(from place: Int) -> Int {
@@ -35,7 +54,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
         var offers: [Offer] {
             waiters.sorted { $0.key < $1.key }.map { id, waiter in
                 let places = unclaimed[firstUnclaimed(from: waiter.offered)...]
-                return Offer(waiter: id, isWanted: waiter.isWanted, entries: places.map { ($0, entries[$0]) })
+                return Offer(waiter: id, isWanted: waiter.isWanted, entries: places.map { ($0, self[$0]) })
             }
         }
     }
@@ -58,18 +77,18 @@ public final class Recorder<Entry: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
+    /// The number of entries that are kept, the latest.
+    private let limit: Int
 
-    init() {}
+    init(limit: Int = .max) {
+        self.limit = limit
+    }
 
-    /// Everything so far.
-    public var all: [Entry] { state.withLock { $0.entries } }
+    /// Everything so far; of requests, the latest 10,000.
+    public var all: [Entry] { state.withLock { $0.entries.suffix(limit) } }
 
     func append(_ entry: Entry) {
-        state.withLock { state in
-            state.unclaimed.append(state.entries.count)
-            state.entries.append(entry)
-            state.version += 1
-        }
+        state.withLock { $0.append(entry, keeping: limit) }
         matchAll()
     }
 
@@ -107,7 +126,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
     /// Gives entries to those who wait for them. What they want is asked without the lock: it is a user's code.
     private func matchAll() {
         while true {
-            let (version, count, offers) = state.withLock { ($0.version, $0.entries.count, $0.offers) }
+            let (version, count, offers) = state.withLock { ($0.version, $0.end, $0.offers) }
             if let match = firstMatch(of: offers) {
                 claim(match)
             } else if refused(offers, of: count, version: version) {
@@ -140,7 +159,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
                 let waiter = state.waiters.removeValue(forKey: match.waiter)
             else { return nil }
             state.unclaimed.removeSubrange((waiter.passesOver ? 0 : index)...index)
-            return (waiter, state.entries[match.entry])
+            return (waiter, state[match.entry])
         }
         guard let (waiter, entry) = claimed else { return }
         waiter.watchdog?.callOff()

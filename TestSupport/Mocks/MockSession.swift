@@ -24,7 +24,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// The stubs.
     public let stubList = StubList()
     /// The recorder of the requests.
-    public let recorder = RequestRecorder()
+    public let recorder = RequestRecorder(limit: RequestRecorder.requestLimit)
 
     private let state: Locked<State>
     private let server: InMemoryServer?

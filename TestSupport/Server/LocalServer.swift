@@ -4,8 +4,9 @@ import FlyingSocks
 import Foundation
 import PusherChannels
 
-/// A Channels server on this machine's loopback interface: real sockets, no network.
+/// A Channels server on this machine's loopback interface, for development and tests: real sockets, no network.
 ///
+/// It is one process that knows no other and keeps nothing when it ends; apps are served by the hosted service, or by a server of your own.
 /// It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorization endpoint at `/pusher/auth`,
 /// and whatever paths a test adds to ``router``. All members may be called from any thread.
 public final class LocalServer: RequestStubbing {
@@ -191,7 +192,7 @@ public final class LocalServer: RequestStubbing {
     /// The stubs, which reply before ``router`` does.
     public var stubList: StubList { core.stubs }
 
-    /// The plain requests it received, in order; upgrades to WebSockets are not among them.
+    /// The plain requests it received, in order, the latest 10,000; upgrades to WebSockets are not among them.
     public var recorder: RequestRecorder { core.recorder }
 
     /// The findings for a test's end: requests that nothing answered, stubs that were not asked, faults that a server

@@ -22,7 +22,7 @@ final class LocalServerCore: Sendable {
         var lastNumber = 0
         var isStopping = false
         var timer = MachineTimer()
-        var findings: [Finding] = []
+        var findings = FirstElements<Finding>()
         var events = Deque<LocalServer.Event>()
         var isReporting = false
         /// The webhooks to send once nothing holds the lock, each with its app's secret.
@@ -32,7 +32,7 @@ final class LocalServerCore: Sendable {
     }
 
     let stubs = StubList()
-    let recorder = RequestRecorder()
+    let recorder = RequestRecorder(limit: RequestRecorder.requestLimit)
     private let state: Locked<State>
     private let settings: LocalServer.Settings
     /// Indicates whether TLS is spoken in front of the server.
@@ -57,7 +57,7 @@ final class LocalServerCore: Sendable {
     // MARK: Asking
 
     var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
-    var findings: [Finding] { stubs.findings + state.withLock { $0.findings } }
+    var findings: [Finding] { stubs.findings + state.withLock { $0.findings.findings { $0 } } }
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     func ask<Result>(_ read: (ServerMachine) -> Result) -> Result {

@@ -68,10 +68,10 @@ extension RequestStubbing {
 
     // MARK: What was asked
 
-    /// The requests so far, in order.
+    /// The requests so far, in order: the latest 10,000.
     public var requests: [RecordedRequest] { recorder.all }
 
-    /// The requests that nothing answered.
+    /// The requests that nothing answered: the first 1,000.
     public var unmatchedRequests: [RecordedRequest] { stubList.unmatchedRequests.map(\.request) }
 
     /// The first request that is meant and that was not returned by this before, now or when it comes.
@@ -88,5 +88,9 @@ extension RequestStubbing {
     }
 }
 
-/// The requests that a test double received.
+/// The requests that a test double received: the latest 10,000, as a server may run for long.
 public typealias RequestRecorder = Recorder<RecordedRequest>
+
+extension RequestRecorder {
+    static var requestLimit: Int { 10_000 }
+}

@@ -3,14 +3,14 @@ import PusherChannels
 /// The stubs of one test double: the last added answers first.
 public final class StubList: Sendable {
     private let stubs = Locked<[Stub]>([])
-    private let unmatched = Locked<[UnmatchedRequest]>([])
+    private let unmatched = Locked(FirstElements<UnmatchedRequest>())
     /// The findings of stubs that were taken back.
     private let left = Locked<[Finding]>([])
 
     init() {}
 
     var all: [Stub] { stubs.withLock { $0 } }
-    var unmatchedRequests: [UnmatchedRequest] { unmatched.withLock { $0 } }
+    var unmatchedRequests: [UnmatchedRequest] { unmatched.withLock { $0.kept } }
 
     func add(_ stub: Stub) {
         stubs.withLock { $0.append(stub) }
@@ -71,6 +71,7 @@ public final class StubList: Sendable {
     }
 
     var findings: [Finding] {
-        unmatchedRequests.map { Finding(.unmatchedRequest, "\($0)") } + left.withLock { $0 } + all.compactMap(\.finding)
+        unmatched.withLock { $0.findings { Finding(.unmatchedRequest, "\($0)") } } + left.withLock { $0 }
+            + all.compactMap(\.finding)
     }
 }

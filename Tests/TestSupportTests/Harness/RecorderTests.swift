@@ -31,4 +31,25 @@ import Testing
         #expect(try await recorder.next("any", within: .zero) { _ in true } == 5)
         await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { _ in true } }
     }
+
+    @Test func `The latest entries are kept, the others can't be waited for any more`() async throws {
+        let recorder = Recorder<Int>(limit: 8)
+        for number in 0..<1_000 { recorder.append(number) }
+        #expect(recorder.all == Array(992..<1_000))
+        await #expect(throws: NothingCame.self) { try await recorder.next("500", within: .zero) { $0 == 500 } }
+        #expect(try await recorder.next("995", within: .zero) { $0 == 995 } == 995)
+        for number in 1_000..<1_100 { recorder.append(number) }
+        async let next = recorder.next("1100", within: .seconds(30)) { $0 == 1_100 }
+        recorder.append(1_100)
+        #expect(try await next == 1_100)
+    }
+
+    @Test func `The first thousand findings are kept, and the number of all others`() {
+        var first = FirstElements<Int>()
+        for number in 0..<1_017 { first.append(number) }
+        #expect(first.kept == Array(0..<1_000))
+        let findings = first.findings { Finding(.error, "\($0)") }
+        #expect(findings.count == 1_001)
+        #expect(findings.last == Finding(.error, "17 more, of which nothing is kept"))
+    }
 }
