@@ -51,10 +51,26 @@ struct Serve: AsyncParsableCommand {
         for address in webhook where URL(string: address)?.scheme?.hasPrefix("http") != true {
             throw ValidationError("--webhook takes an address that begins with http:// or https://")
         }
+        for name in pageHost where !Self.isHostName(name) {
+            throw ValidationError("--page-host takes a host name alone, such as dev.example: no scheme, no port, no path")
+        }
         guard imitated != nil else { throw ValidationError("There is no profile \(profile); see --help.") }
         if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
             throw ValidationError("The encryption master key must be 32 bytes in base64.")
         }
+    }
+
+    /// The characters of names in the header field `Host`, where others are written with these.
+    private static func isHostName(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
     }
 
     private var imitated: ServerProfile? { ServerProfile.byName.first { $0.key == profile }?.value }

@@ -70,7 +70,10 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [["--profile", "nobody"], ["--encryption-master-key", "short"]])
+    @Test(arguments: [
+        ["--profile", "nobody"], ["--encryption-master-key", "short"], ["--page-host", "http://dev.example"],
+        ["--page-host", "dev.example:6001"],
+    ])
     func serveRefusesWhatMakesNoSense(arguments: [String]) async throws {
         try await withWatchdog {
             let serve = try Command(["serve", "--port", "0"] + arguments)
