@@ -4,7 +4,7 @@ import TestSupport
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a local Channels server until SIGINT or SIGTERM.",
+        abstract: "Run a local Channels server until SIGINT or SIGTERM, for development and tests.",
         discussion: """
             WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID. On / a page for a \
             browser on this machine: connections, channels and events, live, and a form that publishes one. It shows no secret.
