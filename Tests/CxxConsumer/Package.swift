@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "CxxConsumer",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(path: "../../.build/by-name/swift-pusher-channels")],
+    dependencies: [.package(name: "swift-pusher-channels", path: "../..")],
     targets: [
         .target(name: "Greeting"),
         .executableTarget(
