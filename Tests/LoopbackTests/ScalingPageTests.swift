@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func aPoolIsServedBySeveralLoops() async throws {
-        let server = try await LocalServer.start(apps: [ServerApp(key: "app-key", secret: "secret")])
+        let server = try await LocalServer.start(apps: [ServerApp(id: "1", key: "app-key", secret: "secret")])
         let options = PusherClientOptions(host: .host(server.host), port: server.port, useTLS: false)
         let loops = (0..<4).map { _ in NetworkLoop() }
         var environment = PusherEnvironment.live

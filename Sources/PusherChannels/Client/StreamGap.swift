@@ -29,7 +29,10 @@ struct StreamGap<Element: Sendable>: Sendable {
 
     /// The element that stands before the oldest that waits; nil if nothing is missing there.
     mutating func takeLeading() -> Element? {
-        leadingSince.take().map(makeElement)
+        guard let since = leadingSince.take() else { return nil }
+        // As old as what it tells of, should it be put back and dropped.
+        latestTaken = since
+        return makeElement(since)
     }
 
     mutating func tookOldest() {

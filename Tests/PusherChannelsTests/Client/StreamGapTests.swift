@@ -49,6 +49,15 @@ import Testing
         #expect(read(&queue) == [.gap(time(2)), .number(4), .number(5), .number(6)])
     }
 
+    @Test func whatTellsOfTheMissingMayBePutBackAndDroppedToo() {
+        var queue = queue(.dropOldest)
+        append(1...7, to: &queue)
+        #expect(queue.take()?.elements == [.gap(time(1))])
+        queue.putBack([.gap(time(1))], bytes: 0)
+        append(8...8, to: &queue)
+        #expect(read(&queue) == [.gap(time(1)), .number(6), .number(7), .number(8)])
+    }
+
     @Test func whatIsPutBackMayBeDroppedYet() {
         var queue = queue(.dropOldest)
         append(1...3, to: &queue)
