@@ -5,7 +5,7 @@ extension TestEnvironment {
     ///
     /// - Parameters:
     ///   - makeWebSocket: Makes the socket of a connection, such as a ``MockWebSocket``.
-    ///   - spawn: Runs asynchronous user code; pass ``TestExecutor/spawn(_:)`` to step it.
+    ///   - spawn: Runs asynchronous user code; pass ``TestExecutor/spawn(_:)->Task<Void,Never>`` to step it.
     public func pusherEnvironment(
         makeWebSocket: @escaping @Sendable () -> any WebSocket,
         spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }

@@ -67,7 +67,7 @@ public struct PusherClientOptions: Sendable {
     /// `.global()`, so that they share a few; closures that block for long then hold up those of others, and tasks too.
     public var delivery: DeliveryPolicy
     /// Gets a line for what happens to the connection, its channels and its user: a constant message, and metadata for what varies
-    /// (<doc:ConnectionsInProduction#Logs>). No secret is ever in one.
+    /// (the page "Connections in production" lists them). No secret is ever in one.
     public var logger: Logger
     private var secretHeaders: Secret<[String: String]>
 
