@@ -22,7 +22,8 @@ struct Pool: ParsableCommand {
         let course = Course()
         let referee = Referee(course)
         let pool = PusherPool(
-            key: "local-key", channelsPerConnection: channels / connections, attemptsPerSecond: 1_000_000, options: feed.options())
+            key: "local-key", channelsPerConnection: channels / connections, attemptsPerSecond: 1_000_000, options: feed.options()
+        )
         pool.delegate = referee
         let (updates, wanted) = (pool.updates, events * connections)
         pool.subscribe((0..<channels).map { String(format: "bench-%05d", $0) })

@@ -14,9 +14,11 @@ enum Worker {
             key: key, channelsPerConnection: 100, shard: try Shard(environment: variables), options: try options(variables))
         let prices = Prices(updates: pool.updates)
         pool.subscribe((0..<1000).map { "prices-\($0)" })
-        print("following \(pool.channels.count) channels over \(pool.connections.count) connections, as shard \(pool.shard)")
+        let (channels, connections) = (pool.channels.count, pool.connections.count)
+        write("following \(channels) channels over \(connections) connections, as shard \(pool.shard)")
         // Asked to end from the last to the first: the reader before the pool.
-        let group = ServiceGroup(services: [pool, prices], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "worker"))
+        let group = ServiceGroup(
+            services: [pool, prices], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "worker"))
         try await group.run()
     }
 
@@ -57,9 +59,9 @@ struct Prices: Service {
         }
         write("done, after \(prices) prices")
     }
+}
 
-    /// At once, for the journal: standard output is buffered where it is no terminal.
-    private func write(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
-    }
+/// At once, for the journal: standard output is buffered where it is no terminal.
+func write(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
