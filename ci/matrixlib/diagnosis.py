@@ -16,6 +16,8 @@ FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+UNEXPECTED = re.compile(r"unexpected signal code 9\b")
+KILLED = "signal 9 (SIGKILL), which the kernel sends where memory is short"
 TAIL = 25
 # Bytes of a log's beginning, and as many of its end: nobody reads more, and a step may print without end.
 READ = 4 << 20
@@ -54,6 +56,10 @@ def sanitizer(log):
             if pattern.search(line):
                 return what, number
     return None, 0
+
+
+def killed(log):
+    return KILLED if UNEXPECTED.search(log) else None
 
 
 def crashed(log):

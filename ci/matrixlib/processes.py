@@ -1,11 +1,15 @@
 """Runs the commands of steps under supervise.py, several at a time, and ends them all on request."""
 
+import contextlib
 import dataclasses
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 SUPERVISOR = pathlib.Path(__file__).with_name("supervise.py")
 
@@ -18,6 +22,41 @@ class Ended:
     reason: str | None = None  # "timeout" or "interrupted"
     left: tuple = ()  # the names of processes that it had left behind
     unkillable: tuple = ()
+    running: tuple = ()  # where its time was up: what ran then, in words
+    problem: str | None = None  # what was wrong with writing its output
+    starved: int = 0  # how many processes the kernel ended meanwhile for want of memory
+
+
+def end_orphans(temporary):
+    """Ends what a supervisor left that was ended itself, known by the folder that is in its environment; the names (Linux)."""
+    names, mark = set(), f"TMPDIR={temporary}".encode()
+    for _ in range(100 if temporary and sys.platform == "linux" else 0):  # They may be starting others.
+        found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if mark in environment_of(pid)]
+        if not found:
+            break
+        for pid in found:
+            with contextlib.suppress(OSError):
+                names.add(pathlib.Path(f"/proc/{pid}/comm").read_text().strip())
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+    return tuple(sorted(names))
+
+
+def environment_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return ()
+
+
+def ended_for_memory(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/proc/self/cgroup")):
+    """How many processes of this one's group the kernel has ended for want of memory; 0 where that can't be read."""
+    try:
+        path = next(line[3:] for line in own.read_text().splitlines() if line.startswith("0::"))
+        events = (groups / path.strip("/") / "memory.events").read_text()
+        return next(int(line.split()[1]) for line in events.splitlines() if line.startswith("oom_kill "))
+    except (OSError, ValueError, StopIteration):
+        return 0
 
 
 class Processes:
@@ -28,6 +67,7 @@ class Processes:
 
     def run(self, command, environment, folder, seconds, output):
         """Appends what the command says to a file; returns when nothing that it started is left."""
+        starved = ended_for_memory()
         supervised = [sys.executable, "-I", "-S", str(SUPERVISOR), str(seconds), str(output), *command]
         with self._lock:
             if self.stopped.is_set():
@@ -45,8 +85,12 @@ class Processes:
         try:
             told = json.loads(said)
         except ValueError:  # Something ended the supervisor: this process, or the command itself.
-            return Ended(process.returncode, 0, "interrupted" if self.stopped.is_set() else None)
-        return Ended(told["exit"], told["seconds"], told["ended"], tuple(told["left"]), tuple(told["unkillable"]))
+            left = end_orphans(environment.get("TMPDIR", ""))
+            return Ended(
+                process.returncode, 0, "interrupted" if self.stopped.is_set() else None, left, starved=ended_for_memory() - starved)
+        return Ended(
+            told["exit"], told["seconds"], told["ended"], tuple(told["left"]), tuple(told["unkillable"]), tuple(told["running"]),
+            told["problem"], ended_for_memory() - starved)
 
     def stop(self):
         """Ends what runs; nothing is started any more. From a handler of a signal, while another thread may hold the lock."""

@@ -29,6 +29,10 @@ class StepRunner:
             result.finding = "an issue outside of any test: " + " ".join(outside[0].split())[:200] if outside else ""
         if ended.left:
             result.notes.append(f"left processes behind, which were ended: {', '.join(ended.left)}")
+        if ended.starved:
+            result.notes.append(f"the kernel ended {ended.starved} processes for want of memory meanwhile")
+        if ended.problem:
+            result.notes.append(f"the log is not whole: {ended.problem}")
         if ended.unkillable:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
         judge(result, step, ended, diagnosis.plain(diagnosis.read(log)))
@@ -77,6 +81,11 @@ def names(tests):
     return shown if len(tests) <= 5 else f"{shown} and {len(tests) - 5} more"
 
 
+def killed(code):
+    """What SIGKILL means, where a command got it, itself or as a shell tells."""
+    return diagnosis.KILLED if code in (-9, 137) else None
+
+
 def judge(result, step, ended, log):
     """Sets what became of it, and why in a line."""
     running, failing = with_status(result, "running"), with_status(result, "failed")
@@ -86,6 +95,10 @@ def judge(result, step, ended, log):
         result.why = f"not finished within {step.timeout} s" if ended.reason == "timeout" else "interrupted"
         if running:
             result.why += f"; running: {names(running)}"
+        elif result.tests:
+            result.why += f"; all {len(result.tests)} tests had ended"
+        if ended.running:
+            result.why += f"; still there: {', '.join(ended.running[:3])}"
     elif ended.code == 0 and result.finding:
         result.status, result.why = "failed", f"ended well, but there is {result.finding}"
     elif ended.code == 0 and step.reports_tests and not result.tests:
@@ -102,16 +115,20 @@ def judge(result, step, ended, log):
             result.why += f"; running: {names(running)}"
     elif step.reports_tests and (running or diagnosis.crashed(log)):
         result.status = "crashed"
+        # Who recorded something while all were running is more likely the one than the others.
+        running = sorted(running, key=lambda test: not test.messages)
         named = diagnosis.in_backtrace(log, running)
         result.why = f"crashed; running: {names(running)}" if running else "crashed outside of a test"
         if named:
             result.why = f"crashed in {names(named)}"
+        if how := killed(ended.code) or diagnosis.killed(log):
+            result.why += f"; {how}"
     elif result.finding:
         result.status, result.why = "failed", result.finding + (f"; failed: {names(failing)}" if failing else "")
     elif failing:
         result.status, result.why = "failed", f"failed: {names(failing)}"
     else:
         errors = diagnosis.compile_errors(log)
-        what = f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}"
+        what = killed(ended.code) or (f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}")
         result.status = "failed"
         result.why = f"does not compile: {errors[0][0]}:{errors[0][1]}: {errors[0][2]}" if errors else what

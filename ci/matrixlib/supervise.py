@@ -2,7 +2,8 @@
 
 A process of its own, so that whatever the command starts stays below it, in whichever session or group: orphans become its children
 (Linux; elsewhere what is left of the command's group when it ends, and all that is below it when it is ended). It ends everything when
-the time is up, when it is told to, and when who started it is gone. Says what happened as JSON.
+the time is up, when it is told to, and when who started it is gone. Says what happened as JSON: where it was ended, also which processes
+had been running.
 """
 
 import ctypes
@@ -12,6 +13,9 @@ import signal
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # Which Python leaves out when it is isolated.
+from output import Output  # noqa: E402
 
 SET_CHILD_SUBREAPER = 36
 # Seconds for what is left to end by itself, at SIGTERM, at SIGKILL.
@@ -64,6 +68,25 @@ def remaining(command, known):
     return {pid: name for pid, (_, state, name) in found.items() if state[0] not in "ZX"}
 
 
+def still_running(command, known):
+    """The living processes that wait for no other one below this, in words: which one it is that doesn't end."""
+    left = remaining(command, known)
+    parents = {parent for pid, parent, _, _, _ in (from_proc() if sys.platform == "linux" else from_ps()) if pid in left}
+    return [in_words(pid, left[pid]) for pid in sorted(left) if pid not in parents]
+
+
+def in_words(pid, name):
+    words, stopped = "", ""
+    try:
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+            words = " ".join(file.read().replace("\0", " ").split())
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            stopped = ", stopped (state T)" if file.read().rpartition(")")[2].split()[0] in "Tt" else ""
+    except OSError:
+        pass  # It has just ended, or the system has no such files.
+    return f"{name} (pid {pid}{stopped}{': ' + words[:120] if words else ''})"
+
+
 def reap(command, status):
     """Takes the ends of children; the status of the command, once it has one."""
     while True:
@@ -77,7 +100,7 @@ def reap(command, status):
             status = ended
 
 
-def end_everything(command, status, known):
+def end_everything(command, status, known, output):
     """Ends what is below, politely first; the command's status and what couldn't be ended."""
     for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
         deadline, told = time.monotonic() + seconds, set()
@@ -93,18 +116,18 @@ def end_everything(command, status, known):
                         os.kill(pid, number)
                     except (ProcessLookupError, PermissionError):
                         pass
-            time.sleep(0.02)
+            output.wait(0.02)
     return status, remaining(command, known)
 
 
 def start(output, command):
     pid = os.fork()
     if pid:
+        os.close(output.writing)
         return pid
     os.setsid()
-    descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(descriptor, 1)
-    os.dup2(descriptor, 2)
+    os.dup2(output.writing, 1)
+    os.dup2(output.writing, 2)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, which children would go on doing.
         signal.signal(number, signal.SIG_DFL)
     try:
@@ -114,7 +137,7 @@ def start(output, command):
     os._exit(127)
 
 
-def wait(command, parent, deadline, told):
+def wait(command, parent, deadline, told, output):
     """The command's status, and why it was ended, if it was. By looking again and again, which every system can."""
     pause = 0.002
     while (status := reap(command, None)) is None:
@@ -122,13 +145,13 @@ def wait(command, parent, deadline, told):
             return None, "interrupted"
         if time.monotonic() >= deadline:
             return None, "timeout"
-        time.sleep(pause)
+        output.wait(pause)
         pause = min(2 * pause, 0.05)
     return status, None
 
 
 def main():
-    seconds, output, command = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    seconds, output, command = float(sys.argv[1]), Output(sys.argv[2]), sys.argv[3:]
     told = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: told.append(number))
@@ -136,18 +159,21 @@ def main():
     adopt_orphans()
     began = time.monotonic()
     child = start(output, command)
-    status, reason = wait(child, parent, began + seconds, told)
+    status, reason = wait(child, parent, began + seconds, told, output)
     took = time.monotonic() - began
     behind, known = {}, {}
+    running = still_running(child, known) if reason == "timeout" else []
     if reason is None:
         deadline = time.monotonic() + BY_ITSELF
         while (behind := remaining(child, known)) and time.monotonic() < deadline:
             reap(child, status)
-            time.sleep(0.02)
-    status, unkillable = end_everything(child, status, known)
+            output.wait(0.02)
+    status, unkillable = end_everything(child, status, known, output)
+    output.close()
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     result = {
-        "exit": code, "seconds": took, "ended": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values())}
+        "exit": code, "seconds": took, "ended": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values()),
+        "running": running, "problem": output.problem}
     try:
         os.write(1, json.dumps(result).encode())
     except BrokenPipeError:

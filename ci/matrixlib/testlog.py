@@ -1,5 +1,6 @@
 """Which tests ran and how each ended: Swift Testing's from its event stream, XCTest's from what was printed."""
 
+import contextlib
 import json
 import pathlib
 import re
@@ -13,7 +14,7 @@ XCTEST_ERROR = re.compile(r"^(.*?):(\d+): error: (\w+)\.(\w+) : (.*)$")
 def swift_testing(stream):
     """The tests of an event stream, and the issues that are no test's. One that started and didn't end was running when its process did."""
     functions, tests, began, outside = set(), {}, {}, []
-    for line in stream.splitlines():
+    for line in stream:
         try:
             record = json.loads(line)
             kind, payload = record["kind"], record["payload"]
@@ -69,7 +70,7 @@ def short(name):
 
 def xctest(log):
     tests, messages = {}, {}
-    for line in log.splitlines():
+    for line in log:
         if error := XCTEST_ERROR.match(line):
             messages.setdefault(f"{error[3]}/{error[4]}", []).append((error[1], int(error[2]), error[5]))
         elif case := XCTEST.match(line):
@@ -85,11 +86,14 @@ def xctest(log):
 
 
 def read(stream, log):
-    """All tests of a step, and issues outside of them, given the files of its event stream and its log."""
-    stream, log = pathlib.Path(stream), pathlib.Path(log)
-    events = stream.read_text(errors="replace") if stream.exists() else ""
-    tests, outside = swift_testing(events)
-    return xctest(log.read_text(errors="replace")) + tests, outside
+    """All tests of a step, and issues outside of them, given the files of its event stream and its log; line by line, as both may be long."""
+    with lines(stream) as events, lines(log) as printed:
+        tests, outside = swift_testing(events)
+        return xctest(printed) + tests, outside
+
+
+def lines(file):
+    return open(file, errors="replace") if pathlib.Path(file).exists() else contextlib.nullcontext(())
 
 
 def only(tests):

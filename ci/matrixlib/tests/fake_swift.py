@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import sys
 import time
 
@@ -48,6 +49,16 @@ def run(stream, name, behavior):
         sys.exit(1)
     if behavior == "hang":
         os.system("sleep 1000 & sleep 1000")
+    if behavior == "stop":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    if behavior == "open":
+        return True
+    if behavior == "killed":
+        print("error: Exited with unexpected signal code 9")
+        sys.exit(1)
+    if behavior == "record-and-exit":
+        stream.event("issueRecorded", test, issue={"isKnown": False}, messages=[{"symbol": "fail", "text": "made up"}])
+        sys.exit(3)
     if behavior == "exit":
         sys.exit(0)
     failed = behavior == "fail" or (behavior == "flaky" and attempts(name) == 1)
@@ -64,8 +75,10 @@ if arguments[0] == "build":
 
 stream = Stream(option("--experimental-event-stream-output"))
 chosen = {name: what for name, what in behaviors.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
-results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang", "exit", "waiting")]
+results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit")]
 for what in behaviors.values():
+    if what == "linger":
+        os.system("sleep 1000 & wait")
     if what == "outside":
         stream.write("event", kind="issueRecorded", issue={"isKnown": False}, messages=[{"text": "Issue recorded"}, {"text": "made up"}])
         results.append(False)

@@ -97,6 +97,41 @@ class ProcessesCase(SpawningCase):
         self.assertEqual((code, self.statuses()), (1, {"a": "failed", "c": "passed"}), said)
         self.assertIn("signal 9", said)
 
+    def test_what_such_a_command_leaves_is_ended(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'setsid sleep 1000 & echo $! > pids; kill -KILL $PPID; sleep 1001'\n")
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 1, said)
+        self.assertRegex(said, "left processes behind, which were ended: .*sleep")
+        self.assert_ended(*self.pids(), within=1)
+
+    def test_the_kernels_word_on_memory_is_read(self):
+        from matrixlib.processes import ended_for_memory
+        group = self.project / "groups/a.slice"
+        group.mkdir(parents=True)
+        (group / "memory.events").write_text("low 0\noom 3\noom_kill 2\n")
+        (self.project / "own").write_text("0::/a.slice\n")
+        self.assertEqual(ended_for_memory(self.project / "groups", self.project / "own"), 2)
+        self.assertEqual(ended_for_memory(self.project / "groups", self.project / "none"), 0)
+
+    def test_a_long_log_keeps_its_beginning_its_end_and_what_matters(self):
+        much = "yes | head -c 40000000"
+        self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'set +o pipefail; {much}; echo /x/Y.swift:3: error: it matters; {much}; echo last'\n")
+        code, said = self.matrix("run", "a")
+        log = self.project / ".ci/logs/a/set.log"
+        text = log.read_text()
+        self.assertEqual(code, 0, said)
+        self.assertLess(log.stat().st_size, 33 << 20)
+        self.assertTrue(text.startswith("$ set +o"), text[:100])
+        self.assertTrue(text.endswith("y\nlast\n"))
+        self.assertIn("\n/x/Y.swift:3: error: it matters\n", text)
+        self.assertRegex(text, r"\.\.\. \d+ bytes were left out; the end:")
+
+    def test_the_time_is_up_for_a_command_that_prints_without_an_end_too(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\ntimeout = 2\nrun = 'yes'\n")
+        code, said = self.matrix("run", "a")
+        self.assertEqual((code, last_line(said)), (124, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("not finished within 2 s; still there: yes (pid", said)
+
     def test_a_closed_pipe_and_a_file_that_is_too_long_end_a_command_as_they_do_in_a_shell(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''set +e; yes | head -1; echo ${PIPESTATUS[0]} > pipe; "
                    "(ulimit -f 1; head -c 9999 /dev/zero > file); echo $? > long'''\n")

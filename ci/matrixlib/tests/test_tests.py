@@ -118,6 +118,22 @@ class TestsCase(ProjectCase):
         self.assertEqual(self.ran("one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("not finished within 3 s; running: Made.Up/two()", self.said)
 
+    def test_a_daemon_that_a_test_left_is_named_when_the_time_is_up(self):
+        self.assertEqual(self.ran("one=pass two=pass x=linger", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
+        self.assertRegex(self.said, r"not finished within 3 s; all 2 tests had ended; still there: sleep \(pid \d+: sleep 1000\)")
+
+    def test_a_stopped_process_is_told_as_such(self):
+        self.assertEqual(self.ran("one=stop", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
+        self.assertRegex(self.said, r"running: Made.Up/one\(\); still there: \w+ \(pid \d+, stopped \(state T\): ")
+
+    def test_who_recorded_something_before_the_process_ended_is_named_first(self):
+        self.assertEqual(self.ran("aa=open bb=open cc=record-and-exit")[0], 1)
+        self.assertIn("crashed; running: Made.Up/cc(), Made.Up/aa(), Made.Up/bb()", self.said)
+
+    def test_a_test_process_that_got_sigkill_is_told(self):
+        self.assertEqual(self.ran("aa=killed")[0], 1)
+        self.assertIn("running: Made.Up/aa(); signal 9 (SIGKILL), which the kernel sends where memory is short", self.said)
+
     def test_what_a_sanitizer_found_is_named_and_not_retried_away(self):
         self.assertEqual(self.ran("one=pass x=race"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: a data race", self.said)
@@ -135,7 +151,7 @@ class TestsCase(ProjectCase):
         log = ("Test Case 'Some.testA' started at 2026-01-01\nTest Case 'Some.testA' passed (0.001 seconds)\n"
                "Test Case 'Some.testB' started at 2026-01-01\n/x/Y.swift:3: error: Some.testB : XCTAssertEqual failed\n"
                "Test Case 'Some.testB' failed (0.2 seconds)\nTest Case 'Some.testC' started at 2026-01-01\n")
-        found = xctest(log)
+        found = xctest(log.splitlines())
         self.assertEqual([(test.name, test.status) for test in found],
                          [("Some/testA", "passed"), ("Some/testB", "failed"), ("Some/testC", "running")])
         self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))

@@ -1,0 +1,90 @@
+"""What a command writes, into a file that stays within a limit: the beginning, the end, and of the rest the lines that matter.
+
+Used by supervise.py, which is a program by itself: nothing of the package is imported here.
+"""
+
+import collections
+import fcntl
+import os
+import re
+import select
+
+# Bytes of the beginning, of lines that matter behind it, and of the end.
+HEAD, MATTERS, TAIL = 24 << 20, 4 << 20, 4 << 20
+PIECE = 1 << 18
+# How a test of XCTest went, what failed in it, what a compiler or a sanitizer says, how a process ended.
+MATTER = re.compile(rb"^Test Case '|: error: |Sanitizer: |^\*\*\* |Fatal error: |unexpected signal")
+F_SETPIPE_SZ = 1031  # Linux
+
+
+class Output:
+    """The reading end of a pipe that the command writes to."""
+
+    def __init__(self, file):
+        self.reading, self.writing = os.pipe()
+        os.set_blocking(self.reading, False)
+        try:
+            fcntl.fcntl(self.reading, F_SETPIPE_SZ, 1 << 20)
+        except OSError:
+            pass  # As large as it is elsewhere.
+        self.file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self.room, self.left, self.problem = HEAD, MATTERS, None
+        self.tail, self.size, self.dropped = collections.deque(), 0, 0
+        self.is_over = False
+
+    def wait(self, seconds):
+        """Takes what is written meanwhile, until there is some, or the time is up."""
+        if self.is_over:
+            select.select([], [], [], seconds)
+        elif select.select([self.reading], [], [], seconds)[0]:
+            self.take()
+
+    def take(self):
+        """What is there, but not more than a part of a second's worth: there are other things to look after."""
+        for _ in range(64):
+            try:
+                piece = os.read(self.reading, PIECE)
+            except BlockingIOError:
+                return
+            if not piece:
+                self.is_over = True
+                return
+            self.add(piece)
+
+    def add(self, piece):
+        if self.room > 0:
+            self.write(piece[:self.room])
+            piece, self.room = piece[self.room:], self.room - len(piece)
+        if piece:
+            self.tail.append(piece)
+            self.size += len(piece)
+        while self.size - len(self.tail[0] if self.tail else b"") > TAIL:
+            self.drop(self.tail.popleft())
+
+    def drop(self, piece):
+        """Lines that are cut in two are none that matter: pieces are large."""
+        self.size -= len(piece)
+        if not self.dropped:
+            self.write(b"\n... what matters of what is left out here:\n")
+        self.dropped += len(piece)
+        for line in piece.split(b"\n"):
+            if self.left > 0 and MATTER.search(line):
+                self.write(line[:2000] + b"\n")
+                self.left -= len(line)
+
+    def write(self, piece):
+        """A full disk is told once, and the command goes on: to end it is its own matter."""
+        while piece and not self.problem:
+            try:
+                piece = piece[os.write(self.file, piece):]
+            except OSError as error:
+                self.problem = error.strerror
+
+    def close(self):
+        self.take()
+        if self.dropped:
+            self.write(f"... {self.dropped} bytes were left out; the end:\n".encode())
+        for piece in self.tail:
+            self.write(piece)
+        os.close(self.reading)
+        os.close(self.file)
