@@ -9,7 +9,11 @@ import tomllib
 from .problems import Problem
 from .requirements import KINDS as REQUIREMENTS, NAMED
 
-LABELS = ("smoke", "full", "nightly")
+# What each selects: what a merge must pass is what every commit must, and more.
+LABELS = {"smoke": {"smoke"}, "full": {"smoke", "full"}, "nightly": {"nightly"}}
+# In a step's command, and in a variable's value. `${x}` is the shell's.
+PLACEHOLDERS, OF_VALUES = {"flags", "report", "tests", "folder"}, {"project"}
+PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
 # What it says of the cell when a step of a kind fails: the exit codes of ci/matrix.
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
@@ -85,9 +89,23 @@ class Reader:
                 self.fail(where, f"'{key}' is empty")
             if types[key] is list and key not in ("steps", "cell") and not all(isinstance(item, str) for item in value):
                 self.fail(where, f"'{key}' is not a list of strings")
-            if key == "env" and not all(isinstance(item, str) for item in value.values()):
-                self.fail(where, "the values of 'env' are not strings")
+            if key == "env":
+                self.variables(where, value)
         return dict(table)
+
+    def variables(self, where, values):
+        if not all(isinstance(item, str) for item in values.values()):
+            self.fail(where, "the values of 'env' are not strings")
+        if "SWIFTPM_BUILD_DIR" in values:
+            self.fail(where, "'SWIFTPM_BUILD_DIR' is set by ci/matrix: 'build' names the cell in whose folder another one builds")
+        for value in values.values():
+            self.placeholders(where, value, OF_VALUES)
+
+    def placeholders(self, where, text, known):
+        for name in PLACEHOLDER.findall(text):
+            if name not in known:
+                names = ", ".join(f"{{{name}}}" for name in sorted(known))
+                self.fail(where, f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
 
     def step(self, where, name, table):
         values = self.take(where, table, {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict})
@@ -95,6 +113,9 @@ class Reader:
             self.fail(where, "'run' is missing")
         if values.get("kind", "check") not in STEP_KINDS:
             self.fail(where, f"unknown kind '{values['kind']}'; known: {', '.join(STEP_KINDS)}")
+        self.placeholders(where, values["run"], PLACEHOLDERS)
+        if values.get("kind") == "test" and "{report}" not in values["run"]:
+            self.fail(where, "a test step needs {report}, without which nobody knows how its tests went")
         return Step(**({"name": name} | values))
 
     def steps(self, where, values, templates):

@@ -2,16 +2,17 @@
 
 import argparse
 import json
+import os
 import pathlib
 import sys
 
 from . import compare, describe, github, report, results
 from .cells import load
 from .history import History
-from .problems import Problem
+from .problems import Problem, in_words
 from .run import run
 from .screen import to_nowhere
-from .selection import no_cell, select
+from .selection import changed, matching, select
 from .shell import Places
 
 HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on a laptop and on a hosted runner.
@@ -20,6 +21,8 @@ HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on 
   ci/matrix run                      those with the label smoke
   ci/matrix run -l full -j 2         those with the label full, two at a time
   ci/matrix run debug 'checks.*'     by id; '!docc' leaves one out
+  ci/matrix run debug -- --filter X  with options of the step's own command: of the one that runs tests, or else of the last
+  ci/matrix run --last-failed -v     those that failed last time, with their output as it comes
   ci/matrix run --dry-run tsan       the commands that do the same when pasted
   ci/matrix explain tsan             everything about one
 
@@ -42,25 +45,32 @@ A test that fails and then passes is flaky: neither passed nor failed, so its ce
 def parser():
     top = argparse.ArgumentParser(prog="ci/matrix", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--project", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
-    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare")
+    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|completion")
 
     def selecting(name, what):
         command = commands.add_parser(name, help=what, description=what)
         command.add_argument("names", nargs="*", metavar="CELL", help="an id or a glob; !CELL leaves it out")
-        command.add_argument("-l", "--label", action="append", default=[], help="smoke, full or nightly; several: any of them")
+        command.add_argument(
+            "-l", "--label", action="append", default=[], help="smoke, full (smoke's cells, too) or nightly; several: any of them")
         command.add_argument("-a", "--axis", action="append", default=[], metavar="AXIS=VALUE", help="several: all of them")
         return command
 
     command = selecting("list", "lists cells")
     command.add_argument("--json", action="store_true", help="as JSON")
     command = selecting("run", "runs cells; those with the label smoke if nothing is said")
-    command.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="cells at a time (default 1)")
+    command.add_argument("-j", "--jobs", type=jobs, default=1, metavar="N", help="cells at a time (default 1); auto: one for each two cores")
+    command.add_argument("--last-failed", action="store_true", help="of these, those that failed or were flaky when they were last run here")
+    command.add_argument("--step", metavar="NAME", help="this step of the cells alone")
+    command.add_argument("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
+    command.add_argument("--timeout-factor", type=at_least(0.001, float), default=1, metavar="X", help="so many times the steps' time-outs")
+    command.add_argument("-v", "--verbose", action="store_true", help="print the output of steps as it comes")
     command.add_argument("--fail-fast", action="store_true", help="begin no more cells after one that failed")
     command.add_argument("--fail-on-flaky", action="store_true", help="count flaky cells as failed")
     command.add_argument("--install", action="store_true", help="first install the Debian packages that the cells need")
     command.add_argument("--dry-run", action="store_true", help="print the commands")
     command.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the results to a JSON file, too")
-    commands.add_parser("explain", help="says everything about a cell").add_argument("cell")
+    commands.add_parser("explain", help="says everything about cells").add_argument("cell", help="an id or a glob")
+    commands.add_parser("completion", help="prints what completes cells and options in a shell: eval \"$(ci/matrix completion)\"")
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
     command.add_argument("files", nargs="*", type=pathlib.Path, help="what run --report wrote (default: the last run's)")
@@ -72,8 +82,26 @@ def parser():
     return top
 
 
+def at_least(least, kind):
+    def number(text):
+        if kind(text) < least:
+            raise ValueError
+        return kind(text)
+    number.__name__ = f"number from {least} on"
+    return number
+
+
+def jobs(text):
+    return max(1, (os.cpu_count() or 1) // 2) if text == "auto" else at_least(1, int)(text)
+
+
 def main(arguments):
-    options = parser().parse_args(arguments)
+    words, separator, rest = (arguments, False, []) if "--" not in arguments else split(arguments)
+    options = parser().parse_args(words)
+    options.rest = rest
+    if separator and options.command != "run":
+        print("ci/matrix: what comes after -- is for the command of a step: ci/matrix run CELL -- …", file=sys.stderr)
+        return 2
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # Logs have letters that not every terminal knows.
     try:
@@ -85,11 +113,16 @@ def main(arguments):
         to_nowhere(sys.stdout)
         return 0
     except OSError as error:
-        print(f"ci/matrix: {error}", file=sys.stderr)
+        print(f"ci/matrix: {in_words(error)}", file=sys.stderr)
         return 4
     except KeyboardInterrupt:
         print("ci/matrix: interrupted", file=sys.stderr)
         return 130
+
+
+def split(arguments):
+    place = arguments.index("--")
+    return arguments[:place], True, arguments[place + 1:]
 
 
 def chosen(options):
@@ -108,18 +141,22 @@ def list_cells(options):
 
 
 def run_cells(options):
-    if options.jobs < 1:
-        raise Problem("-j takes a number from 1 on")
-    if not (options.names or options.label or options.axis):
+    if not (options.names or options.label or options.axis or options.last_failed):
         options.label = ["smoke"]
-    _, cells = chosen(options)
-    return run(options, cells, Places(options.project))
+    matrix, cells = chosen(options)
+    places = Places(options.project)
+    return run(options, changed(options, cells, History(places)), places)
 
 
 def explain(options):
     matrix, places = load(options.project), Places(options.project)
-    cell = matrix.cell(options.cell) or no_cell(matrix, options.cell)
-    print("\n".join(describe.explanation(cell, places, History(places))))
+    cells = matching(matrix, options.cell)
+    print("\n\n".join("\n".join(describe.explanation(cell, places, History(places))) for cell in cells))
+
+
+def print_completion(options):
+    cells = " ".join(cell.id for cell in load(options.project).cells)
+    print(COMPLETION.format(verbs=" ".join(COMMANDS), cells=cells))
 
 
 def print_github(options):
@@ -148,5 +185,12 @@ def compare_runs(options):
     return 1 if worse else 0
 
 
+# For bash, and zsh after `autoload -U bashcompinit && bashcompinit`.
+COMPLETION = """_ci_matrix() {{
+    local words="{verbs}"
+    [ "$COMP_CWORD" -gt 1 ] && words="{cells} --label --axis --jobs --step --last-failed --verbose"
+    COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+}}
+complete -F _ci_matrix ci/matrix"""
 COMMANDS = {
-    "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}
+    "completion": print_completion, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}

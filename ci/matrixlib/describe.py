@@ -1,5 +1,7 @@
 """What `list` and `explain` say about cells."""
 
+from time import time as now
+
 from . import shell
 from .requirements import missing, missing_of
 from .screen import clock
@@ -11,7 +13,15 @@ def rows(cells, history, project):
         reason = missing_of(cell, project)
         yield {
             "id": cell.id, "what": cell.what, "labels": list(cell.labels), "axes": cell.axes, "job": cell.job, "optional": cell.optional,
-            "ready": reason is None, "why": reason or "", "seconds": history.seconds(cell), "last": history.status(cell)}
+            "ready": reason is None, "why": reason or "", "seconds": history.seconds(cell), "last": history.status(cell), "at": history.time(cell)}
+
+
+def age(time):
+    """For how long, in one number: 5m, 3h, 12d."""
+    if time is None:
+        return ""
+    minutes = max(0, now() - time) / 60
+    return f"{minutes:.0f}m" if minutes < 60 else f"{minutes / 60:.0f}h" if minutes < 48 * 60 else f"{minutes / 1440:.0f}d"
 
 
 def listing(matrix, found):
@@ -20,10 +30,11 @@ def listing(matrix, found):
     usual = {axis: values[0] for axis, values in matrix.axes.items()}
     width = max((len(row["id"]) for row in found), default=0)
     for row in found:
-        last = clock(row["seconds"]) if row["seconds"] is not None else ""
+        took = clock(row["seconds"]) if row["seconds"] is not None else ""
+        last = f"{row['last'] or '':7} {age(row['at']):>4} {took:>8}"
         axes = "".join(f" {axis}={value}" for axis, value in row["axes"].items() if value != usual[axis])
         state = "" if row["ready"] else f"  [skipped here: {row['why']}]"
-        yield f"{row['id']:{width}}  {','.join(row['labels']):12} {last:>8}  {row['what']}{axes and '  (' + axes.strip() + ')'}{state}"
+        yield f"{row['id']:{width}}  {','.join(row['labels']):12} {last}  {row['what']}{axes and '  (' + axes.strip() + ')'}{state}"
 
 
 def explanation(cell, places, history):
@@ -47,4 +58,4 @@ def explanation(cell, places, history):
         for name, value in step.env.items():
             yield f"      {name}={value}"
         yield from (f"      {line}" for line in shell.command(places, cell, step).splitlines())
-    yield f"  run it      ci/matrix run {cell.id}"
+    yield f"  run it      {places.program} run {cell.id}"

@@ -1,8 +1,9 @@
 """What is shown under the line of a cell that didn't pass, or that has something to note."""
 
 import os
+import shlex
 
-from . import diagnosis
+from . import diagnosis, testlog
 
 
 def on_github(environment=os.environ):
@@ -23,8 +24,16 @@ def lines(places, cell, result):
             shown += [f"    | {line}" for line in excerpt(places, step)]
             shown.append(f"    log: {step.log}")
     if result.status in ("failed", "flaky"):
-        shown.append(f"    again: ci/matrix run {cell.id}")
+        shown.append(f"    again: {places.program} run {cell.id}")
     return shown + (annotations(places, result) + logs(places, result) if on_github() else [])
+
+
+def alone(step):
+    """The options that run just what failed of a step."""
+    failed = [test for test in step.tests if test.status in ("failed", "running")]
+    if step.kind != "test" or not 0 < len(failed) <= 20:
+        return f" --step {step.name}" if step.kind != "build" else ""
+    return f" -- {shlex.join(testlog.only(failed))}"
 
 
 def escaped(text):

@@ -6,6 +6,12 @@ import time
 from .results import write
 
 
+def known(entry):
+    """What is there in the form in which it was written; somebody may have edited the file."""
+    kinds = {"status": str, "seconds": (int, float), "time": int}
+    return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ()))}
+
+
 class History:
     def __init__(self, places):
         self.file = places.results / "history.json"
@@ -14,7 +20,7 @@ class History:
 
     def read(self):
         try:
-            return {name: dict(entry) for name, entry in json.loads(self.file.read_text()).items()}
+            return {name: known(entry) for name, entry in json.loads(self.file.read_text()).items()}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}  # It was never written, or isn't ours.
 
@@ -25,13 +31,17 @@ class History:
     def status(self, cell):
         return self.cells.get(cell.id, {}).get("status")
 
+    def time(self, cell):
+        """When the cell was last run, in seconds since 1970."""
+        return self.cells.get(cell.id, {}).get("time")
+
     def add(self, results):
         self.cells = self.read()  # Another ci/matrix may have added to it since.
         for result in results:
             if result.status in ("skipped", "interrupted"):
                 continue
             entry = self.cells.setdefault(result.id, {})
-            entry["status"] = result.status
+            entry["status"], entry["time"] = result.status, int(time.time())
             if result.status == "passed":
                 entry["seconds"] = result.seconds
         write(self.file, self.cells)

@@ -58,9 +58,12 @@ def write(file, value):
     """In one go: a reader, or a run that is cut off, sees the whole or nothing of it."""
     file = pathlib.Path(file)
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}.{os.getpid()}")
-    part.write_text(value if isinstance(value, str) else json.dumps(value, indent=1) + "\n")
-    part.replace(file)
+    part = file.parent / f".{file.name}.{os.getpid()}"
+    try:
+        part.write_text(value if isinstance(value, str) else json.dumps(value, indent=1) + "\n")
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def read(file):

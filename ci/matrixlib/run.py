@@ -8,6 +8,7 @@ import threading
 
 from . import details, report, results, shell
 from .history import History
+from .problems import in_words
 from .processes import Processes
 from .requirements import install, on_ci
 from .runner import INFRASTRUCTURE, INTERRUPTED, Runner
@@ -28,6 +29,7 @@ def run(options, cells, places):
         return INFRASTRUCTURE
     history, processes = History(places), Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
+    screen.verbose = options.verbose
     runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result))
     with interruptible(processes, screen), screen:
         found = runner.run(cells)
@@ -37,7 +39,7 @@ def run(options, cells, places):
                 result.code = 1
     unwritten = save(options, places, history, found)
     try:
-        close(options, found, unwritten)
+        close(options, places, found, unwritten)
     except BrokenPipeError:
         to_nowhere(sys.stdout)
     return code(found) or (INFRASTRUCTURE if unwritten else 0)
@@ -84,14 +86,26 @@ def save(options, places, history, found):
             with open(summary, "a", encoding="utf-8") as file:
                 file.write(report.markdown(found))
     except OSError as error:
-        return str(error)
+        return in_words(error)
     return None
 
 
-def close(options, found, unwritten):
+def failures(places, found):
+    """What failed, where more than one cell was run: cell, step and tests, with the command that does just that again."""
+    for result in found if len(found) > 1 else ():
+        for step in result.steps if result.status == "failed" else ():
+            if step.status == "passed":
+                continue
+            yield f"failed: {result.id}: {step.name}: {step.why}"
+            yield f"    again: {places.program} run {result.id}{details.alone(step)}"
+
+
+def close(options, places, found, unwritten):
     """Says what the lines of the cells don't, down to the last line."""
     if unwritten:
         print(f"the results could not be written: {unwritten}")
+    for line in failures(places, found):
+        print(line)
     flaky = [result.id for result in found if result.status == "flaky"]
     if flaky:
         print(f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if options.fail_on_flaky else ""))

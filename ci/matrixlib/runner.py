@@ -10,6 +10,8 @@ import time
 
 from . import temporary
 from .cells import STEP_KINDS
+from .diagnosis import plain, shown
+from .problems import in_words
 from .requirements import missing_of, on_ci
 from .results import CellResult, StepResult
 from .shell import command
@@ -63,7 +65,7 @@ class Runner:
                 with self.alone(cell) as its_own:
                     self.steps(cell, result) if its_own else not_begun(result)
             except OSError as error:  # such as no space on the disk
-                result.status, result.code, result.why = "failed", INFRASTRUCTURE, str(error)
+                result.status, result.code, result.why = "failed", INFRASTRUCTURE, in_words(error)
         return result
 
     def steps(self, cell, result):
@@ -87,8 +89,10 @@ class Runner:
         key = (cell.build, command(self.places, cell, step), str(cell.env | step.env))
         if step.kind == "build" and key in self._built:
             return StepResult(step.name, step.kind, "passed", notes=[f"built for {self._built[key]}"])
-        self.screen.began_step(cell.id, step.name)
-        done = runner.run(cell, step)
+        log = self.places.log(cell, step)
+        self.screen.began_step(cell.id, step.name, log.relative_to(self.places.project))
+        with following(log, cell.id, self.screen) if self.screen.verbose else contextlib.nullcontext():
+            done = runner.run(cell, step)
         if step.kind == "build" and done.status == "passed":
             self._built[key] = cell.id
         return done
@@ -117,6 +121,31 @@ class Runner:
                 if separator and math.isfinite(float(value)):
                     found[name] = float(value)
         return found
+
+
+@contextlib.contextmanager
+def following(log, name, screen):
+    """Shows the lines of a log as they come."""
+    def follow():
+        waits, place, rest = True, 0, ""
+        while waits:
+            waits = not over.wait(0.2)
+            if log.exists():
+                with log.open(errors="replace") as file:
+                    file.seek(place)
+                    *lines, rest = (rest + file.read()).split("\n")
+                    place = file.tell()
+                for line in lines:
+                    screen.say(f"{name} | {shown(plain(line))}")
+
+    over = threading.Event()
+    thread = threading.Thread(target=follow)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def locked(file):

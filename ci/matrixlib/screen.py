@@ -30,7 +30,9 @@ class Screen:
         self.total, self.width, self.expected = total, width, expected
         self.out = out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
-        self.colored = self.terminal and "NO_COLOR" not in environment
+        # As no-color.org and force-color.org have it: an empty variable says nothing.
+        self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
+        self.verbose = False
         self.began = time.monotonic()
         self.finished = set()
         self.running = {}  # cell: (step, when it began)
@@ -54,12 +56,12 @@ class Screen:
     def paint(self, status, text):
         return f"\x1b[{COLOURS[status]}m{text}\x1b[0m" if self.colored else text
 
-    def began_step(self, cell, step):
+    def began_step(self, cell, step, log=""):
         with self._lock:
             _, since = self.running.get(cell, (None, time.monotonic()))
             self.running[cell] = (step, since)
             if not self.terminal:
-                self._print(f"{'':11} {cell}: {step}")
+                self._print(f"{'':11} {cell}: {step}" + (f"  ({log})" if log else ""))
 
     def ended_cell(self, result, details):
         with self._lock:

@@ -1,17 +1,51 @@
 """Which cells are meant."""
 
+import dataclasses
+import difflib
 import fnmatch
+import math
 
-from .cells import LABELS
+from .cells import LABELS, shell_words
 from .problems import Problem
 
 
 def no_cell(matrix, name):
-    raise Problem(f"there is no cell '{name}'; known: {', '.join(cell.id for cell in matrix.cells)}")
+    raise Problem(f"there is no cell '{name}'{meant(name, known := [cell.id for cell in matrix.cells])}; known: {', '.join(known)}")
+
+
+def meant(name, known):
+    found = difflib.get_close_matches(name, known, 1)
+    return f": did you mean {found[0]}?" if found else ""
 
 
 def matching(matrix, pattern):
     return [cell for cell in matrix.cells if fnmatch.fnmatchcase(cell.id, pattern)] or no_cell(matrix, pattern)
+
+
+def changed(options, cells, history):
+    """The cells as the options of a run want them."""
+    if options.last_failed:
+        cells = [cell for cell in cells if history.status(cell) in ("failed", "flaky")]
+    found = []
+    for cell in cells:
+        steps = [step for step in cell.steps if options.step in (None, step.name)]
+        steps = [dataclasses.replace(step, timeout=max(1, math.ceil(step.timeout * options.timeout_factor))) for step in steps]
+        if options.rest and steps:
+            last = max((number for number, step in enumerate(steps) if "{tests}" in step.run), default=len(steps) - 1)
+            steps[last] = with_arguments(steps[last], options.rest)
+        retries = cell.retries if options.retries is None else options.retries
+        found.append(dataclasses.replace(cell, steps=tuple(steps), retries=retries))
+    if options.step and not any(cell.steps for cell in found):
+        names = list(dict.fromkeys(step.name for cell in cells for step in cell.steps))
+        raise Problem(f"there is no step '{options.step}'{meant(options.step, names)}; known: {', '.join(names)}")
+    return [cell for cell in found if cell.steps]
+
+
+def with_arguments(step, words):
+    """The step with options instead of those that choose its tests, or, where it has none, behind its command."""
+    if "{tests}" in step.run:
+        return dataclasses.replace(step, tests=shell_words(words))
+    return dataclasses.replace(step, run=f"{step.run.rstrip()} {shell_words(words)}")
 
 
 def axis_value(matrix, text):
@@ -28,7 +62,8 @@ def select(matrix, names=(), labels=(), axes=()):
     labels = [label for text in labels for label in text.split(",")]
     for label in labels:
         if label not in LABELS:
-            raise Problem(f"there is no label '{label}'; known: {', '.join(LABELS)}")
+            raise Problem(f"there is no label '{label}'{meant(label, LABELS)}; known: {', '.join(LABELS)}")
+    wanted_labels = set().union(*(LABELS[label] for label in labels))
     values = [axis_value(matrix, text) for text in axes]
     wanted = [name for name in names if not name.startswith("!")]
     chosen = {cell.id for name in wanted or ["*"] for cell in matching(matrix, name)}
@@ -37,5 +72,5 @@ def select(matrix, names=(), labels=(), axes=()):
             chosen -= {cell.id for cell in matching(matrix, name[1:])}
     return [
         cell for cell in matrix.cells
-        if cell.id in chosen and (not labels or set(labels) & set(cell.labels)) and all(cell.axes[axis] == value for axis, value in values)
+        if cell.id in chosen and (not labels or wanted_labels & set(cell.labels)) and all(cell.axes[axis] == value for axis, value in values)
     ]

@@ -15,6 +15,12 @@ class Places:
         self.results = self.project / ".ci/results"
         self.flakes = self.project / ".ci/flakes.jsonl"
 
+    @property
+    def program(self):
+        """What runs cells of this project again."""
+        ours = self.project == pathlib.Path(__file__).resolve().parents[2]
+        return "ci/matrix" if ours else f"ci/matrix --project {shlex.quote(str(self.project))}"
+
     def folder(self, cell):
         return self.project / ".ci/cells" / cell.build
 

@@ -116,11 +116,42 @@ class CellsCase(ProjectCase):
             self.assertEqual(code, 2, said)
             self.assertIn(arguments[-1].lstrip("!").rpartition("=")[2], said)
 
-    def test_explaining_is_about_one_cell(self):
+    def test_explaining_takes_a_glob(self):
         self.cells(TWO)
-        self.assertIn("two.five: second\n", self.matrix("explain", "two.five")[1])
-        for name in ("*", "two*", "!one", "!*", ""):
+        self.assertIn("two.five: second\n", self.matrix("explain", "two*")[1])
+        said = self.matrix("explain", "*")[1]
+        self.assertTrue("one: first\n" in said and "two.five: second\n" in said, said)
+        for name in ("!two", "", "x"):
             self.assertEqual(self.matrix("explain", name), (2, f"ci/matrix: there is no cell '{name}'; known: one, two.five\n"))
+        self.assertIn("did you mean one?", self.matrix("explain", "on")[1])
+
+    def test_what_a_merge_must_pass_is_what_each_commit_must_and_more(self):
+        self.cells(TWO)
+        labels = {name: self.matrix("list", "-l", name)[1] for name in ("smoke", "full")}
+        self.assertIn("one", labels["smoke"])
+        self.assertNotIn("two.five", labels["smoke"])
+        self.assertTrue("one" in labels["full"] and "two.five" in labels["full"])
+
+    def test_what_a_command_or_a_variable_can_not_have(self):
+        for line, words in (
+                ("run = 'swift test {reprot}'", "there is no placeholder {reprot}; known: {flags}, {folder}, {report}, {tests}"),
+                ("run = 'true'\nenv = { A = '{folder}' }", "there is no placeholder {folder}; known: {project}"),
+                ("run = 'true'\nenv = { SWIFTPM_BUILD_DIR = 'x' }", "'SWIFTPM_BUILD_DIR' is set by ci/matrix"),
+                ("steps = [{ run = 'swift test', kind = 'test' }]", "a test step needs {report}")):
+            self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\n{line}\n")
+            code, said = self.matrix("list")
+            self.assertEqual(code, 2, said)
+            self.assertIn(words, said)
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'echo ${HOME} {1..2} { x }'\n")
+        self.assertEqual(self.matrix("list")[0], 0)
+
+    def test_a_shell_can_complete_cells(self):
+        self.cells(TWO)
+        said = self.matrix("completion")[1]
+        self.assertIn("one two.five", said)
+        script = said + "\nCOMP_WORDS=(ci/matrix run tw); COMP_CWORD=2; _ci_matrix; echo ${COMPREPLY[@]}"
+        done = subprocess.run(["bash"], input=script, capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.stdout, done.stderr), ("two.five\n", ""))
 
     def test_without_a_word_the_smoke_cells_run(self):
         self.cells(TWO)

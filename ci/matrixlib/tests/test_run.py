@@ -1,8 +1,10 @@
 """Running cells: results, exit codes, requirements, order."""
 
+import errno
 import json
 import os
 import subprocess
+import unittest.mock
 
 from support import ProjectCase, last_line
 
@@ -23,15 +25,99 @@ class RunCase(ProjectCase):
         self.cells(cell("a", "echo the reason; false | cat") + cell("b"))
         code, said = self.matrix("run", "*")
         self.assertEqual((code, last_line(said)), (1, "1 passed, 1 failed, 0 skipped"))
-        for words in ("echo: exit 1", "| the reason", "log: .ci/logs/a/echo.log", "again: ci/matrix run a"):
+        for words in ("echo: exit 1", "| the reason", "log: .ci/logs/a/echo.log", f"again: ci/matrix --project {self.project} run a\n"):
             self.assertIn(words, said)
 
     def test_exit_codes_by_the_kind_of_step(self):
         for kind, expected in (("check", 1), ("test", 1), ("build", 3), ("setup", 4)):
-            self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\nsteps = [{{ run = "exit 9", kind = "{kind}" }}, {{ run = "touch ran" }}]\n')
+            run = "exit 9 # {report}" if kind == "test" else "exit 9"
+            self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\nsteps = [{{ run = "{run}", kind = "{kind}" }}, {{ run = "touch ran" }}]\n')
             code, said = self.matrix("run", "a")
             self.assertEqual(code, expected, said)
             self.assertFalse((self.project / "ran").exists(), "a step after one that failed was run")
+
+    def test_the_end_names_what_failed_and_how_to_see_just_that_again(self):
+        self.cells(cell("a", "false") + cell("b") + """[[cell]]
+id = "c"
+what = "d"
+retries = 0
+steps = [{ name = "test", kind = "test", run = "swift test {report} {tests}" }]
+""")
+        _, said = self.matrix("run", "*", FAKE_TESTS="one=pass two=fail")
+        program = f"ci/matrix --project {self.project}"
+        self.assertIn(f"""failed: a: false: exit 1
+    again: {program} run a --step false
+failed: c: test: failed: Made.Up/two()
+    again: {program} run c -- --filter '^Made\\.Up/two\\(\\)(/|$)'
+1 passed, 2 failed, 0 skipped
+""", said)
+        code, said = self.matrix("run", "c", "--", "--filter", r"^Made\.Up/one\(\)", FAKE_TESTS="one=pass two=fail")
+        self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"), said)
+        self.assertIn("1 tests", said)
+
+    def test_what_comes_after_two_hyphens_goes_to_the_last_step_that_has_no_tests(self):
+        self.cells(cell("a", "echo"))
+        self.assertEqual(self.matrix("run", "a", "--", "one two", "-x")[0], 0)
+        self.assertEqual((self.project / ".ci/logs/a/echo.log").read_text().splitlines()[1], "one two -x")
+        self.assertEqual(self.matrix("list", "--", "x")[0], 2)
+
+    def test_those_that_failed_last_are_run_again(self):
+        self.cells(cell("a", "test -e there") + cell("b"))
+        self.matrix("run", "*")
+        (self.project / "there").touch()
+        code, said = self.matrix("run", "--last-failed")
+        self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"), said)
+        self.assertEqual(self.matrix("run", "--last-failed")[0], 5)
+
+    def test_one_step_alone_with_another_time_out_and_retries(self):
+        self.cells("""[[cell]]
+id = "a"
+what = "b"
+steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100", timeout = 60 }]
+""")
+        code, said = self.matrix("run", "a", "--step", "two", "--timeout-factor", "0.01", "--retries", "0")
+        self.assertEqual(code, 124, said)
+        self.assertIn("not finished within 1 s", said)
+        self.assertFalse((self.project / "ran").exists())
+        code, said = self.matrix("run", "a", "--step", "tow")
+        self.assertEqual((code, said), (2, "ci/matrix: there is no step 'tow': did you mean two?; known: one, two\n"))
+
+    def test_output_is_shown_as_it_comes(self):
+        self.cells(cell("a", "echo one; echo two") + cell("b"))
+        _, said = self.matrix("run", "a", "-v")
+        self.assertIn("a | one\na | two\n", said)
+        self.assertNotIn("a | one", self.matrix("run", "a")[1])
+
+    def test_a_history_that_somebody_edited_does_no_harm(self):
+        self.cells(cell("a"))
+        self.matrix("run", "a")
+        file = self.project / ".ci/results/history.json"
+        for text in ('{"a": {"seconds": "x", "time": [], "status": 1}}', '{"a": 1}', "[]", '{"a": {"x": 1}}'):
+            file.write_text(text)
+            self.assertEqual(self.matrix("list")[0], 0, text)
+            self.assertEqual(self.matrix("run", "a")[0], 0, text)
+
+    def test_a_report_that_can_not_be_written_is_told_in_a_line(self):
+        self.cells(cell("a"))
+        code, said = self.matrix("run", "a", "--report", ".")
+        self.assertEqual(code, 4, said)
+        self.assertIn("the results could not be written: ", said)
+        self.assertNotIn("Traceback", said)
+
+    def test_a_full_disk_is_told_with_where_and_how_much(self):
+        from matrixlib.problems import in_words
+        error = OSError(errno.ENOSPC, "No space left on device", str(self.project / "x"))
+        self.assertRegex(in_words(error), rf"^no space left in {self.project}: \d+ MB are free$")
+
+    def test_what_could_not_be_written_leaves_no_part(self):
+        from matrixlib.results import write
+        with unittest.mock.patch("pathlib.Path.write_text", side_effect=OSError(errno.ENOSPC, "full", "x")):
+            with self.assertRaises(OSError):
+                write(self.project / "folder/x.json", {})
+        (self.project / "folder/x.json").mkdir(parents=True)
+        with self.assertRaises(OSError):
+            write(self.project / "folder/x.json", {})
+        self.assertEqual([file.name for file in (self.project / "folder").iterdir()], ["x.json"])
 
     def test_fail_fast(self):
         self.cells(cell("a", "false") + cell("b"))
@@ -207,7 +293,7 @@ steps = [
     { name = "two", run = 'echo "$PWD ${X:-unset} no-such-file*" no-such-file* >> out; exit 0' },
     { name = "three", run = """+"""'''
 cat <<EOF >> out
-{braces} $CI_CELL !!
+{ braces } $CI_CELL !!
 EOF
 for x in {1..2}; do echo "$x" >> out; done  # a comment''' },
     { name = "four", env = { Y = "2" }, run = "echo $Y >> out; false; echo no >> out" },
@@ -215,7 +301,7 @@ for x in {1..2}; do echo "$x" >> out; done  # a comment''' },
 ]
 """)
         self.assertEqual(pasted, ran)
-        self.assertTrue(ran.endswith("\n{braces} a !!\n1\n2\n2\n"), ran)
+        self.assertTrue(ran.endswith("\n{ braces } a !!\n1\n2\n2\n"), ran)
 
     def test_only_the_shells_of_steps_read_the_names_of_cells(self):
         """An interactive zsh takes a line that begins with # for a command, and its apostrophe for a quote that goes on."""
