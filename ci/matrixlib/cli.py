@@ -9,6 +9,7 @@ import sys
 from . import compare, describe, github, report, results
 from .cells import load
 from .history import History
+from .init import init
 from .problems import Problem, in_words
 from .run import run
 from .screen import to_nowhere
@@ -45,7 +46,7 @@ A test that fails and then passes is flaky: neither passed nor failed, so its ce
 def parser():
     top = argparse.ArgumentParser(prog="ci/matrix", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--project", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
-    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|completion")
+    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
 
     def selecting(name, what):
         command = commands.add_parser(name, help=what, description=what)
@@ -70,6 +71,7 @@ def parser():
     command.add_argument("--dry-run", action="store_true", help="print the commands")
     command.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the results to a JSON file, too")
     commands.add_parser("explain", help="says everything about cells").add_argument("cell", help="an id or a glob")
+    commands.add_parser("init", help="writes a first cells.toml and a hosted workflow into the package that --project names")
     commands.add_parser("completion", help="prints what completes cells and options in a shell: eval \"$(ci/matrix completion)\"")
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
@@ -154,6 +156,12 @@ def explain(options):
     print("\n\n".join("\n".join(describe.explanation(cell, places, History(places))) for cell in cells))
 
 
+def begin(options):
+    project = Places(options.project).project
+    print("\n".join(init(project)))
+    print(f"next: {Places(project).program} run")
+
+
 def print_completion(options):
     cells = " ".join(cell.id for cell in load(options.project).cells)
     print(COMPLETION.format(verbs=" ".join(COMMANDS), cells=cells))
@@ -193,4 +201,4 @@ COMPLETION = """_ci_matrix() {{
 }}
 complete -F _ci_matrix ci/matrix"""
 COMMANDS = {
-    "completion": print_completion, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}
+    "completion": print_completion, "init": begin, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}

@@ -12,7 +12,7 @@ from .problems import in_words
 from .processes import Processes
 from .requirements import install, on_ci
 from .runner import INFRASTRUCTURE, INTERRUPTED, Runner
-from .screen import Screen, to_nowhere
+from .screen import Screen, clock, to_nowhere
 
 NOTHING = 5
 
@@ -33,6 +33,8 @@ def run(options, cells, places):
     runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result))
     with interruptible(processes, screen), screen:
         found = runner.run(cells)
+    if runner.shared:
+        print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
     if options.fail_on_flaky:
         for result in found:
             if result.status == "flaky":

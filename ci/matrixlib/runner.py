@@ -25,7 +25,8 @@ class Runner:
         self.places, self.processes, self.screen = places, processes, screen
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.failed = None  # the first cell that did
-        self._built = {}  # what was built in this run: (folder, command)
+        self._built = {}  # what was built in this run, by folder and command: for which cell, and how long it took
+        self.shared = []  # what builds took that other cells needed, too
         self._lock = threading.Lock()
 
     def run(self, cells):
@@ -88,13 +89,15 @@ class Runner:
     def step(self, runner, cell, step):
         key = (cell.build, command(self.places, cell, step), str(cell.env | step.env))
         if step.kind == "build" and key in self._built:
-            return StepResult(step.name, step.kind, "passed", notes=[f"built for {self._built[key]}"])
+            owner, seconds = self._built[key]
+            self.shared.append(seconds)
+            return StepResult(step.name, step.kind, "passed", notes=[f"built for {owner}"])
         log = self.places.log(cell, step)
         self.screen.began_step(cell.id, step.name, log.relative_to(self.places.project))
         with following(log, cell.id, self.screen) if self.screen.verbose else contextlib.nullcontext():
             done = runner.run(cell, step)
         if step.kind == "build" and done.status == "passed":
-            self._built[key] = cell.id
+            self._built[key] = (cell.id, done.seconds)
         return done
 
     @contextlib.contextmanager

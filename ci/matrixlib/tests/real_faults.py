@@ -204,6 +204,17 @@ class ProjectFaults(FaultCase):
             self.assertRegex(self.said, r"next\(_:\) has been removed|has been renamed to .*following")
             self.write(file, LIBRARY)
 
+    def test_a_fresh_package_has_cells_that_pass(self):
+        """What `swift package init` and `ci/matrix init` write, with nothing edited."""
+        self.project /= "fresh"
+        self.project.mkdir()
+        subprocess.run(["swift", "package", "init", "--name", "Fresh"], cwd=self.project, check=True, capture_output=True)
+        self.git("init", "-q")
+        code, said = self.matrix("init")
+        self.assertEqual(code, 0, said)
+        code, said = self.matrix("run", "-l", "full")
+        self.assertEqual((code, last_line(said)), (0, "6 passed, 0 failed, 0 skipped"), said)
+
     def test_undocumented_public_symbol(self):
         """On symbols of a small library under the name of a real one."""
         self.libraries(LIBRARY + "public struct Silent { public var word = 1 }\n")

@@ -145,6 +145,23 @@ class CellsCase(ProjectCase):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'echo ${HOME} {1..2} { x }'\n")
         self.assertEqual(self.matrix("list")[0], 0)
 
+    def test_a_package_gets_its_first_cells(self):
+        self.assertEqual(self.matrix("init")[0], 2, "no package is there")
+        (self.project / "Package.swift").touch()
+        code, said = self.matrix("init")
+        self.assertEqual((code, said), (0, f"""wrote ci/cells.toml
+wrote .github/workflows/ci.yml
+wrote .swift-format
+added .ci/ to .gitignore
+next: ci/matrix --project {self.project} run
+"""))
+        code, said = self.matrix("list", "-l", "full")
+        self.assertEqual((code, [line.split()[0] for line in said.splitlines()]), (0, ["format", "debug", "release", "tsan", "asan", "coverage"]))
+        before = (self.project / ".gitignore").read_text()
+        code, said = self.matrix("init")
+        self.assertEqual((code, said), (2, "ci/matrix: ci/cells.toml, .github/workflows/ci.yml is there already\n"))
+        self.assertEqual((self.project / ".gitignore").read_text(), before)
+
     def test_a_shell_can_complete_cells(self):
         self.cells(TWO)
         said = self.matrix("completion")[1]
