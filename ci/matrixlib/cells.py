@@ -48,6 +48,7 @@ class Cell:
     flags: tuple = ()
     env: dict = dataclasses.field(default_factory=dict)
     requires: tuple = ()
+    inputs: tuple = ()  # globs of the files that its result depends on; none: all of the project
     optional: bool = False
     exclusive: bool = False
     retries: int = 2
@@ -151,7 +152,7 @@ class Reader:
         where = f"cell '{table.get('id', '?')}'" if isinstance(table, dict) else "a cell"
         values = self.take(where, table, {
             "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
-            "requires": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
+            "requires": list, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
         for key in ("id", "what"):
             if not values.get(key):
                 self.fail(where, f"'{key}' is missing")
@@ -171,7 +172,7 @@ class Reader:
         values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
         self.requirements(where, own := values.get("requires", []))
         values["requires"] = dict.fromkeys([*(name for value in values["axes"].items() for name in needs.get(value, ())), *own])
-        for key in ("labels", "flags", "requires"):
+        for key in ("labels", "flags", "requires", "inputs"):
             values[key] = tuple(values.get(key, ()))
         return Cell(steps=steps, **({"build": values["id"]} | values))
 

@@ -61,6 +61,9 @@ def parser():
     command = selecting("run", "runs cells; those with the label smoke if nothing is said")
     command.add_argument("-j", "--jobs", type=jobs, default=1, metavar="N", help="cells at a time (default 1); auto: one for each two cores")
     command.add_argument("--last-failed", action="store_true", help="of these, those that failed or were flaky when they were last run here")
+    command.add_argument(
+        "--changed", nargs="?", const="here", choices=("here", "ci"), metavar="ci",
+        help="leave out cells that passed and whose files, definition and tools are still the same; where CI is set, only with the word ci")
     command.add_argument("--step", metavar="NAME", help="this step of the cells alone")
     command.add_argument("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
     command.add_argument("--timeout-factor", type=at_least(0.001, float), default=1, metavar="X", help="so many times the steps' time-outs")

@@ -8,7 +8,7 @@ from .results import write
 
 def known(entry):
     """What is there in the form in which it was written; somebody may have edited the file."""
-    kinds = {"status": str, "seconds": (int, float), "time": int}
+    kinds = {"status": str, "seconds": (int, float), "time": int, "inputs": str}
     return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ()))}
 
 
@@ -35,15 +35,19 @@ class History:
         """When the cell was last run, in seconds since 1970."""
         return self.cells.get(cell.id, {}).get("time")
 
+    def inputs(self, cell):
+        """What the cell's result depended on when it last passed, if nothing has happened to it since."""
+        return self.cells.get(cell.id, {}).get("inputs") if self.status(cell) == "passed" else None
+
     def add(self, results):
         self.cells = self.read()  # Another ci/matrix may have added to it since.
         for result in results:
-            if result.status in ("skipped", "interrupted"):
+            if result.status in ("skipped", "unchanged", "interrupted"):
                 continue
             entry = self.cells.setdefault(result.id, {})
             entry["status"], entry["time"] = result.status, int(time.time())
             if result.status == "passed":
-                entry["seconds"] = result.seconds
+                entry["seconds"], entry["inputs"] = result.seconds, result.inputs
         write(self.file, self.cells)
         self.add_flakes(results)
 

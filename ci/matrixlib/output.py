@@ -30,6 +30,7 @@ class Output:
         self.file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.room, self.left, self.problem = HEAD, MATTERS, None
         self.tail, self.size, self.dropped = collections.deque(), 0, 0
+        self.rest = b""
         self.is_over = False
 
     def wait(self, seconds):
@@ -62,12 +63,13 @@ class Output:
             self.drop(self.tail.popleft())
 
     def drop(self, piece):
-        """Lines that are cut in two are none that matter: pieces are large."""
         self.size -= len(piece)
         if not self.dropped:
             self.write(b"\n... what matters of what is left out here:\n")
         self.dropped += len(piece)
-        for line in piece.split(b"\n"):
+        *lines, self.rest = (self.rest + piece).split(b"\n")
+        self.rest = self.rest[-4096:]  # A line without an end is none that matters.
+        for line in lines:
             if self.left > 0 and MATTER.search(line):
                 self.write(line[:2000] + b"\n")
                 self.left -= len(line)

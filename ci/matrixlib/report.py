@@ -21,7 +21,8 @@ def merged(runs):
 def closing_line(cells):
     """A flaky cell is in none of the numbers: it did not pass, and a line above this one names it."""
     counts = [sum(cell.status in statuses for cell in cells) for statuses in (("passed",), ("failed", "interrupted"), ("skipped",))]
-    return "{} passed, {} failed, {} skipped".format(*counts)
+    unchanged = sum(cell.status == "unchanged" for cell in cells)
+    return "{} passed, {} failed, {} skipped".format(*counts) + (f", {unchanged} unchanged" if unchanged else "")
 
 
 def junit(cells):
@@ -29,7 +30,7 @@ def junit(cells):
     for cell in cells:
         suite = xml.SubElement(root, "testsuite", name=cell.id, time=f"{cell.seconds:.3f}")
         if cell.status == "skipped" or not cell.steps:
-            case(suite, cell.id, "cell", 0, {"skipped": "skipped", "passed": "passed"}.get(cell.status, "error"), cell.why)
+            case(suite, cell.id, "cell", 0, {"skipped": "skipped", "unchanged": "skipped", "passed": "passed"}.get(cell.status, "error"), cell.why)
         for step in cell.steps:
             for test in step.tests:
                 owner, _, name = test.name.partition("/")

@@ -44,6 +44,7 @@ class CellResult:
     axes: dict = dataclasses.field(default_factory=dict)
     steps: list = dataclasses.field(default_factory=list)
     metrics: dict = dataclasses.field(default_factory=dict)
+    inputs: str | None = None  # a digest of what its result depends on
 
     @property
     def tests(self):

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 
-from . import details, report, results, shell
+from . import details, inputs, report, results, shell
 from .history import History
 from .problems import in_words
 from .processes import Processes
@@ -30,7 +30,12 @@ def run(options, cells, places):
     history, processes = History(places), Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
-    runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result))
+    inputs.forget()
+    unchanged = inputs.fingerprint if options.changed == "ci" or options.changed and not on_ci() else None
+    runner = Runner(
+        places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result),
+        lambda cell: unchanged is not None and history.inputs(cell) == unchanged(str(places.project), cell) is not None)
+    before = {cell.id: inputs.fingerprint(str(places.project), cell) for cell in cells}
     with interruptible(processes, screen), screen:
         found = runner.run(cells)
     if runner.shared:
@@ -39,6 +44,10 @@ def run(options, cells, places):
         for result in found:
             if result.status == "flaky":
                 result.code = 1
+    # What was changed while it ran isn't what passed.
+    inputs.forget()
+    for cell, result in zip(cells, found):
+        result.inputs = before[cell.id] if inputs.fingerprint(str(places.project), cell) == before[cell.id] else None
     unwritten = save(options, places, history, found)
     try:
         close(options, places, found, unwritten)

@@ -21,9 +21,10 @@ TIMEOUT, INFRASTRUCTURE, INTERRUPTED = 124, 4, 130
 
 
 class Runner:
-    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda cell, result: []):
+    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda cell, result: [], unchanged=lambda cell: False):
         self.places, self.processes, self.screen = places, processes, screen
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
+        self.unchanged = unchanged
         self.failed = None  # the first cell that did
         self._built = {}  # what was built in this run, by folder and command: for which cell, and how long it took
         self.shared = []  # what builds took that other cells needed, too
@@ -57,6 +58,8 @@ class Runner:
             not_begun(result)
         elif self.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
+        elif self.unchanged(cell):
+            result.status, result.why = "unchanged", "since it passed"
         elif reason := missing_of(cell, str(self.places.project)):
             result.why = reason
             if on_ci() and not cell.optional:

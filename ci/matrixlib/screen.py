@@ -9,7 +9,7 @@ import time
 
 from .supervise import BY_ITSELF, KILLED, POLITELY
 
-COLOURS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "interrupted": "33"}
+COLOURS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "unchanged": "33", "interrupted": "33"}
 
 
 def clock(seconds):

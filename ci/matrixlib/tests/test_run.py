@@ -82,6 +82,31 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         code, said = self.matrix("run", "a", "--step", "tow")
         self.assertEqual((code, said), (2, "ci/matrix: there is no step 'tow': did you mean two?; known: one, two\n"))
 
+    def test_what_has_not_changed_since_it_passed_is_left_out_when_asked(self):
+        self.cells(cell("a", "echo x >> ran", inputs=["*.swift"]) + cell("b", "test -e there"))
+        subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
+        (self.project / ".gitignore").write_text(".ci/\nran\nthere\n")
+        (self.project / "A.swift").write_text("1")
+
+        def ran(*arguments, **values):
+            code, said = self.matrix("run", "*", *arguments, **values)
+            return code, last_line(said)
+
+        self.assertEqual(ran("--changed"), (1, "1 passed, 1 failed, 0 skipped"))
+        (self.project / "there").touch()
+        self.assertEqual(ran("--changed"), (0, "1 passed, 0 failed, 0 skipped, 1 unchanged"))
+        self.assertEqual(ran("--changed"), (0, "0 passed, 0 failed, 0 skipped, 2 unchanged"))
+        self.assertEqual(ran("--changed", CI="true"), (0, "2 passed, 0 failed, 0 skipped"))
+        self.assertEqual(ran("--changed=ci", CI="true"), (0, "0 passed, 0 failed, 0 skipped, 2 unchanged"))
+        (self.project / "B.txt").write_text("2")
+        self.assertEqual(ran("--changed"), (0, "1 passed, 0 failed, 0 skipped, 1 unchanged"), "one names its files")
+        (self.project / "A.swift").write_text("2")
+        self.assertEqual(ran("--changed"), (0, "2 passed, 0 failed, 0 skipped"))
+        self.cells(cell("a", "echo y >> ran", inputs=["*.swift"]))
+        self.assertEqual(ran("--changed"), (0, "1 passed, 0 failed, 0 skipped"), "it is another cell")
+        (self.project / "ran").unlink()
+        self.assertEqual(ran(), (0, "1 passed, 0 failed, 0 skipped"), "not asked")
+
     def test_output_is_shown_as_it_comes(self):
         self.cells(cell("a", "echo one; echo two") + cell("b"))
         _, said = self.matrix("run", "a", "-v")
