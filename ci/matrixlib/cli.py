@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 
-from . import compare, describe, github, report, results
+from . import compare, describe, github, page, report, results
 from .cells import load
 from .history import History
 from .init import init
@@ -79,7 +79,7 @@ def parser():
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
     command.add_argument("files", nargs="*", type=pathlib.Path, help="what run --report wrote (default: the last run's)")
-    for kind in ("junit", "json", "markdown"):
+    for kind in ("junit", "json", "markdown", "html"):
         command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there")
     command = commands.add_parser("compare", help="says what differs between two runs")
     command.add_argument("before", type=pathlib.Path)
@@ -186,6 +186,8 @@ def print_report(options):
         results.write(options.junit, report.junit(cells))
     if options.json:
         results.write(options.json, results.to_json(cells, sum(cell.seconds for cell in cells)))
+    if options.html:
+        results.write(options.html, page.page(cells, History(Places(options.project))))
     table = report.markdown(cells)
     results.write(options.markdown, table) if options.markdown else print(table, end="")
 

@@ -9,6 +9,25 @@ from test_tests import CELL
 
 
 class ReportCase(ProjectCase):
+    def test_a_page_has_all_of_it_and_nothing_of_it_is_markup(self):
+        from html.parser import HTMLParser
+        self.cells("[axes]\nspeed = ['slow', 'fast']\n[[cell]]\nid = 'a'\nwhat = 'b'\naxes = { speed = 'fast' }\nrun = 'exit 3'\n"
+                   "[[cell]]\nid = 'c'\nwhat = 'd'\nsteps = [{ name = 'test', kind = 'test', run = 'swift test {report} {tests}' }]\n"
+                   "[[cell]]\nid = 'e'\nwhat = 'f'\nrun = 'true'\n")
+        self.matrix("run", "*", FAKE_TESTS="one=pass two=flaky")
+        value = self.project / ".ci/results/latest.json"
+        value.write_text(value.read_text().replace("exit 3", "<script>alert(1)</script>"))
+        code, _ = self.matrix("report", "--html", str(self.project / "page.html"))
+        text = (self.project / "page.html").read_text()
+        self.assertEqual(code, 0)
+        for words in ("1 passed, 1 failed, 0 skipped", "speed=fast", "Made.Up/two(): 1×", "&lt;script&gt;", 'class="flaky"'):
+            self.assertIn(words, text)
+        tags = set()
+        parser = HTMLParser()
+        parser.handle_starttag = lambda tag, attributes: tags.add(tag)
+        parser.feed(text)
+        self.assertFalse(tags & {"script", "img", "link", "iframe"}, "it needs nothing else")
+
     def run_to(self, name, tests="one=pass two=pass", **values):
         self.cells(CELL.format(retries=0, timeout=30) + cell("b") + cell("c", requires=["command:no-such-program"], optional=True))
         file = str(self.project / name)

@@ -1,0 +1,30 @@
+"""Results of one or several runs as one page in HTML, which needs no other file: cells by axes, times, first failures, flakes."""
+
+import html
+import pathlib
+
+from .report import closing_line
+from .screen import clock
+
+PAGE = pathlib.Path(__file__).with_name("first") / "report.html"
+
+
+def page(cells, history):
+    """`history` knows which tests were flaky before."""
+    slowest = max((cell.seconds for cell in cells), default=0) or 1
+    usual = [max(values, key=values.count) for values in zip(*([*cell.axes.values()] for cell in cells if cell.axes))]
+    rows = "".join(row(cell, slowest, usual, history) for cell in cells)
+    return PAGE.read_text().replace("{closing}", html.escape(closing_line(cells))).replace("{rows}", rows)
+
+
+def row(cell, slowest, usual, history):
+    own = ", ".join(f"{axis}={value}" for (axis, value), common in zip(cell.axes.items(), usual) if value != common)
+    flakes = "".join(f"<li>{html.escape(test)}: {count}×</li>" for test, count in history.flakes(cell).items())
+    failure = next((step for step in cell.steps if step.status != "passed"), None)
+    said = [f"{test.name}: {message}" for test in failure.tests for message in test.messages[:1]][:3] if failure else []
+    why = html.escape("\n".join([cell.why, *said]).strip())
+    steps = "".join(f"<li>{html.escape(step.name)} {clock(step.seconds)}</li>" for step in cell.steps)
+    return (
+        f'<tr class="{cell.status}"><th scope="row">{html.escape(cell.id)}</th><td>{html.escape(own)}</td><td>{cell.status}</td>'
+        f'<td><meter max="{slowest}" value="{cell.seconds}"></meter> {clock(cell.seconds) if cell.steps else ""}<ul>{steps}</ul></td>'
+        f"<td>{len(cell.tests) or ''}</td><td><pre>{why}</pre></td><td><ul>{flakes}</ul></td></tr>\n")
