@@ -34,7 +34,7 @@ class CellsCase(ProjectCase):
 
     def test_mistakes_are_named_with_the_place(self):
         cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
-        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': unknown key 'lable'; known: axes, build, env, exclusive, flags, id, "
+        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': unknown key 'lable'; known: axes, build, env, exclusive, flags, id, inputs, "
                      "job, labels, optional, requires, retries, run, runner, steps, timeout, what")
         self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
         self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ")
