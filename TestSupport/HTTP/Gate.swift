@@ -40,9 +40,12 @@ public final class Gate: Sendable {
     }
 
     /// Returns when the gate is open, or when the task is cancelled.
-    func pass() async {
+    ///
+    /// - Parameter held: Called when it counts among those who wait.
+    func waitUntilOpen(held: () -> Void) async {
         let (opening, signal) = AsyncStream<Never>.makeStream()
         pass { signal.finish() }
+        held()
         for await _ in opening {}
     }
 }

@@ -17,6 +17,8 @@ public final class Recorder<Entry: Sendable>: Sendable {
         var dropped = 0
         /// The entries that nobody got, by their place, in order.
         var unclaimed: [Int] = []
+        /// The places of the entries that nobody may be told of yet.
+        var untold: Set<Int> = []
         /// Those who wait, by the order in which they came.
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
@@ -25,6 +27,9 @@ public final class Recorder<Entry: Sendable>: Sendable {
 
         /// The number of entries so far: the place of the next one.
         var end: Int { dropped + entries.count }
+
+        /// The number of entries that may be told of. Those after one that may not wait for it: they are told in their order.
+        var told: Int { untold.min() ?? end }
 
         subscript(place: Int) -> Entry { entries[place - dropped] }
 
@@ -52,8 +57,9 @@ public final class Recorder<Entry: Sendable>: Sendable {
 
         /// The entries to offer to those who wait, in the order in which they came.
         var offers: [Offer] {
-            waiters.sorted { $0.key < $1.key }.map { id, waiter in
-                let places = unclaimed[firstUnclaimed(from: waiter.offered)...]
+            let told = told
+            return waiters.sorted { $0.key < $1.key }.map { id, waiter in
+                let places = unclaimed[firstUnclaimed(from: waiter.offered)...].prefix { $0 < told }
                 return Offer(waiter: id, isWanted: waiter.isWanted, entries: places.map { ($0, self[$0]) })
             }
         }
@@ -92,6 +98,25 @@ public final class Recorder<Entry: Sendable>: Sendable {
         matchAll()
     }
 
+    /// Writes an entry down that those who wait are not told of yet, nor of later ones.
+    ///
+    /// - Returns: Tells them, to be called once what follows from the entry is in place, such as a timer: whoever is told of it may move
+    ///   the clock at once.
+    func note(_ entry: Entry) -> @Sendable () -> Void {
+        let place = state.withLock { state in
+            state.append(entry, keeping: limit)
+            state.untold.insert(state.end - 1)
+            return state.end - 1
+        }
+        return { [self] in
+            state.withLock { state in
+                state.untold.remove(place)
+                state.version += 1
+            }
+            matchAll()
+        }
+    }
+
     /// The first entry that is wanted and that nobody got, now or when it comes.
     ///
     /// - Parameters:
@@ -126,7 +151,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
     /// Gives entries to those who wait for them. What they want is asked without the lock: it is a user's code.
     private func matchAll() {
         while true {
-            let (version, count, offers) = state.withLock { ($0.version, $0.end, $0.offers) }
+            let (version, count, offers) = state.withLock { ($0.version, $0.told, $0.offers) }
             if let match = firstMatch(of: offers) {
                 claim(match)
             } else if refused(offers, of: count, version: version) {

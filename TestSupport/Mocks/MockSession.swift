@@ -119,7 +119,13 @@ public final class MockSession: HTTPSession, RequestStubbing {
     // MARK: Answering
 
     private func reply(_ request: RecordedRequest, of original: URLRequest) -> MockTask.Reply {
-        recorder.append(request)
+        let tell = recorder.note(request)
+        var reply = reply(recorded: request, of: original)
+        reply.onWaiting = tell
+        return reply
+    }
+
+    private func reply(recorded request: RecordedRequest, of original: URLRequest) -> MockTask.Reply {
         // A timeline leaves secrets out when it is read; that takes too long for every request.
         let name = "\(request.method) \(request.url)"
         timeline?.note("request", name)

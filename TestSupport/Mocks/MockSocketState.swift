@@ -61,6 +61,13 @@ struct MockSocketState: Sendable {
     /// Takes the next step; none means that this round ends.
     mutating func nextStep() -> Step? {
         while true {
+            // First the timers: whoever hears of what comes may move the clock at once.
+            if canPlay, scripts.isAboutToWait(at: now), let step = scripts.next(at: now) { play(step) }
+            if let time = nextTime, alarm?.time != time {
+                alarm?.timer?.cancel()
+                alarm = (time, nil)
+                return .wake(at: time)
+            }
             if let server, let input = inputs.popFirst() { return .tell(server, input) }
             if let next = reports.first, isReading || !next.report.isInbound, next.time <= now {
                 reports.removeFirst()
@@ -71,22 +78,17 @@ struct MockSocketState: Sendable {
             } else if let (matcher, frame) = scripts.nextComparison() {
                 return .compare(matcher, frame)
             } else {
-                break
+                isReporting = false
+                return nil
             }
         }
-        if let time = nextTime, alarm?.time != time {
-            alarm?.timer?.cancel()
-            alarm = (time, nil)
-            return .wake(at: time)
-        }
-        isReporting = false
-        return nil
     }
 
     /// When something that is late goes on by itself.
     private var nextTime: Instant? {
-        let late = reports.first.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
-        return [late, canPlay ? scripts.nextTime : nil].compactMap(\.self).min()
+        let late = reports.first { $0.time > now }.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
+        let pause = canPlay ? scripts.nextTime.flatMap { $0 > now ? $0 : nil } : nil
+        return [late, pause].compactMap(\.self).min()
     }
 
     /// Indicates whether there is a connection for a script to go on with; what it has left without one, it is said to have left.

@@ -21,6 +21,8 @@ public final class MockTask: HTTPTask {
         var gate: Gate?
         /// The time the caller waits for it.
         var timeout: Duration?
+        /// Called when the answer was given, or waits for its gate or by the clock.
+        var onWaiting: @Sendable () -> Void = {}
     }
 
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -68,6 +70,7 @@ public final class MockTask: HTTPTask {
         guard let start = state.withLock({ $0.completion == nil ? nil : $0.start.take() }) else { return }
         let scheduler = start.scheduler
         var reply = start.reply()
+        defer { reply.onWaiting() }
         if let timeout = reply.timeout, reply.gate != nil || reply.delay >= timeout {
             keep(
                 scheduler.schedule(at: scheduler.now + timeout, label: "time-out of \(label)") { [self] in

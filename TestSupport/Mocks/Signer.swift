@@ -67,7 +67,8 @@ public final class Signer: Authorizer, Sendable {
         socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
     ) {
         let request = PusherAuthRequest(socketID: socketID, channelName: channelName)
-        let (failure, gate) = arrive(request)
+        let (failure, gate, tell) = arrive(request)
+        defer { tell() }
         let reply: @Sendable () -> Void = { [self] in completionHandler(try? sign(request, failure)) }
         if let gate { gate.pass(reply) } else { reply() }
     }
@@ -112,20 +113,22 @@ public final class Signer: Authorizer, Sendable {
 
     // MARK: Inside
 
-    private func arrive(_ request: PusherAuthRequest) -> (failure: (any Error)?, gate: Gate?) {
+    /// Takes a request in; those who wait for it are told of it, by `tell`, when it is held.
+    private func arrive(
+        _ request: PusherAuthRequest
+    ) -> (failure: (any Error)?, gate: Gate?, tell: @Sendable () -> Void) {
         let taken: (failure: (any Error)?, gate: Gate?) = state.withLock { state in
             guard let failure = state.failures.first else { return (nil, state.gate) }
             state.failures[0].times -= 1
             if failure.times == 1 { state.failures.removeFirst() }
             return (failure.error, state.gate)
         }
-        recorder.append(request)
-        return taken
+        return (taken.failure, taken.gate, recorder.note(request))
     }
 
     private func take(_ request: PusherAuthRequest) async throws -> (any Error)? {
-        let (failure, gate) = arrive(request)
-        await gate?.pass()
+        let (failure, gate, tell) = arrive(request)
+        if let gate { await gate.waitUntilOpen(held: tell) } else { tell() }
         try Task.checkCancellation()
         return failure
     }

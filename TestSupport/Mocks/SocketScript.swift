@@ -32,6 +32,12 @@ struct SocketScript: Sendable {
         return step
     }
 
+    /// Indicates whether the next step is to wait.
+    var isAboutToWait: Bool {
+        guard index < steps.count, case .wait = steps[index] else { return false }
+        return true
+    }
+
     /// Hears what the client sent; a step that expects something looks at it when it is come to.
     mutating func received(_ frame: SentFrame) {
         unread.append(frame)

@@ -24,6 +24,11 @@ struct SocketScripts: Sendable {
     /// When a script that waits goes on.
     var nextTime: Instant? { pausedUntil }
 
+    /// Returns whether the next step to take now is to wait.
+    func isAboutToWait(at now: Instant) -> Bool {
+        (pausedUntil ?? now) <= now && present.map { scripts[$0].isAboutToWait } ?? false
+    }
+
     /// The next step to take now.
     mutating func next(at now: Instant) -> SocketStep? {
         if let pausedUntil {

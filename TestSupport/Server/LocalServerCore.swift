@@ -164,14 +164,7 @@ final class LocalServerCore: Sendable {
             state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
             throw error
         }
-        await response.gate?.pass()
-        try Task.checkCancellation()
-        guard response.delay > .zero else { return response }
-        let (opening, signal) = AsyncStream<Never>.makeStream()
-        let scheduler = settings.scheduler
-        let timer = scheduler.schedule(at: scheduler.now + response.delay, label: "delayed answer") { signal.finish() }
-        for await _ in opening {}
-        timer.cancel()
+        await ResponseWait(of: response, on: settings.scheduler).end()
         try Task.checkCancellation()
         return response
     }
@@ -190,8 +183,9 @@ final class LocalServerCore: Sendable {
         let now = settings.scheduler.now
         state.machine.now = max(state.machine.now, now)
         let result = body(&state.machine, now, &effects)
-        for effect in effects { run(effect, &state) }
+        // First the timer: whoever hears of an effect may move the clock at once.
         setTimer(&state)
+        for effect in effects { run(effect, &state) }
         return result
     }
 

@@ -25,8 +25,9 @@ struct LocalServerHandler: HTTPHandler {
         if let (route, request) = unrecordedRouter.route(of: received) {
             return HTTPResponse(await reply { try await route.respond(to: request) })
         }
-        core.recorder.append(received)
-        let response = await reply { try await self.response(to: received) }
+        let response = await FirstStep.run(then: core.recorder.note(received)) {
+            await reply { try await self.response(to: received) }
+        }
         core.report(.request(received, status: response.status))
         return HTTPResponse(response)
     }

@@ -102,7 +102,8 @@ final class WebhookSender: Sendable {
     private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
         // It was taken back meanwhile.
         guard state.withLock({ $0.pending.removeValue(forKey: delivery.id) }) != nil else { return }
-        report(delivery.webhook, outcome)
+        // Told last: whoever hears that it failed may move the clock at once.
+        defer { report(delivery.webhook, outcome) }
         if case .received(200..<300) = outcome { return }
         var next = delivery
         next.delay = delivery.delay * 2

@@ -1,0 +1,202 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a waiter is told is true of the clock, too: a test that moves time at once moves it past the timers that are meant.
+@Suite struct TellingTests {
+    /// A matcher that is asked about `path` before whoever waits hears of it, and looks at the harness then.
+    private static func matcher(
+        _ path: String, begun: AsyncStream<Void>.Continuation, _ look: @escaping @Sendable () -> Void
+    ) -> RequestMatcher {
+        RequestMatcher { request in
+            begun.yield()
+            guard request.path == path else { return false }
+            look()
+            return true
+        }
+    }
+
+    private static func get(_ path: String, from session: MockSession) throws {
+        session.dataTask(with: URLRequest(url: try #require(URL(string: "http://a\(path)")))) { _, _, _ in }.resume()
+    }
+
+    /// The labels of the timers that there are when a waiter is told of a request for `/late`.
+    private static func timersWhenTold(_ response: StubResponse) async throws -> [String] {
+        try await withTestHarness(allowing: [.pendingTimer]) { harness in
+            harness.session.stub("GET /first", .ok)
+            harness.session.stub("GET /late", response)
+            let (begun, continuation) = AsyncStream<Void>.makeStream()
+            // The first time counts: two threads may ask at once.
+            let labels = Locked<[String]?>(nil)
+            async let told = harness.session.nextRequest(
+                matcher("/late", begun: continuation) { [scheduler = harness.scheduler] in
+                    let now = scheduler.pendingTimers.map(\.label)
+                    labels.withLock { $0 = $0 ?? now }
+                })
+            try get("/first", from: harness.session)
+            for await _ in begun { break }
+            try get("/late", from: harness.session)
+            #expect(try await told.path == "/late")
+            harness.scheduler.advance(by: .seconds(60))
+            return labels.withLock { $0 } ?? []
+        }
+    }
+
+    @Test func `Whoever waits for a request is told when the answer's timer exists`() async throws {
+        #expect(try await Self.timersWhenTold(.ok.delayed(by: .seconds(30))) == ["answer to GET /late"])
+        #expect(try await Self.timersWhenTold(.fault(.latency(.seconds(30)))) == ["answer to GET /late"])
+        let open = Gate()
+        open.open()
+        // The request's own time-out is another.
+        #expect(try await Self.timersWhenTold(.ok.delayed(by: .seconds(30)).held(by: open)).first == "answer to GET /late")
+    }
+
+    @Test func `Whoever waits for a request is told when its gate holds the answer`() async throws {
+        try await withTestHarness { harness in
+            let gate = Gate()
+            harness.session.stub("GET /first", .ok)
+            harness.session.stub("GET /held", .ok.held(by: gate))
+            let (begun, continuation) = AsyncStream<Void>.makeStream()
+            let waiting = Locked<Int?>(nil)
+            async let told = harness.session.nextRequest(
+                Self.matcher("/held", begun: continuation) {
+                    let now = gate.waitingCount
+                    waiting.withLock { $0 = $0 ?? now }
+                })
+            try Self.get("/first", from: harness.session)
+            for await _ in begun { break }
+            try Self.get("/held", from: harness.session)
+            _ = try await told
+            #expect(waiting.withLock { $0 } == 1)
+            gate.open()
+        }
+    }
+
+    @Test func `Requests are told of in their order, also where one causes another`() async throws {
+        let session = MockSession(delivery: .immediate)
+        session.stub("GET /first", .ok)
+        session.stub("GET /second", .ok)
+        async let paths = [session.nextRequest().path, session.nextRequest().path]
+        let url = try #require(URL(string: "http://a/first"))
+        session.dataTask(with: URLRequest(url: url)) { _, _, _ in try? Self.get("/second", from: session) }.resume()
+        #expect(try await paths == ["/first", "/second"])
+    }
+
+    @Test func `A request under way is late by the clock as soon as it is known, every time`() async throws {
+        for round in 1...200 {
+            try await withTestHarness { harness in
+                harness.session.stub("GET /late", .ok.delayed(by: .seconds(30)))
+                let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
+                let url = try #require(URL(string: "http://a/late"))
+                async let response = urlSession.data(from: url)
+                try await harness.session.nextRequest("GET /late")
+                let timers = harness.scheduler.pendingTimers
+                try #require(timers.map(\.label) == ["answer to GET /late"], "round \(round)")
+                harness.scheduler.advance(by: .seconds(30))
+                #expect(try await response.0.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: ["a stub", "a route", "a late route"])
+    func `A server on the harness's clock is late as soon as a request is known`(kind: String) async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
+            switch kind {
+            case "a stub": server.stub("GET /late", .ok.delayed(by: .seconds(30)))
+            case "a route": server.router.on("GET /late") { _ in .ok.delayed(by: .seconds(30)) }
+            default: server.router["GET /late"] = JSONResponse { _ in 1 }.delayed(by: .seconds(30))
+            }
+            let url = server.url.appendingPathComponent("late")
+            for round in 1...20 {
+                async let response = URLSession.shared.data(from: url)
+                try await server.nextRequest("GET /late")
+                let timers = harness.scheduler.pendingTimers.map(\.label)
+                try #require(timers == ["delayed answer"], "round \(round)")
+                harness.scheduler.advance(by: .seconds(30))
+                #expect((try await response.1 as? HTTPURLResponse)?.statusCode == 200)
+            }
+        }
+    }
+
+    @Test func `A server's gate that opens leaves the timer of what it held`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
+            let gate = Gate()
+            server.stub("GET /late", .ok.delayed(by: .seconds(30)).held(by: gate))
+            async let response = URLSession.shared.data(from: server.url.appendingPathComponent("late"))
+            try await server.nextRequest("GET /late")
+            #expect(gate.waitingCount == 1)
+            gate.open()
+            #expect(harness.scheduler.pendingTimers.map(\.label) == ["delayed answer"])
+            harness.scheduler.advance(by: .seconds(30))
+            #expect((try await response.1 as? HTTPURLResponse)?.statusCode == 200)
+        }
+    }
+
+    @Test func `A route that waits for the test doesn't keep it from hearing of the request`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            let (opening, signal) = AsyncStream<Never>.makeStream()
+            server.router.on("GET /slow") { _ in
+                for await _ in opening {}
+                return .ok
+            }
+            async let response = URLSession.shared.data(from: server.url.appendingPathComponent("slow"))
+            try await server.nextRequest("GET /slow")
+            signal.finish()
+            #expect((try await response.1 as? HTTPURLResponse)?.statusCode == 200)
+        }
+    }
+
+    @Test func `A script waits by the clock before the client hears what comes before`() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            socket.play(.establish(), .wait(.seconds(1)), .event("now"), .wait(.seconds(30)), .event("later"))
+            let pusher = harness.makePusher(socket: socket)
+            let labels = Locked<[String: [String]]>([:])
+            pusher.bind { [scheduler = harness.scheduler] event in
+                let now = scheduler.pendingTimers.map(\.label)
+                labels.withLock { $0[event.eventName] = now }
+            }
+            pusher.connect()
+            harness.scheduler.advance(by: .seconds(31))
+            let heard = labels.withLock { $0 }
+            #expect(heard["now"]?.contains("mock socket") == true)
+            #expect(heard["later"]?.contains("mock socket") == false)
+        }
+    }
+
+    @Test func `A webhook that failed is tried again by the clock before anybody hears that it failed`() async throws {
+        try await withTestHarness(allowing: [.pendingTimer]) { harness in
+            let (failed, continuation) = AsyncStream<[String]>.makeStream()
+            var settings = LocalServer.Settings(scheduler: harness.scheduler)
+            // What it completes, no call of the server's has caused.
+            let session = MockSession(
+                delivery: .scheduled(harness.scheduler, after: .milliseconds(1)), scheduler: harness.scheduler)
+            settings.httpSession = session
+            settings.onEvent = { [scheduler = harness.scheduler] event in
+                if case .webhook = event { continuation.yield(scheduler.pendingTimers.map(\.label)) }
+            }
+            session.stub("POST /webhooks", .http(500), .ok)
+            let server = try await harness.startServer(settings: settings)
+            server.sendWebhooks(to: "https://backend.example/webhooks")
+            let pusher = Pusher(
+                key: ServerApp.local.key,
+                options: PusherClientOptions(host: .host(server.host), port: server.port, useTLS: false))
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.subscribe("news")
+            pusher.connect()
+            try await recorder.next { $0 == .subscribed(channel: "news") }
+            harness.scheduler.advance(by: .seconds(1))
+            #expect(await failed.first { _ in true }?.contains("webhook to https://backend.example/webhooks") == true)
+            harness.scheduler.advance(by: .seconds(2))
+            pusher.disconnect()
+        }
+    }
+}
