@@ -9,7 +9,7 @@ protocol StartedServer: Sendable {
 extension LocalServer: StartedServer {}
 
 extension TestHarness {
-    /// Starts a real server on the loopback interface; ``withTestHarness(seed:profile:allowing:file:line:_:)`` stops it.
+    /// Starts a real server on the loopback interface; ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
     ///
     /// - Throws: ``LocalServer/CannotListen``.
     public func startServer(

@@ -15,7 +15,7 @@ import PusherChannels
 /// }
 /// ```
 ///
-/// Anything that is left over is an error at the test's end: ``withTestHarness(seed:profile:allowing:file:line:_:)`` throws it, and so does
+/// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` throws it, and so does
 /// ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share
 /// nothing, so tests may run side by side. All members may be called from any thread.
 public final class TestHarness: Sendable {
@@ -44,6 +44,8 @@ public final class TestHarness: Sendable {
     public let server: InMemoryServer
     /// The events of the test so far.
     public let timeline: Timeline
+    /// The key of the clients that a test makes without one.
+    private let key: String
     /// The kinds of findings that are not reported.
     private let allowed: Set<Finding.Kind>
     /// Where it was made, `Tests.swift:12`.
@@ -53,26 +55,33 @@ public final class TestHarness: Sendable {
     /// Creates a harness for a test that calls ``verify()`` at its end.
     ///
     /// - Parameters:
+    ///   - apps: The apps of ``server``, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and whatever
+    ///     key comes, of which nothing is checked.
     ///   - seed: What everything random is drawn from.
     ///   - profile: Which server ``server`` imitates.
     ///   - allowed: What may be left over at the end.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public init(
-        seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
+        apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
+        file: String = #fileID,
         line: Int = #line
     ) {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
         let wallClock: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: scheduler.now.sinceOrigin / .seconds(1)) }
+        let machine = ServerMachine(
+            apps: apps ?? [.local], admission: apps == nil ? .registeredAppsAndNewOnes : .registeredApps, profile: profile,
+            seed: seed)
         let server = InMemoryServer(
-            ServerMachine(profile: profile, seed: seed), scheduler: scheduler, wallClock: wallClock, timeline: timeline)
+            machine, scheduler: scheduler, wallClock: wallClock, timeline: timeline)
         let session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
         let environment = TestEnvironment(seed: seed, scheduler: scheduler, session: session)
         // Clients that share a seed would all come back at the same moment.
         let seeds = Locked(SplitMix64(seed: seed))
         environment.randomSeed.make { seeds.withLock { $0.next() } }
         self.seed = seed
+        key = apps?.first?.key ?? ServerApp.local.key
         self.server = server
         self.environment = environment
         self.timeline = timeline
@@ -104,14 +113,14 @@ public final class TestHarness: Sendable {
     /// Makes a client of ``server`` that is not connected yet: calls back at once, in virtual time, authorized by the server.
     ///
     /// - Parameters:
-    ///   - key: The key of the app.
+    ///   - key: The key of the app; `nil` for that of the first one.
     ///   - socket: What it connects with, by default a new one.
     ///   - recorder: Records what it sends and receives.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - configure: Changes its options.
     public func makePusher(
-        key: String = ServerApp.local.key, socket: MockWebSocket? = nil, recorder: TrafficRecorder? = nil,
+        key: String? = nil, socket: MockWebSocket? = nil, recorder: TrafficRecorder? = nil,
         file: String = #fileID, line: Int = #line,
         _ configure: (inout PusherClientOptions) -> Void = { _ in }
     ) -> Pusher {
@@ -124,7 +133,7 @@ public final class TestHarness: Sendable {
         let socket = socket ?? makeWebSocket()
         var environment = pusherEnvironment { () -> any WebSocket in recorder?.recording(socket) ?? socket as any WebSocket }
         if let recorder { environment.httpSession = recorder.recording(environment.httpSession) }
-        let pusher = Pusher(key: key, options: options, environment: environment)
+        let pusher = Pusher(key: key ?? self.key, options: options, environment: environment)
         track(pusher.connection, "client", file: file, line: line)
         return pusher
     }
@@ -142,7 +151,8 @@ public final class TestHarness: Sendable {
         if !server.hasMade(socket) { state.withLock { $0.sockets.add(socket) } }
     }
 
-    /// The world as the SDK sees it, for clients that a test makes itself.
+    /// The world as the SDK sees it, for clients that the code under test makes itself: with their own key, cluster and endpoints, they
+    /// reach ``server`` and ``session``.
     public func pusherEnvironment(makeWebSocket: (@Sendable () -> any WebSocket)? = nil) -> PusherEnvironment {
         environment.pusherEnvironment(
             makeWebSocket: makeWebSocket ?? { [self] in self.makeWebSocket() }, spawn: state.withLock { $0.spawn })

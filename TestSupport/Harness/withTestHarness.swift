@@ -5,6 +5,8 @@ import PusherChannels
 /// Works in Swift Testing and in XCTest, which both fail the test that throws.
 ///
 /// - Parameters:
+///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and
+///     whatever key comes, of which nothing is checked.
 ///   - seed: What everything random is drawn from.
 ///   - profile: Which server the harness's server imitates.
 ///   - allowed: What may be left over at the end.
@@ -13,10 +15,11 @@ import PusherChannels
 ///   - body: The test.
 /// - Throws: what `body` throws, otherwise ``TestFailure``.
 public func withTestHarness<Result>(
-    seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
+    apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
+    file: String = #fileID,
     line: Int = #line, _ body: (TestHarness) throws -> Result
 ) throws -> Result {
-    let harness = TestHarness(seed: seed, profile: profile, allowing: allowed, file: file, line: line)
+    let harness = TestHarness(apps: apps, seed: seed, profile: profile, allowing: allowed, file: file, line: line)
     let result: Result
     do {
         result = try body(harness)
@@ -32,6 +35,8 @@ public func withTestHarness<Result>(
 /// The harness's servers are stopped first, whatever `body` did.
 ///
 /// - Parameters:
+///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and
+///     whatever key comes, of which nothing is checked.
 ///   - seed: What everything random is drawn from.
 ///   - profile: Which server the harness's server imitates.
 ///   - allowed: What may be left over at the end.
@@ -41,10 +46,11 @@ public func withTestHarness<Result>(
 ///   - body: The test.
 /// - Throws: what `body` throws, otherwise ``TestFailure``.
 public func withTestHarness<Result>(
-    seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [], file: String = #fileID,
+    apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
+    file: String = #fileID,
     line: Int = #line, isolation: isolated (any Actor)? = #isolation, _ body: (TestHarness) async throws -> Result
 ) async throws -> Result {
-    let harness = TestHarness(seed: seed, profile: profile, allowing: allowed, file: file, line: line)
+    let harness = TestHarness(apps: apps, seed: seed, profile: profile, allowing: allowed, file: file, line: line)
     let result: Result
     do {
         result = try await body(harness)

@@ -8,7 +8,7 @@ import FoundationNetworking
 /// An HTTP session that answers from stubs and reaches no network.
 ///
 /// An answer is looked for among the stubs, the last added first (see ``RequestStubbing``), then at the server if there is one
-/// and the path is one of a Channels server's, then in ``mockResponse``. A request that finds none fails with
+/// and the path is one of a Channels server's, or the request asks to authorize one of its connections, then in ``mockResponse``. A request that finds none fails with
 /// ``UnmatchedRequest``. Every session is on its own, so tests may run side by side. All members may be called from any thread.
 public final class MockSession: HTTPSession, RequestStubbing {
     /// The values that a request completes with.
@@ -134,6 +134,9 @@ public final class MockSession: HTTPSession, RequestStubbing {
             response = stubbed
         } else if let server, request.isForChannelsServer {
             response = server.respond(to: request)
+        } else if let authorized = server?.authorize(request) {
+            timeline?.note("server", "authorizes in the place of the backend at \(request.url)")
+            response = authorized
         } else if let outcome = mockResponse {
             timeline?.note("answer", "mockResponse to \(name)")
             return .init(outcome: .init(data: outcome.data, urlResponse: outcome.urlResponse, error: outcome.error))

@@ -117,6 +117,16 @@ public final class InMemoryServer: Sendable {
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
     }
 
+    /// Answers a form that a client posts to a backend of its app's, wherever that is: one with the socket id of a connection that is open
+    /// here; `nil` for other requests.
+    func authorize(_ request: RecordedRequest) -> StubResponse? {
+        guard request.method == "POST", let socketID = request.form["socket_id"] else { return nil }
+        let app = state.withLock { state in
+            state.machine.connections.values.first { $0.socketID == socketID }?.app
+        }
+        return app.map { Authorization(app: $0).response(to: request) }
+    }
+
     /// Has the apps' backends told of what happens from now on: by webhooks, in the scheduler's time; without a scheduler none is sent.
     ///
     /// They go through the ``MockSession`` that was made with this server, where a stub or a closure of the test takes them.
@@ -204,6 +214,7 @@ public final class InMemoryServer: Sendable {
                 return nil
             case .notice(let notice)?:
                 state.notices.append(notice)
+                if notice.isWorthTelling { timeline?.note("server", "\(notice)") }
                 if case .publishRefused = notice { state.findings.append(Finding(.error, "\(notice)")) }
                 return .effect(.notice(notice), nil)
             case .sendWebhook(let webhook)?:

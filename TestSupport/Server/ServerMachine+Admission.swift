@@ -11,14 +11,16 @@ struct ConnectionRefusal: Error {
 
 extension ServerMachine {
     /// Finds the app that a connection's request asks for.
-    mutating func admit(_ request: RecordedRequest, isSecure: Bool) throws(ConnectionRefusal) -> ServerApp {
+    mutating func admit(
+        _ request: RecordedRequest, isSecure: Bool, into effects: inout [Effect]
+    ) throws(ConnectionRefusal) -> ServerApp {
         let segments = request.path.split(separator: "/")
         // Self-hosted servers may sit behind a prefix, so only the end of the path counts.
         guard let key = segments.last?.description.removingPercentEncoding, segments.dropLast().last == "app" else {
             throw ConnectionRefusal(code: 4005, message: "Path not found")
         }
         try checkVersions(request.parameters)
-        let app = try app(key: key)
+        let app = try app(key: key, into: &effects)
         guard app.isEnabled else { throw ConnectionRefusal(code: 4003, message: "Application disabled") }
         guard isSecure || !app.requiresTLS else {
             throw ConnectionRefusal(code: 4000, message: "Application only accepts SSL connections, reconnect using wss://")
@@ -44,16 +46,34 @@ extension ServerMachine {
         }
     }
 
-    private mutating func app(key: String) throws(ConnectionRefusal) -> ServerApp {
-        if let app = apps.first(where: { $0.key == key }) { return app }
+    /// Returns whether signatures with an app's key have to be those of its secret.
+    func checksSignatures(of app: ServerApp) -> Bool {
+        admission != .anyKey(secret: nil) && !newKeys.contains(app.key)
+    }
+
+    /// Makes an app of a key that nobody registered, where such are let in.
+    mutating func newApp(key: String, into effects: inout [Effect]) -> ServerApp? {
+        guard admission == .registeredAppsAndNewOnes, !key.isEmpty else { return nil }
+        let local = ServerApp.local
+        let app = ServerApp(id: key, key: key, secret: local.secret, encryptionMasterKey: local.encryptionMasterKey)
+        apps.append(app)
+        newKeys.insert(key)
+        effects.append(.notice(.newApp(key: key)))
+        return app
+    }
+
+    private mutating func app(key: String, into effects: inout [Effect]) throws(ConnectionRefusal) -> ServerApp {
+        if let app = apps.first(where: { $0.key == key }) ?? newApp(key: key, into: &effects) { return app }
         let secret: String?
         switch (admission, profile.unknownKeys) {
         case (.anyKey(let known), _): secret = known
-        case (.registeredApps, .welcome):
+        case (.registeredApps, .welcome), (.registeredAppsAndNewOnes, .welcome):
             if let first = apps.first { return first }
             secret = nil
-        case (.registeredApps, .closed): throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster")
-        case (.registeredApps, .told(let message)): throw ConnectionRefusal(code: 4001, message: message, closes: false)
+        case (.registeredApps, .closed), (.registeredAppsAndNewOnes, .closed):
+            throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster")
+        case (.registeredApps, .told(let message)), (.registeredAppsAndNewOnes, .told(let message)):
+            throw ConnectionRefusal(code: 4001, message: message, closes: false)
         }
         let app = ServerApp(id: key, key: key, secret: secret ?? "")
         apps.append(app)

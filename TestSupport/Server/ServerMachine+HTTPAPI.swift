@@ -41,7 +41,7 @@ extension ServerMachine {
         guard segments.count >= 3, segments[0] == "apps" else {
             throw HTTPRefusal(status: 404, reason: "No such path: \(request.path)")
         }
-        guard let app = apps.first(where: { $0.id == segments[1] }) else {
+        guard let app = app(id: segments[1], key: request.parameters["auth_key"] ?? "", into: &effects) else {
             throw HTTPRefusal(status: 404, reason: "Unknown app id: \(segments[1])")
         }
         if let problem = signatureProblem(of: request, app: app, unixTime: unixTime) {
@@ -65,6 +65,13 @@ extension ServerMachine {
         default:
             throw HTTPRefusal(status: 404, reason: "No such call: \(request.method) \(request.path)")
         }
+    }
+
+    /// The app with an id; that of a key of which nobody said what its id is.
+    private mutating func app(id: String, key: String, into effects: inout [Effect]) -> ServerApp? {
+        if let app = apps.first(where: { $0.id == id }) { return app }
+        if newKeys.contains(key) { return apps.first { $0.key == key } }
+        return apps.contains { $0.key == key } ? nil : newApp(key: key, into: &effects)
     }
 
     private func body(of request: RecordedRequest) throws(HTTPRefusal) -> JSONValue {

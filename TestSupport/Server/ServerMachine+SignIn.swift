@@ -42,7 +42,7 @@ extension ServerMachine {
         guard let userData = data?["user_data"]?.stringValue else {
             throw SignInRefusal(message: "Sign-in without user_data")
         }
-        if admission != .anyKey(secret: nil) {
+        if checksSignatures(of: connection.app) {
             let expected = Signature.user(
                 userData, socketID: connection.socketID, key: connection.app.key, secret: connection.app.secret)
             guard let auth = data?["auth"]?.stringValue, isSameSignature(auth, expected) else {

@@ -65,7 +65,7 @@ extension ServerMachine {
         guard channel.needsAuthorization else { return nil }
         let isPresence = channel.kind == .presence
         let channelData = data?["channel_data"]?.stringValue
-        if admission != .anyKey(secret: nil) {
+        if checksSignatures(of: connection.app) {
             let problem = signatureProblem(
                 data?["auth"]?.stringValue, channel: channel.text, channelData: isPresence ? channelData : nil,
                 connection: connection)

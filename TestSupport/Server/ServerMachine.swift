@@ -53,6 +53,9 @@ public struct ServerMachine: Sendable {
         case registeredApps
         /// Any key; with a secret, signatures are checked against it, without one everything is let in.
         case anyKey(secret: String?)
+        /// The registered apps, whose signatures are checked, and any other key: that becomes an app like ``ServerApp/local``, whose
+        /// signatures are not checked, as nobody said what its secret is.
+        case registeredAppsAndNewOnes
     }
 
     struct Connection {
@@ -83,6 +86,8 @@ public struct ServerMachine: Sendable {
     public let profile: ServerProfile
     let admission: Admission
     var apps: [ServerApp]
+    /// The keys of the apps that came with a client, and whose secrets aren't known.
+    var newKeys: Set<String> = []
     var connections: [ConnectionID: Connection] = [:]
     var channels: [ChannelKey: ServerChannel] = [:]
     var cache = ServerCache()
@@ -172,7 +177,7 @@ public struct ServerMachine: Sendable {
         let request = RecordedRequest(method: "GET", url: path)
         let app: ServerApp
         do throws(ConnectionRefusal) {
-            app = try admit(request, isSecure: isSecure)
+            app = try admit(request, isSecure: isSecure, into: &effects)
         } catch {
             effects.append(.send(profile.error(error.message, code: Int(error.code)), to: id))
             if error.closes { effects.append(.close(id, code: error.code, reason: error.message)) }

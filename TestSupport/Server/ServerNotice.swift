@@ -5,6 +5,8 @@ extension ServerMachine {
     public enum Notice: Equatable, Sendable, CustomStringConvertible {
         /// A client was let in.
         case connected(ConnectionID, appKey: String, socketID: String)
+        /// A key came that no app was registered with, and became an app's.
+        case newApp(key: String)
         /// A client was turned away.
         case refused(ConnectionID, code: UInt16, reason: String)
         /// A client has gone, or was closed.
@@ -31,6 +33,7 @@ extension ServerMachine {
         public var description: String {
             switch self {
             case .connected(let id, let appKey, let socketID): "\(id) connected to \(appKey) as \(socketID)"
+            case .newApp(let key): "takes the key \(key) that came for an app's, and checks no signatures of it"
             case .refused(let id, let code, let reason): "\(id) refused with \(code): \(reason)"
             case .disconnected(let id): "\(id) disconnected"
             case .subscribed(let id, let channel, let userID):
@@ -43,6 +46,14 @@ extension ServerMachine {
             case .protocolError(let id, let message): "\(id) was told: \(message)"
             case .published(let channel, let event, let receivers): "published \(event) on \(channel) to \(receivers)"
             case .publishRefused(let channel, let event, let reason): "did not publish \(event) on \(channel): \(reason)"
+            }
+        }
+
+        /// Indicates whether it explains what a client can't see in its own doings.
+        var isWorthTelling: Bool {
+            switch self {
+            case .newApp, .refused, .subscriptionRefused, .protocolError, .publishRefused: true
+            case .connected, .disconnected, .subscribed, .signedIn, .unsubscribed, .clientEvent, .published: false
             }
         }
     }

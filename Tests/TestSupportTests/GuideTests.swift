@@ -7,6 +7,18 @@ import XCTest
 import FoundationNetworking
 #endif
 
+struct OrderFeed: Sendable {
+    let pusher: Pusher
+    let orders: PusherChannel
+
+    init(environment: PusherEnvironment = .live) {
+        let options = PusherClientOptions(
+            authMethod: .endpoint(authEndpoint: "https://example.com/pusher/auth"), host: .cluster("eu"))
+        pusher = Pusher(key: "app-key", options: options, environment: environment)
+        orders = pusher.subscribe("private-orders")
+    }
+}
+
 /// The guide's snippets, word for word; `ci/checks/snippets` compares them.
 @Suite struct GuideTests {
     @Test func theClientComesBack() throws {
@@ -17,6 +29,17 @@ import FoundationNetworking
             harness.server.shutdown()
             harness.scheduler.advance(by: .seconds(5))
             #expect(news.subscribed)
+        }
+    }
+
+    @Test func ordersReachTheService() async throws {
+        try await withTestHarness { harness in
+            let feed = OrderFeed(environment: harness.pusherEnvironment())
+            let placed = feed.orders.events(named: "placed")
+            feed.pusher.connect()
+            harness.server.publish(channel: "private-orders", event: "placed", data: #"{"id":7}"#)
+            let first = try await placed.first { _ in true }
+            #expect(first?.data == #"{"id":7}"#)
         }
     }
 

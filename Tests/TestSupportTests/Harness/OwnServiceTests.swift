@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// An app under test makes its clients itself, with its own key, cluster and endpoints.
+@Suite struct OwnServiceTests {
+    private static let key = "app-key"
+
+    /// An app's client as the README makes it.
+    private static func client(
+        _ environment: PusherEnvironment,
+        authMethod: AuthMethod = .endpoint(authEndpoint: "https://api.example.com/broadcasting/auth")
+    ) -> Pusher {
+        let options = PusherClientOptions(
+            authMethod: authMethod, userAuthMethod: .endpoint("https://api.example.com/user"), host: .cluster("eu"))
+        return Pusher(key: key, options: options, environment: environment)
+    }
+
+    @Test func `An app's own key, cluster and endpoints work without a word`() throws {
+        try withTestHarness { harness in
+            let pusher = Self.client(harness.pusherEnvironment())
+            let channels = ["news", "private-orders", "presence-lobby"].map { pusher.subscribe($0) }
+            pusher.signIn { _ in }
+            pusher.connect()
+            #expect(channels.map(\.subscribed) == [true, true, true])
+            #expect(pusher.user.id != nil)
+            #expect(harness.server.publish(channel: "private-orders", event: "placed", data: "{}") == 1)
+            let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
+            #expect(told.first == "takes the key app-key that came for an app's, and checks no signatures of it")
+            #expect(told.contains("authorizes in the place of the backend at https://api.example.com/broadcasting/auth"))
+        }
+    }
+
+    @Test func `An app that signs with its own secret is let in, as nobody said what that is`() throws {
+        try withTestHarness { harness in
+            let pusher = Self.client(harness.pusherEnvironment(), authMethod: .inline(secret: "app-secret"))
+            let orders = pusher.subscribe("private-orders")
+            pusher.connect()
+            #expect(orders.subscribed)
+        }
+    }
+
+    @Test func `An app that publishes is served by its key, whatever its id and secret`() async throws {
+        try await withTestHarness { harness in
+            let world = harness.pusherEnvironment()
+            let pusher = Self.client(world)
+            pusher.subscribe("news")
+            pusher.connect()
+            let api = PusherHTTPAPI(appID: "123456", key: Self.key, secret: "app-secret", environment: world)
+            try await api.trigger(channels: ["news"], eventName: "placed", data: ["id": 7])
+            #expect(harness.server.notices.last == .published(channel: "news", event: "placed", receivers: 1))
+        }
+    }
+
+    @Test func `An app that was named is checked`() throws {
+        let app = ServerApp(id: "7", key: Self.key, secret: "app-secret")
+        try withTestHarness(apps: [app]) { harness in
+            let world = harness.pusherEnvironment()
+            let served = Self.client(world)
+            let signed = Self.client(world, authMethod: .inline(secret: "app-secret"))
+            let forged = Self.client(world, authMethod: .inline(secret: "another"))
+            let channels = [served, signed, forged].map { $0.subscribe("private-orders") }
+            for pusher in [served, signed, forged] { pusher.connect() }
+            #expect(channels.map(\.subscribed) == [true, true, false])
+            let own = harness.makePusher()
+            own.connect()
+            #expect(own.connection.key == Self.key)
+            #expect(own.connection.connectionState == .connected)
+        }
+    }
+
+    @Test func `A key that is none of the named apps is refused`() throws {
+        try withTestHarness(apps: [.local]) { harness in
+            let pusher = Self.client(harness.pusherEnvironment())
+            let recorder = RecordingDelegate()
+            pusher.delegate = recorder
+            pusher.connect()
+            #expect(pusher.connection.connectionState == .disconnected)
+            let story = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
+            #expect(story == ["connection 1 refused with 4001: App key app-key not in this cluster"])
+        }
+    }
+
+    @Test func `Only a connection of the server's is authorized in a backend's place`() throws {
+        let findings = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                var request = URLRequest(url: try #require(URL(string: "https://api.example.com/broadcasting/auth")))
+                request.httpMethod = "POST"
+                request.httpBody = Data("socket_id=1.2&channel_name=private-a".utf8)
+                harness.session.dataTask(with: request) { _, _, _ in }.resume()
+            }
+        }?.findings
+        #expect(findings?.map(\.kind) == [.unmatchedRequest])
+    }
+
+    @Test func `A stub for the endpoint comes first`() throws {
+        try withTestHarness { harness in
+            let auth = harness.session.stub("POST /broadcasting/auth", .http(403))
+            let pusher = Self.client(harness.pusherEnvironment())
+            let orders = pusher.subscribe("private-orders")
+            pusher.connect()
+            #expect(!orders.subscribed)
+            #expect(auth.callCount == 1)
+        }
+    }
+}
