@@ -14,6 +14,7 @@ import PusherChannels
 ///   - line: The line of the call, likewise.
 ///   - body: The test.
 /// - Throws: what `body` throws, otherwise ``TestFailure``.
+@discardableResult
 public func withTestHarness<Result>(
     apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
     file: String = #fileID,
@@ -45,6 +46,7 @@ public func withTestHarness<Result>(
 ///   - isolation: The actor that the test runs on, by default the caller's.
 ///   - body: The test.
 /// - Throws: what `body` throws, otherwise ``TestFailure``.
+@discardableResult
 public func withTestHarness<Result>(
     apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
     file: String = #fileID,

@@ -271,7 +271,7 @@ public final class MockWebSocket: WebSocket {
         }
     }
 
-    /// The findings for a test's end: steps of scripts that were not come to or came out of order, faults that a socket
+    /// The findings for a test's end: steps of scripts that were not reached or came out of order, faults that a socket
     /// can't do, a connection that is still open. A ``TestHarness`` asks for it.
     public var findings: [Finding] { lastingFindings() }
 

@@ -38,7 +38,7 @@ struct SocketScript: Sendable {
         return true
     }
 
-    /// Hears what the client sent; a step that expects something looks at it when it is come to.
+    /// Hears what the client sent; a step that expects something looks at it when the script reaches it.
     mutating func received(_ frame: SentFrame) {
         unread.append(frame)
     }
@@ -60,10 +60,10 @@ struct SocketScript: Sendable {
 
     var findings: [Finding] { found + [unplayed].compactMap(\.self) }
 
-    /// The steps that were not come to.
+    /// The finding for the steps that were not reached.
     private var unplayed: Finding? {
         guard index < steps.count else { return nil }
-        return Finding(.unplayedStep, "\(place) was not come to: \(steps[index])")
+        return Finding(.unplayedStep, "\(place) was not reached: \(steps[index])")
     }
 
     private var place: String { "step \(index + 1) of \(steps.count) of \(name)" }

@@ -117,7 +117,7 @@ public final class Stub: Sendable, CustomStringConvertible {
         let (count, limit, demand) = state.withLock { ($0.requests.count, $0.limit ?? .max, $0.demand) }
         switch (demand, source) {
         case (.never, _) where count > 0:
-            return Finding(.unexpectedCall, "\(self) must not be asked, and was \(count) times")
+            return Finding(.unexpectedCall, "\(self) must not be asked, and was asked \(count == 1 ? "once" : "\(count) times")")
         case (.used, _) where count == 0:
             return Finding(.unusedStub, "\(self)")
         case (.used, .sequence(let responses)) where count < min(responses.count, limit):

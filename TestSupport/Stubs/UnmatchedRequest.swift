@@ -1,5 +1,7 @@
+import Foundation
+
 /// Nothing was stubbed for a request: the error it fails with.
-public struct UnmatchedRequest: Error, Equatable, Sendable, CustomStringConvertible {
+public struct UnmatchedRequest: LocalizedError, Equatable, Sendable, CustomStringConvertible {
     /// A stub that did not answer.
     public struct NearMiss: Equatable, Sendable {
         /// The requests that the stub replies to, and the place where it was made.
@@ -20,4 +22,7 @@ public struct UnmatchedRequest: Error, Equatable, Sendable, CustomStringConverti
         let rest = nearMisses.count > 3 ? "\n  nor \(nearMisses.count - 3) more" : ""
         return "nothing answers \(request)\(lines.joined())\(rest)"
     }
+
+    /// The ``description``, for code that shows `localizedDescription`.
+    public var errorDescription: String? { description }
 }

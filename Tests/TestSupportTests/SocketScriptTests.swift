@@ -124,14 +124,14 @@ struct SocketScriptTests {
                     + "channel is b, not a",
                 "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came {}: "
                     + "event is missing, not pusher:subscribe, channel is missing, not a",
-                "unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a",
+                "unplayed step: step 2 of 2 of script 1 was not reached: expect pusher:subscribe a",
             ])
         #expect(rig.socket.findings.last == Finding(.openSocket, "h:1 is open"))
         rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)
         #expect(rig.socket.findings.map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
     }
 
-    @Test func `What the client sends early is looked at when its step is come to`() {
+    @Test func `What the client sends early is looked at when its step is reached`() {
         let rig = Rig()
         rig.socket.play(
             .establish(), .expect("pusher:subscribe a"), .event("x"), .wait(.seconds(1)), .expect("pusher:subscribe b"),
@@ -204,7 +204,7 @@ struct SocketScriptTests {
         rig.open()
         #expect(
             rig.socket.findings.map(\.text) == [
-                "step 1 of 2 of script 1 was not come to: expect a", "step 1 of 1 of script 3 was not come to: establish",
+                "step 1 of 2 of script 1 was not reached: expect a", "step 1 of 1 of script 3 was not reached: establish",
             ])
     }
 

@@ -58,7 +58,7 @@ struct TestHarnessTests {
         #expect(
             found.map { $0.replacing(#/ \(TestHarnessTests.swift:\d+\)/#, with: "") } == [
                 "unused stub: GET /unused", "unplayed step: GET /begun gave 2 of 3 answers",
-                "unexpected call: GET /never must not be asked, and was 1 times",
+                "unexpected call: GET /never must not be asked, and was asked once",
             ])
     }
 
@@ -72,7 +72,7 @@ struct TestHarnessTests {
         }
         #expect(
             found == [
-                "unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a",
+                "unplayed step: step 2 of 2 of script 1 was not reached: expect pusher:subscribe a",
                 "pending timer: a reminder at 9.0 seconds",
             ])
     }
@@ -84,7 +84,7 @@ struct TestHarnessTests {
             for _ in 0..<2 { _ = harness.makePusher(socket: socket) }
             harness.makePusher(socket: socket).connect()
         }
-        #expect(found == ["unplayed step: step 2 of 2 of script 1 was not come to: expect pusher:subscribe a"])
+        #expect(found == ["unplayed step: step 2 of 2 of script 1 was not reached: expect pusher:subscribe a"])
     }
 
     @Test func `A client that outlives the test is a leak, and so are its socket and its timers`() throws {
@@ -122,7 +122,7 @@ struct TestHarnessTests {
             harness.scheduler.advance(by: .seconds(5))
             pusher.disconnect()
         }
-        #expect(found == ["unplayed step: step 3 of 3 of script 1 was not come to: expect never"])
+        #expect(found == ["unplayed step: step 3 of 3 of script 1 was not reached: expect never"])
     }
 
     @Test func `A very long story keeps its end`() {
