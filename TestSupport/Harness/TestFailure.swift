@@ -9,6 +9,7 @@ public struct TestFailure: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A line for each finding, and the timeline.
     public var description: String {
+        if findings.isEmpty { return "what happened in the harness made at \(location):\n\(timeline)" }
         let lines = findings.map { "\n- \($0)" }.joined()
         let story = timeline.isEmpty ? "" : "\nwhat happened:\n\(timeline)"
         return

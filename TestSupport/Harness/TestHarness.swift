@@ -26,9 +26,17 @@ public final class TestHarness: Sendable {
         var proxies: [NetworkFaultProxy] = []
         var tracked: [Tracked] = []
         var recorded: [Finding] = []
+        /// Where each client stands that was made here.
+        var clients: [@Sendable () -> String?] = []
+        /// Waits on the executor that was made last, where a body runs on it.
+        var waitOnExecutor: ExecutorWait?
         var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
         var isVerified = false
     }
+
+    typealias Condition = @Sendable () async throws -> Bool
+    /// `false` where nothing runs on the executor.
+    typealias ExecutorWait = @Sendable (_ what: String, _ limit: Duration, Condition) async throws -> Bool
 
     private struct Tracked {
         let name: String
@@ -48,8 +56,12 @@ public final class TestHarness: Sendable {
     private let key: String
     /// The kinds of findings that are not reported.
     private let allowed: Set<Finding.Kind>
+    /// The harness whose ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` runs, for what looks at a test from outside; `nil`
+    /// elsewhere.
+    @TaskLocal public static var current: TestHarness?
+
     /// Where it was made, `Tests.swift:12`.
-    private let location: String
+    let location: String
     private let state = Locked(State())
 
     /// Creates a harness for a test that calls ``verify()`` at its end.
@@ -135,6 +147,7 @@ public final class TestHarness: Sendable {
         if let recorder { environment.httpSession = recorder.recording(environment.httpSession) }
         let pusher = Pusher(key: key ?? self.key, options: options, environment: environment)
         track(pusher.connection, "client", file: file, line: line)
+        state.withLock { $0.clients.append { [weak connection = pusher.connection] in connection?.description } }
         return pusher
     }
 
@@ -162,7 +175,14 @@ public final class TestHarness: Sendable {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func makeExecutor(seed: UInt64? = nil) -> TestExecutor {
         let executor = TestExecutor(scheduler: scheduler, seed: seed)
-        state.set(\.spawn, to: executor.spawn)
+        state.withLock { state in
+            state.spawn = executor.spawn
+            state.waitOnExecutor = { [weak executor] what, limit, condition in
+                guard let executor, executor.waiters.withLock(\.isRunning) else { return false }
+                try await executor.eventually(what, within: limit, condition)
+                return true
+            }
+        }
         return executor
     }
 
@@ -211,14 +231,34 @@ public final class TestHarness: Sendable {
         try verify(alive: false)
     }
 
+    /// Checks that nothing is left over, and tells what happened in a test that has failed, as XCTest's `testRun?.totalFailureCount` says.
+    ///
+    /// - Throws: ``TestFailure``; of a test that has failed also where nothing was found.
+    public func verify(hasFailed: Bool) throws(TestFailure) {
+        try verify()
+        let story = story
+        if hasFailed, !story.isEmpty { throw TestFailure(location: location, findings: [], timeline: story) }
+    }
+
     func verify(alive: Bool) throws(TestFailure) {
         state.withLock { $0.isVerified = true }
         if let failure = failure(alive: alive) { throw failure }
     }
 
+    /// The events so far, and where the clients stand that were made here.
+    public var story: String {
+        let clients = state.withLock { $0.clients }.compactMap { $0() }
+        return ([timeline.description] + clients.map { "  client  \($0)" }).filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    /// Waits on an executor of the harness's that runs.
+    func waitOnExecutor(_ what: String, _ limit: Duration, _ condition: @escaping Condition) async throws -> Bool {
+        try await state.withLock { $0.waitOnExecutor }?(what, limit, condition) ?? false
+    }
+
     func failure(alive: Bool) -> TestFailure? {
         let findings = findings(alive: alive).filter { !allowed.contains($0.kind) }
-        return findings.isEmpty ? nil : TestFailure(location: location, findings: findings, timeline: "\(timeline)")
+        return findings.isEmpty ? nil : TestFailure(location: location, findings: findings, timeline: story)
     }
 
     /// - Parameter alive: Whether what still lives is found, too.

@@ -23,7 +23,7 @@ public func withTestHarness<Result>(
     let harness = TestHarness(apps: apps, seed: seed, profile: profile, allowing: allowed, file: file, line: line)
     let result: Result
     do {
-        result = try body(harness)
+        result = try TestHarness.$current.withValue(harness) { try body(harness) }
     } catch {
         throw harness.ended(with: error)
     }
@@ -55,7 +55,7 @@ public func withTestHarness<Result>(
     let harness = TestHarness(apps: apps, seed: seed, profile: profile, allowing: allowed, file: file, line: line)
     let result: Result
     do {
-        result = try await body(harness)
+        result = try await TestHarness.$current.withValue(harness) { try await body(harness) }
     } catch {
         await harness.stopServers()
         throw harness.ended(with: error)
@@ -71,11 +71,11 @@ extension TestHarness {
     fileprivate func ended(with error: any Error) -> any Error {
         let failure = failure(alive: false)
         try? verify()
-        let story = timeline.description
+        let story = story
         if let failure {
             writeToStandardError("\(error)\nbesides, \(failure)")
         } else if !story.isEmpty {
-            writeToStandardError("\(error)\nwhat happened:\n\(story)")
+            writeToStandardError("\(error)\nwhat happened in the harness made at \(location):\n\(story)")
         }
         return error
     }
@@ -84,11 +84,6 @@ extension TestHarness {
     fileprivate func waitForLastOwners() async {
         let clock = LiveScheduler()
         let limit = clock.now + .seconds(2)
-        while hasLeaks, clock.now < limit, !Task.isCancelled {
-            let (passing, signal) = AsyncStream<Never>.makeStream()
-            let timer = clock.schedule(at: clock.now + .milliseconds(5), label: "end of a test") { signal.finish() }
-            for await _ in passing {}
-            timer.cancel()
-        }
+        while hasLeaks, clock.now < limit, !Task.isCancelled { await Self.pause(.milliseconds(5)) }
     }
 }

@@ -38,7 +38,7 @@ public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The condition that ``TestExecutor/eventually(_:within:_:)`` waited for can't come true any more, or not in time.
+/// The condition that ``TestExecutor/eventually(_:within:_:)`` or a harness waited for can't come true any more, or not in time.
 public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name of the condition, in the caller's words.
     public let what: String
@@ -48,12 +48,16 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
     public let now: Instant
     /// The timers that wait, all beyond the limit; the next one first.
     public let pending: [TestScheduler.PendingTimer]
+    /// What happened in the harness that waited, and where; empty for an executor's.
+    public var story = ""
 
     /// Says what didn't happen, and why it was given up.
     public var description: String {
-        pending.isEmpty
-            ? "\(what) never happened: at \(now) nothing on the executor is ready or scheduled"
+        let text =
+            pending.isEmpty
+            ? "\(what) never happened: at \(now) nothing is ready or scheduled"
             : "\(what) didn't happen within \(limit), at \(now); pending timers: \(pending.names)"
+        return story.isEmpty ? text : "\(text)\n\(story)"
     }
 }
 

@@ -52,6 +52,17 @@ struct DocCommentTests {
         }
     }
 
+    /// ``TestHarness/eventually(_:within:file:line:_:)``.
+    @Test func `A harness waits for a condition`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let orders = pusher.subscribe("private-orders")
+            pusher.connect()
+            harness.server.shutdown()
+            try harness.eventually("the orders are subscribed", within: .seconds(10)) { orders.subscribed }
+        }
+    }
+
     /// ``RecordingDelegate``.
     @Test func `A recorder is waited for`() async throws {
         try await withTestHarness { harness in

@@ -19,6 +19,18 @@ struct OrderFeed: Sendable {
     }
 }
 
+extension Trait where Self == IssueHandlingTrait {
+    /// Has each issue of a test tell what happened in its harness.
+    static var story: Self {
+        .compactMapIssues { issue in
+            guard let harness = TestHarness.current else { return issue }
+            var issue = issue
+            issue.comments.append("what happened in the harness:\n\(harness.story)")
+            return issue
+        }
+    }
+}
+
 /// The guide's snippets, word for word; `ci/checks/snippets` compares them.
 @Suite struct GuideTests {
     @Test func theClientComesBack() throws {
@@ -40,6 +52,17 @@ struct OrderFeed: Sendable {
             harness.server.publish(channel: "private-orders", event: "placed", data: #"{"id":7}"#)
             let first = try await placed.first { _ in true }
             #expect(first?.data == #"{"id":7}"#)
+        }
+    }
+
+    @Test(.story) func theClientComesBackInTime() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("news")
+            pusher.connect()
+            harness.server.shutdown()
+            try harness.eventually("news is subscribed again", within: .seconds(10)) { news.subscribed }
+            #expect(harness.timeline.entries.contains { $0.kind == "closed" })
         }
     }
 
@@ -223,7 +246,7 @@ final class NewsTests: XCTestCase {
     private let harness = TestHarness()
 
     override func tearDownWithError() throws {
-        try harness.verify()
+        try harness.verify(hasFailed: testRun?.totalFailureCount != 0)
     }
 
     func testEventsReachTheDelegate() {

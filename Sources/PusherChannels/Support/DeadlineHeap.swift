@@ -64,6 +64,9 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
 
     var count: Int { entries.count }
 
+    /// The deadline of a key; `nil` where it has none. Looks at all of them: for what a person reads.
+    func deadline(of key: Key) -> Instant? { entries.first { $0.key == key }?.deadline }
+
     /// The keys, the earliest first.
     var keys: [Key] { entries.sorted { $0.isBefore($1) }.map(\.key) }
 

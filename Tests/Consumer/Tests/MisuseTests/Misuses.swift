@@ -94,6 +94,14 @@ enum Misuse {
         if !channel.subscribed { harness.record("not subscribed") }
     }
 
+    /// What an expectation shows that fails: a channel that waits for a client that the server refused.
+    static func refusedChannel(_ harness: TestHarness) -> PusherChannel {
+        let pusher = harness.makePusher(key: "another")
+        let news = pusher.subscribe("news")
+        pusher.connect()
+        return news
+    }
+
     /// A harness made by hand that nobody asks.
     static func forgetTheHarness() {
         unusedStub(TestHarness())

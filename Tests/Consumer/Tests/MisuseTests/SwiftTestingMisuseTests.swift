@@ -1,6 +1,18 @@
 import PusherTestSupport
 import Testing
 
+extension Trait where Self == IssueHandlingTrait {
+    /// Has each issue of a test tell what happened in its harness.
+    static var story: Self {
+        .compactMapIssues { issue in
+            guard let harness = TestHarness.current else { return issue }
+            var issue = issue
+            issue.comments.append("what happened in the harness:\n\(harness.story)")
+            return issue
+        }
+    }
+}
+
 @Suite struct SwiftTestingMisuseTests {
     @Test func unmatchedRequest() throws { try withTestHarness { Misuse.unmatchedRequest($0) } }
     @Test func unusedStub() throws { try withTestHarness { Misuse.unusedStub($0) } }
@@ -18,5 +30,17 @@ import Testing
     @Test func unsupportedFault() throws { try withTestHarness { Misuse.unsupportedFault($0) } }
     @Test func unimplemented() throws { try withTestHarness { Misuse.unimplemented($0) } }
     @Test func nothing() throws { try withTestHarness { Misuse.nothing($0) } }
+    @Test(.story) func failedExpectation() throws {
+        try withTestHarness(apps: [.local]) { harness in
+            let news = Misuse.refusedChannel(harness)
+            #expect(news.subscribed)
+        }
+    }
+    @Test func neverHappened() throws {
+        try withTestHarness(apps: [.local]) { harness in
+            let news = Misuse.refusedChannel(harness)
+            try harness.eventually("news is subscribed") { news.subscribed }
+        }
+    }
     @Test func forgottenHarness() { Misuse.forgetTheHarness() }
 }

@@ -5,7 +5,7 @@ final class XCTestMisuseTests: XCTestCase {
     private var harness: TestHarness!
 
     override func setUp() { harness = TestHarness() }
-    override func tearDownWithError() throws { try harness.verify() }
+    override func tearDownWithError() throws { try harness.verify(hasFailed: testRun?.totalFailureCount != 0) }
 
     func testUnmatchedRequest() { Misuse.unmatchedRequest(harness) }
     func testUnusedStub() { Misuse.unusedStub(harness) }
@@ -19,6 +19,16 @@ final class XCTestMisuseTests: XCTestCase {
     func testUnsupportedFault() { Misuse.unsupportedFault(harness) }
     func testUnimplemented() { Misuse.unimplemented(harness) }
     func testNothing() { Misuse.nothing(harness) }
+    func testFailedExpectation() {
+        harness = TestHarness(apps: [.local])
+        let news = Misuse.refusedChannel(harness)
+        XCTAssertTrue(news.subscribed, "\(news)")
+    }
+    func testNeverHappened() throws {
+        harness = TestHarness(apps: [.local])
+        let news = Misuse.refusedChannel(harness)
+        try harness.eventually("news is subscribed") { news.subscribed }
+    }
     func testForgottenHarness() { Misuse.forgetTheHarness() }
 }
 

@@ -1,0 +1,84 @@
+/// What clients and channels say of themselves in a log or a failed test: where they stand, what they wait for and how long, what went
+/// wrong last. No secrets: errors leave them out themselves.
+
+extension Pusher: CustomStringConvertible {
+    /// Where the connection and its channels stand, as ``PusherConnection/description`` says it.
+    public var description: String { connection.description }
+}
+
+extension PusherConnection: CustomStringConvertible {
+    /// The number of channels that are named.
+    private static let limit = 5
+
+    /// Where the connection stands, for how long, and which channels aren't subscribed yet:
+    /// `app-key at ws-eu.pusher.com: reconnecting in 2.5 seconds; news: waits for a connection`.
+    public var description: String {
+        let now = environment.scheduler.now
+        let (state, channels, missing) = core.read { machine in
+            let others = machine.subscriptions.values.filter { !$0.isSubscribed }.sorted { $0.ordinal < $1.ordinal }
+            let texts = others.prefix(Self.limit).map { "\($0.channel): \($0.standing(in: machine, at: now))" }
+            return (machine.standing(at: now), machine.subscriptions.count, (count: others.count, texts: texts))
+        }
+        let subscribed = channels > 0 ? ["\(channels - missing.count) of \(channels) channels subscribed"] : []
+        let rest = missing.count > Self.limit ? ["and \(missing.count - Self.limit) more"] : []
+        let parts = ["\(key) at \(options.host.withoutSecrets): \(state)"] + subscribed + missing.texts + rest
+        return parts.joined(separator: "; ").asMessage
+    }
+}
+
+extension PusherChannel: CustomStringConvertible {
+    /// Where the channel stands, for how long, and what went wrong last:
+    /// `private-orders: tried again in 2.5 seconds, latest error: … (code 503)`; the number of members where it has some.
+    public var description: String {
+        let now = connection.environment.scheduler.now
+        let standing = readConnection { machine, subscription in
+            guard subscription.isSubscribed else {
+                let text = subscription.standing(in: machine, at: now)
+                return subscription.state == .waiting ? "\(text), which is \(machine.standing(at: now))" : text
+            }
+            guard subscription.name.kind == .presence else { return "subscribed" }
+            let count = subscription.presentMembers.count
+            return "subscribed, \(count == 1 ? "1 member" : "\(count) members")"
+        }
+        return "\(name): \(standing ?? "unsubscribed")".asMessage
+    }
+}
+
+extension ConnectionMachine {
+    fileprivate func standing(at now: Instant) -> String {
+        let standing =
+            switch phase {
+            case .idle: "disconnected"
+            case .shutDown: "shut down"
+            case .opening(let deadline): "opening a socket\(givenUp(at: deadline, now))"
+            case .establishing(let deadline): "waiting for the server's greeting\(givenUp(at: deadline, now))"
+            case .connected: "connected as \(lastSocketID ?? "")"
+            case .waiting(let until): "reconnecting in \(max(until - now, .zero))"
+            case .closing: "disconnecting"
+            }
+        return standing + (lastServerError.map { ", latest error: \($0)" } ?? "")
+    }
+}
+
+extension SubscriptionMachine {
+    /// `machine` is the one of its connection.
+    fileprivate func standing(in machine: ConnectionMachine, at now: Instant) -> String {
+        let awaited = ConnectionMachine.SubscriptionDeadline(channel: channel, awaited: .changeOf(state))
+        let deadline = machine.subscriptionDeadlines.deadline(of: awaited)
+        let standing =
+            switch state {
+            case .waiting: "waits for a connection"
+            case .authorizing:
+                deadline.map { "waits for its authorization\(givenUp(at: $0, now))" } ?? "waits for its turn to be authorized"
+            case .subscribing: "waits for the server's answer\(deadline.map { givenUp(at: $0, now) } ?? "")"
+            case .subscribed: "subscribed"
+            case .retrying(let time): "tried again in \(max(time - now, .zero))"
+            case .failed: "failed"
+            }
+        return standing + (latestFailure.map { ", latest error: \($0)" } ?? "")
+    }
+}
+
+private func givenUp(at deadline: Instant, _ now: Instant) -> String {
+    ", given up in \(max(deadline - now, .zero))"
+}

@@ -1,0 +1,85 @@
+import PusherChannels
+
+extension TestHarness {
+    /// Returns when a condition holds; moves time from timer to timer until it does.
+    ///
+    /// ```swift
+    /// try harness.eventually("the orders are subscribed", within: .seconds(10)) { orders.subscribed }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - what: Names the condition in the error.
+    ///   - limit: How much virtual time may pass.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    ///   - condition: Is looked at before each timer and after the last.
+    /// - Throws: ``NeverHappened`` when no timer within the limit is left, with what happened and what is scheduled; what the condition
+    ///   throws.
+    @_disfavoredOverload  // In asynchronous code the other one is meant.
+    public func eventually(
+        _ what: String = "the condition", within limit: Duration = .seconds(60), file: String = #fileID, line: Int = #line,
+        _ condition: () throws -> Bool
+    ) throws {
+        let deadline = scheduler.now + limit
+        while try !condition() {
+            guard scheduler.runNextTimer(dueBy: deadline) else { throw neverHappened(what, limit, file, line) }
+        }
+    }
+
+    /// Returns when a condition holds; moves time from timer to timer until it does, and lets other threads go on before each.
+    ///
+    /// On a ``TestExecutor`` of the harness's it does what ``TestExecutor/eventually(_:within:_:)`` does. Elsewhere nobody knows whether
+    /// another thread or task still works for the condition: it gets a moment of real time before each timer, and `patience` after the
+    /// last. Who waits for other threads alone says `within: .zero`, and no time passes in the harness.
+    ///
+    /// - Parameters:
+    ///   - what: Names the condition in the error.
+    ///   - limit: How much virtual time may pass.
+    ///   - patience: How long to wait at least for other threads when no timer is left, in real time.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    ///   - condition: Is looked at again and again.
+    /// - Throws: ``NeverHappened``, with what happened and what is scheduled; `CancellationError` when the task is cancelled; what the
+    ///   condition throws.
+    public func eventually(
+        _ what: String = "the condition", within limit: Duration = .seconds(60), patience: Duration = .seconds(5),
+        file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
+        _ condition: @escaping @Sendable () async throws -> Bool
+    ) async throws {
+        if try await waitOnExecutor(what, limit, condition) { return }
+        let deadline = scheduler.now + limit
+        repeat {
+            for _ in 0..<Self.turns {
+                try Task.checkCancellation()
+                if try await condition() { return }
+                await Self.pause(.milliseconds(2))
+            }
+        } while scheduler.runNextTimer(dueBy: deadline)
+        let isOver = Locked(false)
+        let watchdog = Watchdog(patience: patience) { isOver.withLock { $0 = true } }
+        defer { watchdog.callOff() }
+        while try await !condition() {
+            guard !isOver.withLock(\.self) else { throw neverHappened(what, limit, file, line) }
+            try Task.checkCancellation()
+            await Self.pause(.milliseconds(5))
+        }
+    }
+
+    /// How often a condition is looked at before time moves on.
+    private static var turns: Int { 5 }
+
+    private func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int) -> NeverHappened {
+        var error = NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)
+        error.story = "at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
+        return error
+    }
+
+    /// Lets others go on for a moment of real time.
+    static func pause(_ duration: Duration) async {
+        let clock = LiveScheduler()
+        let (passing, signal) = AsyncStream<Never>.makeStream()
+        let timer = clock.schedule(at: clock.now + duration, label: "others' turn") { signal.finish() }
+        for await _ in passing {}
+        timer.cancel()
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import PusherTestSupport
+import XCTest
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+final class XCTestAppTests: XCTestCase {
+    func testAnAppsOwnClientIsServed() throws {
+        try withTestHarness { harness in
+            let inbox = Inbox()
+            let heard = expectation(description: "the order is known")
+            let feed = OrderFeed(harness.pusherEnvironment()) { text in
+                inbox.add(text)
+                heard.fulfill()
+            }
+            XCTAssertTrue(feed.orders.subscribed, "\(feed.orders)")
+            harness.server.publish(channel: "private-orders", event: "placed", data: "7")
+            wait(for: [heard], timeout: 10)
+            XCTAssertEqual(inbox.all, ["7"])
+            XCTAssertTrue(harness.timeline.entries.contains { $0.kind == "server" && $0.text.contains("app-key") })
+        }
+    }
+
+    func testAKeyOfNoNamedAppIsRefused() throws {
+        try withTestHarness(apps: [ServerApp(id: "7", key: "another", secret: "secret")]) { harness in
+            let feed = OrderFeed(harness.pusherEnvironment()) { _ in }
+            XCTAssertTrue("\(feed.orders)".hasSuffix("App key app-key not in this cluster (code 4001)"), "\(feed.orders)")
+        }
+    }
+
+    func testARequestThatIsKnownIsLateByTheClock() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("GET /late", .ok.delayed(by: .seconds(30)))
+            let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
+            let url = try XCTUnwrap(URL(string: "https://api.example.com/late"))
+            for _ in 1...200 {
+                async let response = urlSession.data(from: url)
+                try await harness.session.nextRequest("GET /late")
+                harness.scheduler.advance(by: .seconds(30))
+                _ = try await response
+            }
+        }
+    }
+
+    func testAConditionIsWaitedForInVirtualTime() throws {
+        try withTestHarness { harness in
+            let feed = OrderFeed(harness.pusherEnvironment()) { _ in }
+            harness.server.shutdown()
+            try harness.eventually("the orders are subscribed again") { feed.orders.subscribed }
+        }
+    }
+
+    func testTheResultOfAHarnessNeedNotBeUsed() throws {
+        try withTestHarness { $0.scheduler.runNextTimer() }
+    }
+}

@@ -1,0 +1,80 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// What a client and a channel say of themselves where an expectation about them fails.
+@Suite struct DescriptionTests {
+    @Test func `A channel says what it waits for, and how long`() throws {
+        try withTestHarness(allowing: [.pendingTimer]) { harness in
+            let gate = Gate()
+            harness.session.stub("POST /pusher/auth", .http(503), .ok.held(by: gate))
+            let pusher = harness.makePusher()
+            let orders = pusher.subscribe("private-orders")
+            #expect("\(orders)" == "private-orders: waits for a connection, which is disconnected")
+            pusher.connect()
+            #expect("\(orders)".hasPrefix("private-orders: tried again in "))
+            #expect("\(orders)".hasSuffix("(code 503)"))
+            harness.scheduler.advance(by: .seconds(10))
+            #expect("\(orders)".hasPrefix("private-orders: waits for its authorization, given up in "))
+            pusher.unsubscribe("private-orders")
+            #expect("\(orders)" == "private-orders: unsubscribed")
+            gate.open()
+        }
+    }
+
+    @Test func `A channel says that it is subscribed, with its members, or failed`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("news")
+            let lobby = pusher.subscribe("presence-lobby")
+            pusher.connect()
+            #expect("\(news)" == "news: subscribed")
+            #expect("\(lobby)" == "presence-lobby: subscribed, 1 member")
+            harness.session.stub("POST /pusher/auth", .http(403))
+            let room = pusher.subscribe("private-room")
+            #expect("\(room)".hasPrefix("private-room: failed, latest error: "))
+            #expect("\(room)".hasSuffix("(code 403)"))
+        }
+    }
+
+    @Test func `A channel waits for the server's answer`() throws {
+        try withTestHarness(allowing: [.pendingTimer, .openSocket]) { harness in
+            let pusher = harness.makePusher(socket: harness.makeWebSocket(server: .manual))
+            let news = pusher.subscribe("news")
+            pusher.connect()
+            #expect("\(news)".hasPrefix("news: waits for a connection, which is opening a socket, given up in "))
+            let socket = try #require(pusher.connection.socket as? MockWebSocket)
+            socket.accept()
+            #expect("\(pusher)".hasPrefix("local-key at ws.pusherapp.com: waiting for the server's greeting, given up in "))
+            socket.serverEstablishes()
+            #expect("\(news)".hasPrefix("news: waits for the server's answer, given up in "))
+        }
+    }
+
+    @Test func `A client says where it and its channels stand`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher { $0.host = .cluster("eu") }
+            #expect("\(pusher)" == "local-key at ws-eu.pusher.com: disconnected")
+            let channels = (1...7).map { pusher.subscribe("news-\($0)") }
+            pusher.connect()
+            #expect("\(pusher)".hasSuffix("; 7 of 7 channels subscribed"))
+            #expect("\(pusher.connection)" == "\(pusher)")
+            harness.server.close(try #require(harness.server.connections.first).id, code: 4100)
+            #expect("\(pusher)".contains(": reconnecting in "))
+            #expect("\(pusher)".hasSuffix("news-5: waits for a connection; and 2 more"))
+            #expect(channels.count == 7)
+            pusher.disconnect()
+        }
+    }
+
+    @Test func `A client says why the server refused it`() throws {
+        try withTestHarness(apps: [.local]) { harness in
+            let pusher = harness.makePusher(key: "another")
+            pusher.connect()
+            #expect(
+                "\(pusher)"
+                    == "another at ws.pusherapp.com: disconnected, latest error: App key another not in this cluster (code 4001)"
+            )
+        }
+    }
+}

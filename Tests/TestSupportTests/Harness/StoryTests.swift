@@ -1,0 +1,121 @@
+import Dispatch
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// What a harness tells of a test that fails, and what it waits for.
+@Suite struct StoryTests {
+    @Test func `The story has what happened, and where the clients stand`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            pusher.connect()
+            let lines = harness.story.split(separator: "\n")
+            #expect(lines.first == "  0.0 seconds  opened  127.0.0.1:80" || lines.count > 1)
+            #expect(lines.last?.hasPrefix("  client  local-key at ") == true)
+        }
+    }
+
+    @Test func `A test's harness is known to what looks at it from outside`() async throws {
+        #expect(TestHarness.current == nil)
+        try withTestHarness { harness in #expect(TestHarness.current === harness) }
+        try await withTestHarness { harness in
+            await harness.stopServers()
+            #expect(TestHarness.current === harness)
+        }
+        #expect(TestHarness.current == nil)
+    }
+
+    @Test func `A test that failed tells what happened where nothing was found`() throws {
+        let harness = TestHarness()
+        harness.timeline.note("note", "this happened")
+        try harness.verify(hasFailed: false)
+        let failure = #expect(throws: TestFailure.self) { try harness.verify(hasFailed: true) }
+        #expect(failure?.description.hasPrefix("what happened in the harness made at StoryTests.swift:") == true)
+        #expect(failure?.description.hasSuffix("note  this happened") == true)
+    }
+
+    @Test func `Time moves until a condition holds`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("news")
+            pusher.connect()
+            harness.server.shutdown()
+            try harness.eventually("news is subscribed again") { news.subscribed }
+            #expect(harness.scheduler.now > .origin)
+            #expect(harness.scheduler.now < .seconds(60))
+        }
+    }
+
+    @Test func `What doesn't happen is told with the place, the timers and the story`() throws {
+        try withTestHarness(apps: [.local], allowing: [.pendingTimer]) { harness in
+            let pusher = harness.makePusher(key: "another")
+            let news = pusher.subscribe("news")
+            pusher.connect()
+            _ = harness.scheduler.schedule(at: .seconds(90), label: "reminder") {}
+            let error = #expect(throws: NeverHappened.self) {
+                try harness.eventually("news is subscribed", within: .seconds(30)) { news.subscribed }
+            }
+            let text = try #require(error?.description)
+            #expect(text.hasPrefix("news is subscribed didn't happen within 30.0 seconds, at "))
+            #expect(text.contains("pending timers: reminder at 90.0 seconds\nat StoryTests.swift:"))
+            #expect(text.contains("  server  connection 1 refused with 4001: App key another not in this cluster"))
+            #expect(text.contains("news: waits for a connection"))
+        }
+    }
+
+    @Test func `Other threads are waited for, off an executor`() async throws {
+        try await withTestHarness { harness in
+            let pusher = harness.makePusher { $0.delivery = .queue(DispatchQueue(label: "app")) }
+            let heard = Locked<[String]>([])
+            pusher.bind { event in heard.withLock { $0.append(event.eventName) } }
+            pusher.subscribe("news")
+            pusher.connect()
+            harness.server.publish(channel: "news", event: "headline", data: "{}")
+            try await harness.eventually("the headline is heard") { heard.withLock { $0.last } == "headline" }
+            #expect(harness.scheduler.now == .origin)
+        }
+    }
+
+    @Test func `Timers and tasks take turns, off an executor`() async throws {
+        try await withTestHarness { harness in
+            let rounds = Locked(0)
+            let task = Task {
+                while !Task.isCancelled {
+                    try await harness.clock.sleep(for: .seconds(10))
+                    rounds.withLock { $0 += 1 }
+                }
+            }
+            try await harness.eventually("three rounds are over") { rounds.withLock { $0 } == 3 }
+            #expect(harness.scheduler.now == .seconds(30))
+            task.cancel()
+            _ = await task.result
+        }
+    }
+
+    @Test func `What never happens is said, off an executor`() async throws {
+        try await withTestHarness { harness in
+            let error = await #expect(throws: NeverHappened.self) {
+                try await harness.eventually("it happens", patience: .zero) { false }
+            }
+            #expect(
+                error?.description.hasPrefix("it happens never happened: at 0.0 seconds nothing is ready or scheduled") == true)
+        }
+    }
+
+    @Test func `On an executor its own steps are made`() async throws {
+        try await withTestHarness { harness in
+            let executor = harness.makeExecutor()
+            try await executor.run { executor in
+                let done = Locked(false)
+                let task = executor.spawn {
+                    try await harness.clock.sleep(for: .seconds(20))
+                    done.withLock { $0 = true }
+                }
+                try await harness.eventually("it is done") { done.withLock(\.self) }
+                try await task.value
+            }
+            #expect(harness.scheduler.now == .seconds(20))
+        }
+    }
+}
