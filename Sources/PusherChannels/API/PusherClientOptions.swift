@@ -7,7 +7,8 @@ public struct PusherClientOptions: Sendable {
     public var authMethod: AuthMethod
     /// The way in which this client's user is signed in.
     public var userAuthMethod: UserAuthMethod
-    /// Indicates whether a lost connection is made again; without, the state becomes `disconnected`.
+    /// Indicates whether a lost connection is made again; without, the state becomes `disconnected`. Close codes 4100–4399, with which
+    /// a server asks its clients to come back, are followed in any case, until there is a connection again.
     public var autoReconnect: Bool
     /// The server.
     public var host: PusherHost

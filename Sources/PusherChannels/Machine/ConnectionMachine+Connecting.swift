@@ -72,6 +72,7 @@ extension ConnectionMachine {
     /// The application wants a connection that is no other's continuation.
     private mutating func openAnew(at now: Instant, into effects: inout [Effect]) {
         backoff.reset()
+        isAskedBack = false
         secure = configuration.secure
         open(at: now, into: &effects)
     }
@@ -102,6 +103,7 @@ extension ConnectionMachine {
             activityTimeout: min(configuration.activityTimeout, activityTimeout ?? configuration.activityTimeout),
             pongTimeout: configuration.timeouts.pong, now: now)
         lastSocketID = socketID
+        isAskedBack = false
         enter(.connected(Session(since: now, heartbeat: heartbeat)), into: &effects)
         effects.append(.deliver(.event(envelope)))
         clientEventLimiter.reset()
@@ -169,7 +171,8 @@ extension ConnectionMachine {
     ) {
         if case .connected(let session) = phase { backoff.connectionEnded(after: now - session.since) }
         subscriptionsLost(at: now, into: &effects)
-        guard configuration.autoReconnect else {
+        if reason.kind == .server, let code = reason.code, CloseCode.asksBack.contains(code) { isAskedBack = true }
+        guard configuration.autoReconnect || isAskedBack else {
             enter(.idle, because: reason, into: &effects)
             return
         }

@@ -44,6 +44,8 @@ struct ConnectionMachine: Equatable, Sendable {
     var attempt = ConnectionAttempt(0)
     var secure: Bool
     var backoff: Backoff
+    /// The server closed the last connection with a code that asks the client to come back, and none was established since.
+    var isAskedBack = false
     /// The last error that the server reported, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
 

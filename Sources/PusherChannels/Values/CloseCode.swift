@@ -38,6 +38,9 @@ struct CloseCode: Equatable, Sendable {
         }
     }
 
+    /// The protocol's own codes with which a server wants the client back, whatever the application's settings.
+    static let asksBack = 4100..<4400
+
     /// Codes that say nothing of the reason, so that an error received just before says more.
     var isUninformative: Bool {
         rawValue == 1000 || rawValue == 1005 || rawValue == 1006

@@ -205,11 +205,36 @@ import Testing
     }
 
     // Proves P5.11.
-    @Test func withoutAutoReconnectEveryCloseStops() {
-        for code in [1006, 4100, 4200] as [UInt16] {
-            var transcript = Transcript.connected { $0.autoReconnect = false }
-            transcript.close(code)
-            #expect(transcript.machine.state == .disconnected)
-        }
+    @Test(arguments: [1000, 1006, 3000, 4000, 4001, 4099, 4400] as [UInt16])
+    func withoutAutoReconnectOtherClosesStop(code: UInt16) {
+        var transcript = Transcript.connected { $0.autoReconnect = false }
+        transcript.close(code)
+        #expect(transcript.machine.state == .disconnected)
+    }
+
+    // Proves P5.11.
+    @Test(arguments: [4100, 4199, 4200, 4299, 4300, 4399] as [UInt16])
+    func withoutAutoReconnectAServerThatAsksToComeBackIsFollowed(code: UInt16) {
+        var transcript = Transcript.connected { $0.autoReconnect = false }
+        transcript.close(code)
+        #expect(transcript.machine.state == (code / 100 == 42 ? .connecting : .reconnecting))
+        transcript.pass(.seconds(2))
+        // The server restarts: it isn't there yet.
+        transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "")), transcript.attempt))
+        #expect(transcript.machine.state == .reconnecting)
+        #expect(transcript.pass(.seconds(5)).opened.count == 1)
+        transcript.establish()
+        transcript.close(1006)
+        #expect(transcript.machine.state == .disconnected, "it asked for one return")
+    }
+
+    // Proves P5.11.
+    @Test func aRequestToComeBackEndsWithTheConnectionThatItWasAbout() {
+        var transcript = Transcript.connected { $0.autoReconnect = false }
+        transcript.close(4100)
+        transcript.play(.disconnect)
+        transcript.play(.connect)
+        transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "")), transcript.attempt))
+        #expect(transcript.machine.state == .disconnected)
     }
 }
