@@ -47,6 +47,7 @@ extension Logger.Metadata {
 extension LogLevel {
     fileprivate var swiftLogLevel: Logger.Level {
         switch self {
+        case .trace: .trace
         case .debug: .debug
         case .info: .info
         case .warning: .warning

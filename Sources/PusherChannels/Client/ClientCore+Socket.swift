@@ -11,6 +11,7 @@ extension ClientCore {
             if state.effects.isEmpty { state.effects.reserveCapacity(messages.count) }
             messages.forEachInBlocks { kind, block, range in
                 let input = Self.decode(kind, block, range, attempt, &state.decoder)
+                if logsMessages { state.effects.append(.log(.received(Self.text(of: input, kind, block[range])))) }
                 state.handle(input, at: now)
             }
             state.tally.noteRead(bytes: messages.size)
@@ -24,9 +25,16 @@ extension ClientCore {
     private func receiveLarge(_ messages: borrowing MessageBatch, _ attempt: ConnectionAttempt) {
         var decoder = EnvelopeDecoder()
         var inputs: [Input] = []
-        messages.forEachInBlocks { kind, block, range in inputs.append(Self.decode(kind, block, range, attempt, &decoder)) }
+        var texts: [String] = []
+        messages.forEachInBlocks { kind, block, range in
+            inputs.append(Self.decode(kind, block, range, attempt, &decoder))
+            if logsMessages { texts.append(Self.text(of: inputs[inputs.count - 1], kind, block[range])) }
+        }
         change { state, now in
-            for input in inputs { state.handle(input, at: now) }
+            for (index, input) in inputs.enumerated() {
+                if logsMessages { state.effects.append(.log(.received(texts[index]))) }
+                state.handle(input, at: now)
+            }
             state.tally.noteRead(bytes: messages.size)
             state.noteRead(inputs.count, age: messages.age, attempt, at: now)
         }
@@ -42,6 +50,12 @@ extension ClientCore {
         } catch {
             return .receivedMalformed(error, attempt)
         }
+    }
+
+    /// The text of a message for the log. What the server says back of the user came with a signature: it is left out.
+    private static func text(of input: Input, _ kind: MessageBatch.Kind, _ bytes: ArraySlice<UInt8>) -> String {
+        if case .received(.control(.signedIn, _), _) = input { return #"{"event":"pusher:signin_success","data":…}"# }
+        return kind == .text ? String(decoding: bytes, as: UTF8.self) : "\(bytes.count) bytes that are no text"
     }
 
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {

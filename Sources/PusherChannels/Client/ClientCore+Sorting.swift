@@ -20,6 +20,9 @@ extension ClientCore {
                 case .log(let line, _): log(line, at: now, &state)
                 case .send(.pong) where state.commands.last == .send(.pong):
                     break  // One answer for all the pings of a read: it says nothing that two would not.
+                case .send(let message) where logsMessages:
+                    log(.sent(EnvelopeEncoder.encode(message.withoutSecrets)), at: now, &state)
+                    state.commands.append(state.effects[index])
                 default: state.commands.append(state.effects[index])
                 }
             }

@@ -46,6 +46,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
     /// Where the application is called; nil for at once, by whoever drains.
     let deliveryQueue: DispatchQueue?
     let logger: Logger
+    /// Indicates whether each message gets a line: a logger of that level has to be asked for, as they cost more than the messages.
+    let logsMessages: Bool
     let eventDecoder: EventDecoder?
     let metrics: ClientMetrics
     /// Counts changes of the listeners, for deliveries that looked them up before.
@@ -62,6 +64,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         self.userAuthorizer = userAuthorizer
         self.deliveryQueue = deliveryQueue
         self.logger = logger
+        logsMessages = logger.logLevel <= .trace
         eventDecoder = environment.customDecoder.map(EventDecoder.init)
         metrics = environment.clientMetrics
         state = Locked(

@@ -40,6 +40,7 @@ enum Delivery: Equatable, Sendable {
 
 /// The importance of a log line.
 enum LogLevel: Equatable, Sendable {
+    case trace
     case debug
     case info
     case warning

@@ -21,6 +21,10 @@ enum LogLine: Equatable, Sendable {
     case staleUserAuthorization
     case subscribedUnasked(Name)
     case signedInUnasked
+    /// The text of a message from the server, secrets cut.
+    case received(String)
+    /// A message to the server, secrets cut.
+    case sent(String)
 
     var message: LogMessage {
         switch self {
@@ -47,6 +51,8 @@ enum LogLine: Equatable, Sendable {
         case .staleUserAuthorization: .staleUserAuthorization
         case .subscribedUnasked: .subscribedUnasked
         case .signedInUnasked: .signedInUnasked
+        case .received: .received
+        case .sent: .sent
         }
     }
 
@@ -59,6 +65,7 @@ enum LogLine: Equatable, Sendable {
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
             .staleUserAuthorization, .subscribedUnasked, .signedInUnasked:
             .debug
+        case .received, .sent: .trace
         }
     }
 
@@ -77,6 +84,7 @@ enum LogLine: Equatable, Sendable {
         case .eventDropped(let event, let channel): [LogField(.channel, channel), LogField(.event, event)]
         case .notDecrypted(let event, let channel, let problem):
             [LogField(.channel, channel), LogField(.event, event), LogField(.error, problem.asMessage, upTo: 1000)]
+        case .received(let text), .sent(let text): [LogField(.text, text.asMessage, upTo: 1000)]
         case .letGo, .shutDown, .establishedTwice, .signedIn, .staleUserAuthorization, .signedInUnasked: []
         }
     }

@@ -22,6 +22,8 @@ enum LogMessage: String, CaseIterable, Sendable {
     case staleAuthorization = "stale authorization, dropped"
     case staleUserAuthorization = "stale authorization of the user, dropped"
     case subscribedUnasked = "success of a subscription that was not asked for, ignored"
+    case received = "message received"
+    case sent = "message sent"
     case signedInUnasked = "success of a sign-in that was not asked for, ignored"
 }
 
@@ -40,6 +42,7 @@ enum LogKey: String, CaseIterable, Sendable {
     case kind
     case code
     case limit
+    case text
 }
 
 /// A field of a log line: what varies in it.

@@ -8,6 +8,16 @@ package enum ClientMessage: Equatable, Sendable {
     case signIn(auth: String, userData: String)
     /// `data` is JSON text, put into the frame as a value, never as a string holding JSON.
     case clientEvent(name: String, channel: String, data: String)
+
+    /// The message as a log may show it: without signatures and what was signed.
+    var withoutSecrets: ClientMessage {
+        switch self {
+        case .subscribe(let channel, let auth, let channelData):
+            .subscribe(channel: channel, auth: auth.map { _ in "…" }, channelData: channelData.map { _ in "…" })
+        case .signIn: .signIn(auth: "…", userData: "…")
+        case .ping, .pong, .unsubscribe, .clientEvent: self
+        }
+    }
 }
 
 /// Writes client messages as frame text.

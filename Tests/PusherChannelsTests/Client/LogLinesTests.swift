@@ -23,7 +23,7 @@ import Testing
         .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),
         .subscribed(name), .gap(name), .subscriptionFailed(name, error), .signedIn, .signInFailed(error), .unknownEvent(name),
         .eventDropped(name, channel: name), .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
-        .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked,
+        .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked, .received(evil), .sent(evil),
     ]
 
     /// A delivery of each sort that has a line.
@@ -118,7 +118,7 @@ import Testing
     @Test func thePageListsAllMessages() throws {
         let expected = LogMessage.allCases.map { message in
             let lines = Self.samples.filter { $0.message == message }
-            let levels = [LogLevel.debug, .info, .warning].filter { level in lines.contains { $0.level == level } }
+            let levels = [LogLevel.trace, .debug, .info, .warning].filter { level in lines.contains { $0.level == level } }
             let used = Set(lines.flatMap(\.fields).map(\.key))
             let keys = LogKey.allCases.filter(used.contains).map { "`\($0.rawValue)`" }
             return
