@@ -57,7 +57,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     public convenience init(of pusher: Pusher) {
         self.init()
         pusher.delegate = self
-        pusher.bind { [weak self] in self?.record($0) }
+        pusher.bindGlobal { [weak self] in self?.record($0) }
     }
 
     // MARK: What was heard

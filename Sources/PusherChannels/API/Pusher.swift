@@ -116,20 +116,34 @@ public final class Pusher: Sendable {
 
     // MARK: Events of all channels
 
-    /// Calls the closure with every event, of whatever channel or of none; gives an id to take it back with.
+    /// Calls the closure with the events of all channels; gives an id to take it back with.
+    ///
+    /// Every such event has a ``PusherEvent/channelName``. Those of the protocol are `pusher:subscription_succeeded`,
+    /// `pusher:subscription_error` and `pusher:cache_miss`; ``bindGlobal(eventCallback:)`` is for the others, too. It is called before
+    /// the closures that are bound on the channel itself.
     @preconcurrency
     @discardableResult
     public func bind(eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
-        connection.core.bind(.everywhere, eventCallback)
+        connection.core.bind(.everywhere(channelEventsOnly: true), eventCallback)
     }
 
-    /// Takes back what ``bind(eventCallback:)`` bound under this id.
+    /// Calls the closure with every event, of whatever channel or of none; gives an id to take it back with.
+    ///
+    /// Beside what ``bind(eventCallback:)`` hears that is what the server says of the connection (`pusher:connection_established`,
+    /// `pusher:error`, …), which has no channel, and what becomes of a channel's members and its subscription count.
+    @preconcurrency
+    @discardableResult
+    public func bindGlobal(eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
+        connection.core.bind(.everywhere(channelEventsOnly: false), eventCallback)
+    }
+
+    /// Takes back what ``bind(eventCallback:)`` or ``bindGlobal(eventCallback:)`` bound under this id.
     public func unbind(callbackId: String) {
-        connection.core.unbind(.everywhere, id: callbackId)
+        connection.core.unbind(.everywhere(channelEventsOnly: false), id: callbackId)
     }
 
-    /// Takes back all that was bound to every event.
+    /// Takes back all that was bound to the events of all channels.
     public func unbindAll() {
-        connection.core.unbindAll(.everywhere)
+        connection.core.unbindAll(.everywhere(channelEventsOnly: false))
     }
 }

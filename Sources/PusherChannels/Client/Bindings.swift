@@ -32,3 +32,40 @@ struct Bindings: Sendable {
         return removed
     }
 }
+
+/// Closures that are bound to the events of all channels, and of none.
+struct GlobalBindings: Sendable {
+    /// Those for a channel's event: all of them, in the order of binding.
+    private var ofChannels: [Binding] = []
+    /// Those that hear every event.
+    private var ofEverything: [Binding] = []
+
+    mutating func add(_ binding: Binding, channelEventsOnly: Bool) {
+        ofChannels.append(binding)
+        if !channelEventsOnly { ofEverything.append(binding) }
+    }
+
+    mutating func remove(id: String) -> Binding? {
+        ofEverything.removeAll { $0.id == id }
+        return ofChannels.firstIndex { $0.id == id }.map { ofChannels.remove(at: $0) }
+    }
+
+    mutating func removeAll() -> [Binding] {
+        defer { (ofChannels, ofEverything) = ([], []) }
+        return ofChannels
+    }
+
+    func bindings(for envelope: Envelope) -> [Binding] {
+        if ofChannels.isEmpty { return [] }
+        return envelope.isChannelEvent ? ofChannels : ofEverything
+    }
+}
+
+extension Envelope {
+    private static let newsOfMembers: Set<Name> = ["pusher:member_added", "pusher:member_removed", "pusher:subscription_count"]
+
+    /// Indicates whether PusherSwift takes it for an event of a channel: what the protocol says of who is there is news of another sort.
+    fileprivate var isChannelEvent: Bool {
+        channel != nil && !(event.begins(with: "pusher:") && Self.newsOfMembers.contains(event))
+    }
+}

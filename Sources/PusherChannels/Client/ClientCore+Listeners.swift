@@ -86,7 +86,7 @@ extension ClientCore {
 
     /// Where a closure is bound.
     enum BindingPlace {
-        case everywhere
+        case everywhere(channelEventsOnly: Bool)
         case user(event: Name)
         case channel(Name, number: Int, event: Name)
     }

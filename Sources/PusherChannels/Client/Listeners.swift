@@ -47,8 +47,7 @@ struct Listeners {
     weak var delegate: (any PusherDelegate)?
     private(set) var channels: [Name: ChannelListeners] = [:]
     var user = UserListeners()
-    /// Bound to every event.
-    private var global: [Binding] = []
+    private var global = GlobalBindings()
     /// The number of closures that are bound to events of channels.
     private var boundToChannels = 0
     /// The number of listeners of channels: who came later hears nothing of what came before.
@@ -103,7 +102,7 @@ struct Listeners {
 
     mutating func add(_ binding: Binding, to place: ClientCore.BindingPlace) {
         switch place {
-        case .everywhere: global.append(binding)
+        case .everywhere(let channelEventsOnly): global.add(binding, channelEventsOnly: channelEventsOnly)
         case .user(let event): user.bindings.add(binding, to: event)
         case .channel(let channel, let number, let event):
             guard channels[channel]?.number == number else { return }
@@ -114,7 +113,7 @@ struct Listeners {
 
     mutating func remove(_ id: String, from place: ClientCore.BindingPlace) -> Binding? {
         switch place {
-        case .everywhere: return global.firstIndex { $0.id == id }.map { global.remove(at: $0) }
+        case .everywhere: return global.remove(id: id)
         case .user(let event): return user.bindings.remove(id: id, from: event)
         case .channel(let channel, let number, let event):
             guard channels[channel]?.number == number else { return nil }
@@ -127,8 +126,7 @@ struct Listeners {
     mutating func removeAll(from place: ClientCore.BindingPlace) -> [Binding] {
         switch place {
         case .everywhere:
-            defer { global = [] }
-            return global
+            return global.removeAll()
         case .user(let event): return user.bindings.removeAll(of: event)
         case .channel(let channel, let number, let event):
             guard channels[channel]?.number == number else { return [] }
@@ -163,7 +161,7 @@ struct Listeners {
     mutating func bindings(for envelope: Envelope, ofUser: Bool, upTo number: Int) -> [Binding] {
         let named = ofUser ? user.bindings[envelope.event] : bindings(of: envelope.channel, to: envelope.event, upTo: number)
         if global.isEmpty { return named }
-        return named.isEmpty ? global : named + global
+        return named.isEmpty ? global : global + named
     }
 
     private mutating func bindings(of channel: Name?, to event: Name, upTo number: Int) -> [Binding] {
@@ -176,3 +174,4 @@ struct Listeners {
         listeners.number <= number ? listeners.bindings[event] : []
     }
 }
+        let global = global.bindings(for: envelope)

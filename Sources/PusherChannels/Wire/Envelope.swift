@@ -51,6 +51,9 @@ struct Envelope: Sendable {
     var data: String? { storage.data.text(in: storage.block) }
     var userID: String? { storage.userID.text(in: storage.block) }
 
+    /// Indicates whether the server sent another JSON value than a string: ``data`` is its raw text.
+    var isDataRaw: Bool { storage.data.form == .raw }
+
     var hasData: Bool { storage.data.form != .absent }
 
     /// Calls `body` with the UTF-8 bytes of ``data``, which are none when there is no data.

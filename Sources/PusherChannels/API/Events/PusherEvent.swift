@@ -38,11 +38,13 @@ public struct PusherEvent: Sendable {
 
     /// A top-level member of the event object as the server sent it; also one the SDK doesn't know.
     ///
-    /// `event`, `channel`, `data` and `user_id` are strings; others are what `JSONSerialization` makes of them.
+    /// `event`, `channel` and `user_id` are strings; so is `data` where the server sent a string. It and others are what
+    /// `JSONSerialization` makes of them.
     public func property(withKey key: String) -> Any? {
         switch Name(key) {
         case "event": eventName
         case "channel": channelName
+        case "data" where envelope.isDataRaw: data.flatMap(Self.foundationValue)
         case "data": data
         case "user_id": userId
         case let name: envelope.extra?[name].flatMap(Self.foundationValue)
@@ -56,6 +58,11 @@ public struct PusherEvent: Sendable {
             return nil  // The text was checked when the frame was read; what JSONSerialization can't hold, nobody can be given.
         }
     }
+}
+
+extension PusherEvent: Equatable {
+    /// Returns whether both say the same: name, channel, data, user id and the members that the protocol doesn't know.
+    public static func == (left: PusherEvent, right: PusherEvent) -> Bool { left.envelope == right.envelope }
 }
 
 /// Makes the decoder that an application configured (``PusherEnvironment/jsonDecoder``).
