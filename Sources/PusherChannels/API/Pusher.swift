@@ -21,10 +21,16 @@ public final class Pusher: Sendable {
         connection = PusherConnection(key: key, options: options, environment: environment)
     }
 
-    /// Hears what happens; held weakly.
+    /// Hears what happens; held weakly. One that lives on the main actor is set as ``mainActorDelegate``.
     public var delegate: (any PusherDelegate)? {
         get { connection.delegate }
         set { connection.delegate = newValue }
+    }
+
+    /// Hears what happens, on the main actor; held weakly. A client has one delegate: this one or ``delegate``, whichever was set last.
+    public var mainActorDelegate: (any MainActorPusherDelegate)? {
+        get { connection.mainActorDelegate }
+        set { connection.mainActorDelegate = newValue }
     }
 
     // MARK: Connecting

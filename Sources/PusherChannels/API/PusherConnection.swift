@@ -58,10 +58,16 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// The channels that were subscribed to.
     public var channels: ChannelList { ChannelList(connection: self) }
 
-    /// Hears what happens; held weakly.
+    /// Hears what happens; held weakly. One that lives on the main actor is set as ``mainActorDelegate``.
     public var delegate: (any PusherDelegate)? {
-        get { core.delegate }
+        get { core.delegate.flatMap { $0 is MainActorDelegate ? nil : $0 } }
         set { core.delegate = newValue }
+    }
+
+    /// Hears what happens, on the main actor; held weakly. A client has one delegate: this one or ``delegate``, whichever was set last.
+    public var mainActorDelegate: (any MainActorPusherDelegate)? {
+        get { core.mainActorDelegate }
+        set { core.mainActorDelegate = newValue }
     }
 
     // MARK: Parts

@@ -108,6 +108,7 @@ extension ClientCore {
         if let status = failure.authorization?.status, let url = failure.authorization?.url.flatMap(URL.init(string:)) {
             response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         }
+        delegate.failedToSubscribeToChannel(name: channel.text, error: failure.error)
         delegate.failedToSubscribeToChannel(
             name: channel.text, response: response, data: failure.authorization?.body, error: failure.error as NSError)
     }

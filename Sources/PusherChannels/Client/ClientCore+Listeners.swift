@@ -4,7 +4,17 @@ extension ClientCore {
 
     var delegate: (any PusherDelegate)? {
         get { readState(\.listeners.delegate) }
-        set { changeListeners { $0.listeners.delegate = newValue } }
+        set {
+            changeListeners { state in
+                if let replaced = state.listeners.mainActorDelegate { state.removed.append(replaced) }
+                state.listeners.setDelegate(newValue)
+            }
+        }
+    }
+
+    var mainActorDelegate: (any MainActorPusherDelegate)? {
+        get { readState(\.listeners.mainActorDelegate)?.delegate }
+        set { delegate = newValue.map { MainActorDelegate($0, deliveryQueue: deliveryQueue) } }
     }
 
     private func changeListeners<Result>(_ body: (inout State) -> Result) -> Result {

@@ -44,7 +44,9 @@ struct UserListeners: Sendable {
 
 /// Everybody whom the application has listen: closures, callbacks, the delegate.
 struct Listeners {
-    weak var delegate: (any PusherDelegate)?
+    private weak var anyDelegate: (any PusherDelegate)?
+    /// In place of a delegate of the application's that lives on the main actor.
+    private(set) var mainActorDelegate: MainActorDelegate?
     private(set) var channels: [Name: ChannelListeners] = [:]
     var user = UserListeners()
     private var global = GlobalBindings()
@@ -55,6 +57,16 @@ struct Listeners {
     private var idsMade = 0
 
     // MARK: Channels
+
+    // MARK: The delegate
+
+    var delegate: (any PusherDelegate)? { anyDelegate }
+
+    /// Puts a delegate in the place of the one that is there, of whichever sort it is.
+    mutating func setDelegate(_ delegate: (any PusherDelegate)?) {
+        anyDelegate = delegate
+        mainActorDelegate = delegate as? MainActorDelegate
+    }
 
     /// The number of the listeners of a channel that is asked for; they are made the first time.
     mutating func request(_ channel: Name) -> Int {

@@ -7,7 +7,8 @@ import FoundationNetworking
 /// Hears what happens to a connection and its channels. Every method is optional.
 ///
 /// The calls come where ``PusherClientOptions/delivery`` says, in the order in which things happened. The delegate is held
-/// weakly. It needs not be `Sendable`, but it can't be isolated to an actor: it would be called off that actor.
+/// weakly. It needs not be `Sendable`, but it can't be isolated to an actor: it would be called off that actor. A class that lives on
+/// the main actor conforms to ``MainActorPusherDelegate``.
 public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// A line about what the connection does, for a developer: the same that the logger gets, its metadata behind the message.
     func debugLog(message: String)
@@ -24,6 +25,10 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     func eventsMayBeMissing(channelName: String, since: Date)
 
     /// A channel could not be subscribed to.
+    func failedToSubscribeToChannel(name: String, error: PusherError)
+
+    /// A channel could not be subscribed to: for programs that look at the endpoint's response. Called after
+    /// ``failedToSubscribeToChannel(name:error:)``.
     ///
     /// Where an authorization endpoint was asked and answered, `response` has its status and `data` its body, unless that may
     /// hold part of a secret. `PusherError(error)` is the error with its kind.
@@ -55,6 +60,9 @@ extension PusherDelegate {
 
     /// Does nothing.
     public func eventsMayBeMissing(channelName: String, since: Date) {}
+
+    /// Ignores the failure.
+    public func failedToSubscribeToChannel(name: String, error: PusherError) {}
 
     /// Ignores the failure.
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}

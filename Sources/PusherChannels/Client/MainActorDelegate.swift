@@ -1,0 +1,69 @@
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Passes on to the main actor what a client tells its delegate.
+final class MainActorDelegate: PusherDelegate, Sendable {
+    private let target: Locked<Target>
+    /// Indicates whether the client delivers on the main queue: a hop less.
+    private let isCalledOnMain: Bool
+
+    private struct Target {
+        weak var delegate: (any MainActorPusherDelegate)?
+    }
+
+    init(_ delegate: any MainActorPusherDelegate, deliveryQueue: DispatchQueue?) {
+        target = Locked(Target(delegate: delegate))
+        isCalledOnMain = deliveryQueue === DispatchQueue.main
+    }
+
+    var delegate: (any MainActorPusherDelegate)? { target.withLock(\.delegate) }
+
+    private func call(_ method: @escaping @MainActor (any MainActorPusherDelegate) -> Void) {
+        guard !isCalledOnMain else { return MainActor.assumeIsolated { if let delegate { method(delegate) } } }
+        DispatchQueue.main.async { [self] in MainActor.assumeIsolated { if let delegate { method(delegate) } } }
+    }
+
+    func debugLog(message: String) {
+        call { $0.debugLog(message: message) }
+    }
+
+    func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+        call { $0.changedConnectionState(from: old, to: new) }
+    }
+
+    func subscribedToChannel(name: String) {
+        call { $0.subscribedToChannel(name: name) }
+    }
+
+    func eventsMayBeMissing(channelName: String, since: Date) {
+        call { $0.eventsMayBeMissing(channelName: channelName, since: since) }
+    }
+
+    func failedToSubscribeToChannel(name: String, error: PusherError) {
+        call { $0.failedToSubscribeToChannel(name: name, error: error) }
+    }
+
+    func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
+        call { $0.failedToSubscribeToChannel(name: name, response: response, data: data, error: error) }
+    }
+
+    func signedIn(userID: String) {
+        call { $0.signedIn(userID: userID) }
+    }
+
+    func failedToSignIn(error: PusherError) {
+        call { $0.failedToSignIn(error: error) }
+    }
+
+    func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
+        call { $0.failedToDecryptEvent(eventName: eventName, channelName: channelName, data: data) }
+    }
+
+    func receivedError(error: PusherError) {
+        call { $0.receivedError(error: error) }
+    }
+}

@@ -1,0 +1,104 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// A delegate that lives on the main actor is called there, however the client delivers.
+@Suite(.timeLimit(.lost)) @MainActor struct MainActorDelegateTests {
+    private final class Model: MainActorPusherDelegate {
+        var heard: [String] = []
+        let isOver: @Sendable () -> Void
+
+        init(_ isOver: @escaping @Sendable () -> Void) { self.isOver = isOver }
+
+        func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+            heard.append(new.stringValue())
+            if new == .disconnected { isOver() }
+        }
+
+        func failedToSubscribeToChannel(name: String, error: PusherError) { heard.append("not \(name)") }
+        func receivedError(error: PusherError) { heard.append(error.message) }
+    }
+
+    enum Delivery: CaseIterable {
+        case main
+        case privateQueue
+        case immediate
+
+        var policy: DeliveryPolicy {
+            switch self {
+            case .main: .queue(.main)
+            case .privateQueue: .privateQueue
+            case .immediate: .immediate
+            }
+        }
+    }
+
+    @Test(arguments: Delivery.allCases) func itIsCalledOnTheMainActorInOrder(delivery: Delivery) async {
+        let (over, continuation) = AsyncStream.makeStream(of: Void.self)
+        let model = Model { continuation.finish() }
+        let rig = ClientRig(auth: .noMethod) { $0.delivery = delivery.policy }
+        rig.pusher.mainActorDelegate = model
+        #expect(rig.pusher.mainActorDelegate === model)
+        #expect(rig.pusher.delegate == nil)
+        rig.pusher.subscribe("private-room")
+        await withCheckedContinuation { done in
+            DispatchQueue.global().async {
+                rig.pusher.connect()
+                rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"no"}}"#)
+                rig.pusher.disconnect()
+                done.resume()
+            }
+        }
+        for await _ in over {}
+        #expect(model.heard == ["connecting", "connected", "not private-room", "no", "disconnecting", "disconnected"])
+    }
+
+    @Test func itIsHeldWeakly() {
+        let rig = ClientRig()
+        var model: Model? = Model {}
+        weak let gone = model
+        rig.pusher.mainActorDelegate = model
+        model = nil
+        #expect(gone == nil)
+        #expect(rig.pusher.mainActorDelegate == nil)
+    }
+
+    @Test func theOneThatIsSetLastIsTheDelegate() {
+        let rig = ClientRig()
+        let (model, recorder) = (Model {}, RecordingDelegate())
+        rig.pusher.mainActorDelegate = model
+        rig.pusher.delegate = recorder
+        #expect(rig.pusher.mainActorDelegate == nil)
+        #expect(rig.pusher.delegate === recorder)
+        rig.pusher.mainActorDelegate = model
+        rig.pusher.connect()
+        #expect(recorder.states.isEmpty)
+    }
+}
+
+/// News for a delegate as those hear it who move here from PusherSwift.
+@Suite struct DelegateNewsTests {
+    @Test func aLossThatIsRecoveredFromIsNeverDisconnected() {
+        let rig = ClientRig.connected()
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(60))
+        #expect(rig.recorder.states == [.connecting, .connected, .reconnecting, .connecting, .connected])
+    }
+
+    private final class TypedErrors: PusherDelegate {
+        let errors = Locked<[PusherError]>([])
+
+        func failedToSubscribeToChannel(name: String, error: PusherError) { errors.withLock { $0.append(error) } }
+    }
+
+    @Test func aFailedSubscriptionIsToldWithTheTypedError() {
+        let rig = ClientRig(auth: .noMethod)
+        let delegate = TypedErrors()
+        rig.pusher.delegate = delegate
+        rig.pusher.subscribe("private-room")
+        rig.pusher.connect()
+        #expect(delegate.errors.withLock { $0 }.map(\.kind) == [.authorization])
+    }
+}
