@@ -43,7 +43,7 @@ import Testing
         let counter: Counter
         let api: PusherHTTPAPI
 
-        func names(of number: Int) -> [String] { pool.connections[number].channels.channels.map(\.name) }
+        func names(of number: Int) -> [String] { pool.connections[number].channels.all.map(\.name) }
 
         func stop() async {
             await pool.shutdown()

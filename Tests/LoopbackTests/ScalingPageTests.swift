@@ -41,7 +41,7 @@ import Testing
                 if case .subscribed = change.update { subscribed += 1 }
                 if subscribed == 100 { break }
             }
-            #expect(server.connections.count == pool.connections.filter { !$0.channels.channels.isEmpty }.count)
+            #expect(server.connections.count == pool.connections.filter { !$0.channels.all.isEmpty }.count)
             await pool.shutdown()
             try await connections
         }

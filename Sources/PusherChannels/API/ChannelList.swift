@@ -4,8 +4,13 @@
 public struct ChannelList: Sendable {
     let connection: PusherConnection
 
+    /// All channels by name. Of names that differ in their bytes alone, and are one to Swift's `String`, only one is here: ``all`` has both.
+    public var channels: [String: PusherChannel] {
+        Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+    }
+
     /// All channels, ordered by name.
-    public var channels: [PusherChannel] {
+    public var all: [PusherChannel] {
         connection.core.channels.map { connection.channel($0.name, $0.number) }
     }
 

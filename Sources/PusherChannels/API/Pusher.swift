@@ -86,7 +86,7 @@ public final class Pusher: Sendable {
             memberAdded: onMemberAdded, memberRemoved: onMemberRemoved, subscriptionCountChanged: onSubscriptionCountChanged)
         let name = Name(channelName)
         let number = connection.core.subscribe(name, auth: auth, callbacks: callbacks)
-        return PusherPresenceChannel(name, number, connection)
+        return connection.channel(name, number) as? PusherPresenceChannel ?? PusherPresenceChannel(name, number, connection)
     }
 
     /// Gives up a channel, in whatever state it is. Events that are still under way are dropped.

@@ -2,15 +2,16 @@ import Foundation
 
 /// A channel that the application asked for: what is bound to its events, and what is known of it.
 ///
-/// It is a handle: all handles of a channel share one state, and each keeps the connection alive. All members may be used from
-/// any thread. After ``Pusher/unsubscribe(_:)`` the handle is idle; subscribing again makes a new one.
+/// It is a handle, which keeps the connection alive: to subscribe twice gives the same object, as long as somebody holds it. All
+/// members may be used from any thread. After ``Pusher/unsubscribe(_:)`` the handle is idle for good: it isn't ``subscribed``, what is
+/// bound to it hears nothing, and ``trigger(eventName:data:)-(_,Any)`` refuses; subscribing again makes a new one.
 ///
 /// `@unchecked` only because the class has a subclass: all it stores is immutable and `Sendable`.
 public class PusherChannel: @unchecked Sendable {
     /// The channel's name, prefix included.
     public var name: String { channel.text }
 
-    let connection: PusherConnection
+    let client: PusherConnection
     let channel: Name
     /// Of the listeners that the channel had when this handle was made: it is idle when they are gone.
     let number: Int
@@ -18,15 +19,15 @@ public class PusherChannel: @unchecked Sendable {
     init(_ channel: Name, _ number: Int, _ connection: PusherConnection) {
         self.channel = channel
         self.number = number
-        self.connection = connection
+        client = connection
     }
 
     func read<Result>(_ body: (SubscriptionMachine) -> Result) -> Result? {
-        connection.core.read(channel, number) { body($1) }
+        client.core.read(channel, number) { body($1) }
     }
 
     func readConnection<Result>(_ body: (ConnectionMachine, SubscriptionMachine) -> Result) -> Result? {
-        connection.core.read(channel, number, body)
+        client.core.read(channel, number, body)
     }
 
     private func place(_ eventName: String) -> ClientCore.BindingPlace {
@@ -48,6 +49,12 @@ public class PusherChannel: @unchecked Sendable {
     /// The number of connections that are subscribed, if the server tells (an option of the app, never on presence channels).
     public var subscriptionCount: Int? { read(\.subscriptionCount) ?? nil }
 
+    /// The connection that the channel is on. Never nil, as a handle keeps its connection alive; PusherSwift's may be.
+    public var connection: PusherConnection? { client }
+
+    /// The authorization that came with the subscription, as long as it wasn't used.
+    public var auth: PusherAuth? { read(\.suppliedAuth) ?? nil }
+
     // MARK: Events
 
     /// Calls the closure with every event of this name on the channel; gives an id to take it back with.
@@ -56,22 +63,22 @@ public class PusherChannel: @unchecked Sendable {
     @preconcurrency
     @discardableResult
     public func bind(eventName: String, eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
-        connection.core.bind(place(eventName), eventCallback)
+        client.core.bind(place(eventName), eventCallback)
     }
 
     /// Takes back what ``bind(eventName:eventCallback:)`` bound under this id.
     public func unbind(eventName: String, callbackId: String) {
-        connection.core.unbind(place(eventName), id: callbackId)
+        client.core.unbind(place(eventName), id: callbackId)
     }
 
     /// Takes back all that was bound to events of this name.
     public func unbindAll(forEventName eventName: String) {
-        connection.core.unbindAll(place(eventName))
+        client.core.unbindAll(place(eventName))
     }
 
     /// Takes back all that was bound to the channel's events.
     public func unbindAll() {
-        connection.core.unbindAll(ofChannel: channel, number: number)
+        client.core.unbindAll(ofChannel: channel, number: number)
     }
 
     /// Sends an event to the channel's other subscribers; says what became of it.
@@ -81,7 +88,7 @@ public class PusherChannel: @unchecked Sendable {
     @discardableResult
     public func trigger(eventName: String, data: some Encodable) -> TriggerResult {
         do {
-            let json = try connection.environment.jsonEncoder().encode(data)
+            let json = try client.environment.jsonEncoder().encode(data)
             return trigger(eventName, json: json)
         } catch {
             return .refused(
@@ -100,6 +107,6 @@ public class PusherChannel: @unchecked Sendable {
 
     private func trigger(_ eventName: String, json: Data) -> TriggerResult {
         let event = ClientEvent(name: eventName, channel: channel, data: String(decoding: json, as: UTF8.self))
-        return connection.core.trigger(event, number: number)
+        return client.core.trigger(event, number: number)
     }
 }

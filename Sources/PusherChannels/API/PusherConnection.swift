@@ -145,9 +145,11 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     // MARK: Channels
 
-    /// A handle of a channel, of the type that goes with its name.
+    /// The object of a channel, of the type that goes with its name.
     func channel(_ name: Name, _ number: Int) -> PusherChannel {
-        ChannelName(name).kind == .presence ? PusherPresenceChannel(name, number, self) : PusherChannel(name, number, self)
+        let isPresence = ChannelName(name).kind == .presence
+        let new = isPresence ? PusherPresenceChannel(name, number, self) : PusherChannel(name, number, self)
+        return core.object(for: name, number: number, new)
     }
 
     // MARK: WebSocketDelegate

@@ -89,12 +89,12 @@ extension PusherChannel {
 
     /// Returns this stream with a buffer of another size or another overflow policy.
     public func events(buffering: StreamBuffering) -> PusherStream<PusherEvent> {
-        PusherStream(source: connection.core.events(of: channel, number: number, buffering))
+        PusherStream(source: client.core.events(of: channel, number: number, buffering))
     }
 
     /// The channel's events of one name.
     public func events(named name: String, buffering: StreamBuffering = StreamBuffering()) -> PusherStream<PusherEvent> {
-        PusherStream(source: connection.core.events(of: channel, number: number, named: Name(name), buffering))
+        PusherStream(source: client.core.events(of: channel, number: number, named: Name(name), buffering))
     }
 
     /// The data of the channel's events of one name, decoded as ``PusherEvent/decode(_:)`` does it.
@@ -111,6 +111,6 @@ extension PusherChannel {
 
     /// Returns this stream with a buffer of another size or another overflow policy; it tells of what was dropped.
     public func updates(buffering: StreamBuffering) -> PusherStream<ChannelUpdate> {
-        PusherStream(source: connection.core.updates(of: channel, number: number, buffering))
+        PusherStream(source: client.core.updates(of: channel, number: number, buffering))
     }
 }

@@ -73,6 +73,26 @@ extension ClientCore {
         readState { $0.listeners.channels[name]?.number }
     }
 
+    /// The application's object for a channel, the same for as long as somebody holds it.
+    func object<Object: AnyObject & Sendable>(for channel: Name, number: Int, _ new: Object) -> Object {
+        lookUp { $0.listeners.object(for: channel, number: number, new) }
+    }
+
+    func callbacks(of channel: Name, number: Int) -> ChannelCallbacks? {
+        readState { state in
+            state.listeners.channels[channel].flatMap { $0.number == number ? $0.callbacks : nil }
+        }
+    }
+
+    func setCallback<Value: Sendable>(
+        _ callback: WritableKeyPath<ChannelCallbacks, Value>, _ value: Value, of channel: Name, number: Int
+    ) {
+        changeListeners { state in
+            guard let replaced = state.listeners.replace(callback, value, of: channel, number: number) else { return }
+            state.removed.append(replaced)
+        }
+    }
+
     /// Reads something off a channel, for the handle that has this number of listeners; nil when the channel was given up.
     func read<Result>(_ channel: Name, _ number: Int, _ body: (ConnectionMachine, SubscriptionMachine) -> Result) -> Result? {
         readState { state in

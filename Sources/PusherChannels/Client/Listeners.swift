@@ -25,6 +25,8 @@ struct ChannelListeners: Sendable {
     var requests = 0
     var bindings = Bindings()
     var callbacks = ChannelCallbacks()
+    /// The object that the application has for the channel.
+    weak var object: (any AnyObject & Sendable)?
 }
 
 /// The closures that wait for the user's sign-in, listen to the user's events, and watches other users.
@@ -56,8 +58,6 @@ struct Listeners {
     private(set) var channelsMade = 0
     private var idsMade = 0
 
-    // MARK: Channels
-
     // MARK: The delegate
 
     var delegate: (any PusherDelegate)? { anyDelegate }
@@ -67,6 +67,8 @@ struct Listeners {
         anyDelegate = delegate
         mainActorDelegate = delegate as? MainActorDelegate
     }
+
+    // MARK: Channels
 
     /// The number of the listeners of a channel that is asked for; they are made the first time.
     mutating func request(_ channel: Name) -> Int {
@@ -88,6 +90,23 @@ struct Listeners {
     /// Takes over callbacks; gives back those that were there.
     mutating func update(_ channel: Name, _ callbacks: ChannelCallbacks) -> ChannelCallbacks? {
         channels[channel]?.callbacks.update(callbacks)
+    }
+
+    /// The object for a channel: the one that somebody holds, or this one from now on.
+    mutating func object<Object: AnyObject & Sendable>(for channel: Name, number: Int, _ new: Object) -> Object {
+        guard let listeners = channels[channel], listeners.number == number else { return new }
+        if let object = listeners.object as? Object { return object }
+        channels[channel]?.object = new
+        return new
+    }
+
+    /// Puts another callback in place; gives back what was there.
+    mutating func replace<Value: Sendable>(
+        _ callback: WritableKeyPath<ChannelCallbacks, Value>, _ value: Value, of channel: Name, number: Int
+    ) -> Value? {
+        guard let replaced = channels[channel], replaced.number == number else { return nil }
+        channels[channel]?.callbacks[keyPath: callback] = value
+        return replaced.callbacks[keyPath: callback]
     }
 
     mutating func removeChannel(_ channel: Name) -> ChannelListeners? {
@@ -172,6 +191,7 @@ struct Listeners {
     /// Whom an event is for, in the order of their calls.
     mutating func bindings(for envelope: Envelope, ofUser: Bool, upTo number: Int) -> [Binding] {
         let named = ofUser ? user.bindings[envelope.event] : bindings(of: envelope.channel, to: envelope.event, upTo: number)
+        let global = global.bindings(for: envelope)
         if global.isEmpty { return named }
         return named.isEmpty ? global : global + named
     }
@@ -186,4 +206,3 @@ struct Listeners {
         listeners.number <= number ? listeners.bindings[event] : []
     }
 }
-        let global = global.bindings(for: envelope)

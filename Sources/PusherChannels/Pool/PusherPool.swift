@@ -58,7 +58,7 @@ public final class PusherPool: Sendable {
 
     /// The channels that were subscribed to, ordered by name.
     public var channels: [PusherChannel] {
-        connections.flatMap(\.channels.channels).sorted { $0.channel < $1.channel }
+        connections.flatMap(\.channels.all).sorted { $0.channel < $1.channel }
     }
 
     /// Returns the channel of this name, to bind closures, trigger client events or read a stream of it alone; nil if it wasn't subscribed to.

@@ -117,13 +117,13 @@ import Testing
         let room = rig.pusher.subscribe("room")
         rig.pusher.subscribe("presence-lobby")
         let channels = rig.pusher.connection.channels
-        #expect(channels.channels.map(\.name) == ["presence-lobby", "room"])
+        #expect(channels.all.map(\.name) == ["presence-lobby", "room"])
         #expect(channels.find(name: "room")?.name == room.name)
         #expect(channels.find(name: "nowhere") == nil)
         #expect(channels.findPresence(name: "presence-lobby")?.count == 1)
         #expect(channels.findPresence(name: "room") == nil)
         rig.pusher.unsubscribeAll()
-        #expect(channels.channels.isEmpty)
+        #expect(channels.all.isEmpty)
         #expect(rig.socket.frames.filter { $0.event == "pusher:unsubscribe" }.count == 2)
     }
 

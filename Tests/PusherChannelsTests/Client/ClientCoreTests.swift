@@ -214,8 +214,8 @@ import Testing
                 if round % 2 == 0 { rig.pusher.unsubscribe(name) }
             }
         }
-        #expect(rig.pusher.connection.channels.channels.count == 8)
-        for channel in rig.pusher.connection.channels.channels { #expect(channel.subscribed) }
+        #expect(rig.pusher.connection.channels.all.count == 8)
+        for channel in rig.pusher.connection.channels.all { #expect(channel.subscribed) }
     }
 
     @Test func aChannelThatAnotherThreadGivesUpIsSubscribedWithItsListenersOrNotAtAll() {

@@ -45,7 +45,7 @@ struct PoolRig {
     static func names(_ count: Int) -> [String] { (0..<count).map { "prices-\($0)" } }
 
     /// The channels of one connection.
-    func names(of number: Int) -> [String] { pool.connections[number].channels.channels.map(\.name) }
+    func names(of number: Int) -> [String] { pool.connections[number].channels.all.map(\.name) }
 
     var states: [ConnectionState] { pool.connections.map(\.connectionState) }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Somebody in a presence channel: a user, however many connections they have.
-public struct PusherPresenceChannelMember: Sendable, Equatable {
+public struct PusherPresenceChannelMember: Sendable, Hashable {
     /// The id that the application's server gave the user.
     public let userId: String
 
@@ -17,6 +17,14 @@ public struct PusherPresenceChannelMember: Sendable, Equatable {
         self.userId = userId
         info = userInfo.flatMap(JSONValue.init(foundationValue:)).map { JSONText($0) }
     }
+
+    /// Returns whether both have one user id and say the same of the user.
+    public static func == (left: PusherPresenceChannelMember, right: PusherPresenceChannelMember) -> Bool {
+        left.userId.hasBytes(of: right.userId) && left.info == right.info
+    }
+
+    /// Hashes the user id.
+    public func hash(into hasher: inout Hasher) { hasher.combine(Name(userId)) }
 
     init(_ member: PresenceMember) {
         userId = member.userID.text

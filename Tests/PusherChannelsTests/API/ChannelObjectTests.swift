@@ -1,0 +1,64 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// The one object that a channel has, and what can be set on it.
+@Suite struct ChannelObjectTests {
+    private let heard = Locked<[String]>([])
+    private var calls: [String] { heard.withLock { $0 } }
+
+    private static let memberAdded =
+        #"{"event":"pusher_internal:member_added","channel":"presence-room","data":{"user_id":"bob"}}"#
+    private static let count =
+        #"{"event":"pusher_internal:subscription_count","channel":"presence-room","data":{"subscription_count":2}}"#
+
+    @Test func subscribingTwiceGivesTheSameObject() {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("room")
+        let presence = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room")
+        #expect(rig.pusher.subscribe("room") === room)
+        #expect(rig.pusher.connection.channels.find(name: "room") === room)
+        #expect(rig.pusher.connection.channels.channels["room"] == room)
+        #expect(rig.pusher.subscribe("presence-room") === presence)
+        #expect(rig.pusher.connection.channels.findPresence(name: "presence-room") === presence)
+        rig.pusher.unsubscribe("room")
+        #expect(rig.pusher.subscribe("room") !== room)
+    }
+
+    @Test func anObjectThatNobodyHoldsIsLetGo() {
+        let rig = ClientRig.connected()
+        weak let room = rig.pusher.subscribe("room")
+        #expect(room == nil)
+        #expect(rig.pusher.subscribe("room").subscribed)
+    }
+
+    @Test func callbacksCanBeSetLater() {
+        let rig = ClientRig.connected()
+        let channel = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room") { [heard] member in
+            heard.withLock { $0.append("first: \(member.userId)") }
+        }
+        #expect(channel.onMemberAdded != nil && channel.onMemberRemoved == nil && channel.onSubscriptionCountChanged == nil)
+        channel.onMemberAdded = { [heard] member in heard.withLock { $0.append("added: \(member.userId)") } }
+        channel.onMemberRemoved = { [heard] member in heard.withLock { $0.append("removed: \(member.userId)") } }
+        channel.onSubscriptionCountChanged = { [heard] count in heard.withLock { $0.append("count: \(count)") } }
+        rig.socket.serverSends(Self.memberAdded)
+        rig.socket.serverSends(Self.count)
+        channel.onMemberAdded = nil
+        rig.socket.serverSends(Self.memberAdded.replacing("added", with: "removed"))
+        rig.socket.serverSends(Self.memberAdded)
+        #expect(calls == ["added: bob", "count: 2", "removed: bob"])
+        rig.pusher.unsubscribe("presence-room")
+        channel.onMemberAdded = { _ in }
+        #expect(channel.onMemberAdded == nil, "it is idle")
+    }
+
+    @Test func theAuthorizationOfASubscriptionIsThereUntilItIsUsed() {
+        let rig = ClientRig()
+        let channel = rig.pusher.subscribe("private-room", auth: PusherAuth(auth: "key:signature"))
+        #expect(channel.auth?.auth == "key:signature")
+        #expect(channel.connection === rig.pusher.connection)
+        rig.pusher.connect()
+        #expect(channel.auth == nil)
+    }
+}
