@@ -21,8 +21,10 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     case authorizer(authorizer: any Authorizer)
     /// Signatures are made here with the app's secret. For tests and for servers: a secret has no place in an app.
     ///
-    /// Encrypted channels need the app's encryption master key too, in base64.
-    case inline(secret: String, encryptionMasterKey: String? = nil)
+    /// Encrypted channels need the app's encryption master key too (``inline(secret:encryptionMasterKey:)``).
+    case inline(secret: String)
+    /// Signatures are made here with the app's secret, and the keys of encrypted channels with its encryption master key, in base64.
+    case inlineEncrypted(secret: String, encryptionMasterKey: String)
     /// The application gets the authorization with `async` code.
     ///
     /// ```swift
@@ -41,6 +43,12 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// None: only public channels can be subscribed to.
     case noMethod
 
+    /// Signatures are made here, with the app's encryption master key for encrypted channels too, if there is one.
+    public static func inline(secret: String, encryptionMasterKey: String?) -> AuthMethod {
+        guard let encryptionMasterKey else { return .inline(secret: secret) }
+        return .inlineEncrypted(secret: secret, encryptionMasterKey: encryptionMasterKey)
+    }
+
     /// The method's name without what it holds.
     public var description: String {
         switch self {
@@ -48,7 +56,7 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
         case .customEndpoint(let endpoint): "customEndpoint(\(endpoint))"
         case .authRequestBuilder: "authRequestBuilder"
         case .authorizer: "authorizer"
-        case .inline: "inline"
+        case .inline, .inlineEncrypted: "inline"
         case .customHandler: "customHandler"
         case .noMethod: "noMethod"
         }

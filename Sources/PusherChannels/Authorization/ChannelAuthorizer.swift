@@ -57,7 +57,10 @@ struct ChannelAuthorizer: Sendable {
                 completion(auth.map { .success($0) } ?? .failure(.init(message: "the authorizer gave nothing for \(channel)")))
             }
             return {}
-        case .inline(let secret, let masterKey):
+        case .inline(let secret):
+            completion(sign(channel, socketID: socketID, user: channelUser(), secret: secret, masterKey: nil))
+            return {}
+        case .inlineEncrypted(let secret, let masterKey):
             completion(sign(channel, socketID: socketID, user: channelUser(), secret: secret, masterKey: masterKey))
             return {}
         case .customHandler(let handler):
