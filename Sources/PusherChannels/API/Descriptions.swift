@@ -30,7 +30,7 @@ extension PusherChannel: CustomStringConvertible {
     /// Where the channel stands, for how long, and what went wrong last:
     /// `private-orders: tried again in 2.5 seconds, latest error: … (code 503)`; the number of members where it has some.
     public var description: String {
-        let now = connection.environment.scheduler.now
+        let now = client.environment.scheduler.now
         let standing = readConnection { machine, subscription in
             guard subscription.isSubscribed else {
                 let text = subscription.standing(in: machine, at: now)

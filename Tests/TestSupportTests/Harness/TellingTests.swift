@@ -160,7 +160,7 @@ import FoundationNetworking
             socket.play(.establish(), .wait(.seconds(1)), .event("now"), .wait(.seconds(30)), .event("later"))
             let pusher = harness.makePusher(socket: socket)
             let labels = Locked<[String: [String]]>([:])
-            pusher.bind { [scheduler = harness.scheduler] event in
+            pusher.bindGlobal { [scheduler = harness.scheduler] event in
                 let now = scheduler.pendingTimers.map(\.label)
                 labels.withLock { $0[event.eventName] = now }
             }
