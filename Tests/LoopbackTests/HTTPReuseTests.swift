@@ -133,6 +133,45 @@ import Testing
         }
     }
 
+    /// A busy loop comes to the connection's end later than to the next request, which may not be made twice.
+    @Test func anIdleConnectionThatTheServerClosesBeforeTheLoopLooks() async throws {
+        let (leave, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            try connection.send(okay("\(number)"))
+            if number == 1 {
+                leave.wait()
+                connection.finish()
+                left.signal()
+            }
+            try connection.readToEnd()
+        }
+        let loop = NetworkLoop(timeouts: .long)
+        try await withWatchdog {
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop))
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 1")
+            let end = Note<String>()
+            let publish = rig.session.dataTask(with: try HTTPRig.request(port: server.port, method: "POST", body: "once")) {
+                data, _, error in
+                end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "\(String(describing: error))")
+            }
+            // Commands that come while another is carried out are carried out together, before the loop looks at the sockets.
+            loop.post { _ in
+                loop.post { _ in
+                    leave.signal()
+                    left.wait()
+                    for client in ProcessTables.descriptors(connectedTo: server.port) {
+                        #expect(Readiness.readable.wait(for: client))
+                    }
+                }
+                publish.resume()
+            }
+            #expect(await end.next() == "2")
+            await loop.shutdown()
+        }
+    }
+
     /// Two seconds, of which one is left for the server's goodbye to arrive.
     @Test func anIdleConnectionIsClosedBeforeTheServerDoes() async throws {
         let closed = Note<Bool>()

@@ -91,6 +91,11 @@ final class ByteStream: SocketHandler {
         if reading, case .secure = phase { readLater() }
     }
 
+    /// Reads what has come by now, instead of when the loop comes to it.
+    func readNow() {
+        while read() {}
+    }
+
     /// Lets the peer close, which has nothing more to say, and closes if it takes long; the owner hears nothing more.
     func leave() {
         let session: TLSSession?
@@ -161,7 +166,7 @@ final class ByteStream: SocketHandler {
     /// Reads what the peer sent before it went, even if nobody wanted to: a close frame among it may tell why.
     private func drain(thenReporting error: SystemError) {
         isReading = true
-        while read() {}
+        readNow()
         end(.broken(writeError ?? error))
     }
 

@@ -93,7 +93,9 @@ final class ConnectionPool {
     /// A connection that is free or new; nil if all are taken.
     private func connection(for exchange: HTTPExchange) -> HTTPConnection? {
         // The last: the others grow old and go.
-        if !exchange.needsNewConnection, let idle = connections.last(where: { $0.exchange == nil }) { return idle }
+        while !exchange.needsNewConnection, let idle = connections.last(where: { $0.exchange == nil }) {
+            if idle.looksOpen() { return idle }
+        }
         guard connections.count < Self.limit else { return nil }
         let connection = HTTPConnection(pool: self, loop: loop, resolve: resolve)
         connections.append(connection)

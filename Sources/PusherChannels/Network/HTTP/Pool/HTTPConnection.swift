@@ -44,6 +44,15 @@ final class HTTPConnection: ByteStreamOwner {
 
     // MARK: Commands
 
+    /// Looks whether the server has closed the idle connection, which a busy loop may not have come to yet, or sent what nobody asked for.
+    /// A request on it would be lost, and one that isn't idempotent isn't made again. Closes it then.
+    func looksOpen() -> Bool {
+        guard case .idle(let stream) = phase else { return false }
+        stream.readNow()
+        if case .idle = phase { return true }
+        return false
+    }
+
     /// Makes a request, if there is none under way.
     func take(_ exchange: HTTPExchange) {
         idleTimer.cancel()
