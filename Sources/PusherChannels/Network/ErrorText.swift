@@ -6,7 +6,7 @@ import Foundation
 /// people. An error that holds one prints it, unless it has words of its own.
 func text(of error: any Error) -> String {
     if let error = error as? PusherError { return error.description }
-    if error.isFoundations { return error.localizedDescription }
+    if isFoundations(error) { return error.localizedDescription }
     if !(type(of: error) is any CustomStringConvertible.Type), let cause = foundationsError(in: error) {
         return "\(type(of: error)): \(cause.localizedDescription)"
     }
@@ -20,13 +20,14 @@ private func foundationsError(in value: any Error) -> (any Error)? {
     var looked = 0
     while looked < held.count {
         guard looked < 1000 else { return CocoaError(.featureUnsupported) }
-        if let error = held[looked] as? any Error, error.isFoundations { return error }
+        if let error = held[looked] as? any Error, isFoundations(error) { return error }
         held += Mirror(reflecting: held[looked]).children.map(\.value)
         looked += 1
     }
     return nil
 }
 
-extension Error {
-    fileprivate var isFoundations: Bool { self is any CustomNSError || type(of: self) is NSError.Type }
+/// A function: in an extension of `Error`, what a continuation has thrown is of the type `Error` only.
+private func isFoundations(_ error: any Error) -> Bool {
+    error is any CustomNSError || type(of: error) is NSError.Type
 }
