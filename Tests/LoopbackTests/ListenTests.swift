@@ -93,7 +93,7 @@ import TestSupport
             let listen = try listen(server, "news")
             try await listen.errors.next(containing: "subscribed to news")
             server.closeAll(code: 1000, reason: "tidying up")
-            try await listen.errors.next(containing: "reconnecting: the server closed the connection with code 1000: tidying up")
+            try await listen.errors.next(containing: "reconnecting: the server closed the connection: tidying up (code 1000)")
             try await listen.errors.next(containing: "subscribed to news")
             await server.stop()
         }

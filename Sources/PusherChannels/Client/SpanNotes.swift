@@ -110,7 +110,7 @@ extension PusherError {
         case .failed(let failure):
             self.init(.transport(failure.kind), message: failure.message)
         case .closed(let code, _):
-            self.init(.server, code: Int(code), message: "the server closed the connection with code \(code)")
+            self.init(.server, code: Int(code), message: "the server closed the connection")
         }
     }
 }

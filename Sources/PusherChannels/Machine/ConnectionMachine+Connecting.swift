@@ -147,8 +147,7 @@ extension ConnectionMachine {
             let code = CloseCode(code)
             if code.isUninformative, let explanation = explanationOfPlainClose { return explanation }
             let why = reason.isEmpty ? "" : ": \(reason)"
-            let message = "the server closed the connection with code \(code.rawValue)\(why)"
-            let error = PusherError(.server, code: Int(code.rawValue), message: message)
+            let error = PusherError(.server, code: Int(code.rawValue), message: "the server closed the connection\(why)")
             guard lastServerError?.code != error.code else { return (code.reaction, lastServerError ?? error) }
             if code.deservesReport { effects.append(.deliver(.error(error))) }
             return (code.reaction, error)

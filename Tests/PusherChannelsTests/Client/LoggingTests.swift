@@ -39,7 +39,7 @@ import Testing
     @Test func aLineSaysWhenTheNextAttemptIsMade() {
         let rig = rig()
         rig.socket.serverCloses(code: 4100, reason: "over \"capacity\"")
-        let reason = #"error="the server closed the connection with code 4100: over \"capacity\"" kind=server code=4100"#
+        let reason = #"error="the server closed the connection: over \"capacity\"" kind=server code=4100"#
         let delay = rig.pusher.connection.timeToNextAttempt.map { $0 / .seconds(1) } ?? 0
         #expect(delay >= 1)
         let line = "reconnecting \(reason) attempt=1 socket_id=46123.486095 delay="

@@ -33,7 +33,7 @@ import Testing
         #expect(outcome == .stops)
         #expect(
             errors == [
-                PusherError(.server, code: Int(code), message: "the server closed the connection with code \(code): why")
+                PusherError(.server, code: Int(code), message: "the server closed the connection: why")
             ])
     }
 

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func aCloseThatIsNoErrorIsSaidToBeTheReason() {
-        let reason = PusherError(.server, code: 1000, message: "the server closed the connection with code 1000")
+        let reason = PusherError(.server, code: 1000, message: "the server closed the connection")
         let change = Delivery.stateChanged(from: .connected, to: .reconnecting, because: reason)
         var transcript = Transcript.connected()
         #expect(transcript.close(1000).deliveries == [change])
