@@ -44,7 +44,7 @@ enum AuthCall {
         let told = error as? PusherError
         return AuthorizationFailure(
             message: "the authorization handler failed: \(told?.message ?? text(of: error))", status: told?.code,
-            isRetriable: AuthRetry.mayHelp(after: error), retryAfter: told?.retryAfter)
+            isRetryable: AuthRetry.mayHelp(after: error), retryAfter: told?.retryAfter)
     }
 }
 

@@ -17,11 +17,11 @@ enum AuthResponse {
             return .failure(
                 AuthorizationFailure(
                     message: "the authorization endpoint could not be asked: \(text(of: error))",
-                    isRetriable: AuthRetry.mayHelp(after: error))
+                    isRetryable: AuthRetry.mayHelp(after: error))
             )
         }
         guard let response = response as? HTTPURLResponse else {
-            return .failure(AuthorizationFailure(message: "the authorization endpoint gave no HTTP response", isRetriable: true))
+            return .failure(AuthorizationFailure(message: "the authorization endpoint gave no HTTP response", isRetryable: true))
         }
         if let size = data?.count, size > maximumSize {
             let message = "the authorization endpoint answered with \(size) bytes; at most \(maximumSize) are read"
@@ -32,13 +32,13 @@ enum AuthResponse {
         var failure = AuthorizationFailure(
             message: "the authorization endpoint answered with status \(response.statusCode)",
             url: response.url?.absoluteString, status: response.statusCode, body: body,
-            isRetriable: AuthRetry.mayHelp(afterStatus: response.statusCode), retryAfter: AuthRetry.time(in: response))
+            isRetryable: HTTPStatus.isTemporary(response.statusCode), retryAfter: AuthRetry.time(in: response))
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
         do {
             return .success(try read(try parse(body)))
         } catch {
             failure.message += ", but \(error.problem)"
-            failure.isRetriable = true  // A gateway's page, as like as not: the endpoint means to answer something else.
+            failure.isRetryable = true  // A gateway's page, as like as not: the endpoint means to answer something else.
             failure.body = nil  // It was meant to hold an authorization and may hold part of one.
             return .failure(failure)
         }

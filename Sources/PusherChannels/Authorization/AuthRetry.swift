@@ -9,17 +9,10 @@ enum AuthRetry {
     /// Nobody is asked to wait for longer.
     private static let longestTime = 24 * 60 * 60
 
-    /// Whoever was asked was busy or broken, it didn't say no.
-    static func mayHelp(afterStatus status: Int) -> Bool {
-        (500..<600).contains(status) || [408, 425, 429].contains(status)
-    }
-
     /// Networks come back, and certificates are renewed; a request that can't be made, or has a huge answer, stays what it is. An
     /// error of unknown sort may be over next time.
     static func mayHelp(after error: any Error) -> Bool {
-        if let error = error as? PusherError {
-            return error.code.map(mayHelp(afterStatus:)) ?? (error.kind != .invalidRequest)
-        }
+        if let error = error as? PusherError { return error.isRetryable }
         return switch (error as? URLError)?.code {
         case .badURL, .unsupportedURL, .requestBodyStreamExhausted, .dataLengthExceedsMaximum: false
         default: true

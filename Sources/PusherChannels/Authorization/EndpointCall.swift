@@ -32,7 +32,7 @@ struct EndpointCall: Sendable {
             request = try await makeRequest(isRetry: isRetry)
         } catch {
             let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
-            return .failure(AuthorizationFailure(message: message, isRetriable: true))
+            return .failure(AuthorizationFailure(message: message, isRetryable: true))
         }
         let outcome = OneShot<Result<Auth, AuthorizationFailure>>()
         let cancel = Locked<AuthCall.Cancel>({})

@@ -88,7 +88,7 @@ extension ConnectionMachine {
     ) {
         guard let failures = subscriptions[channel]?.failures else { return }
         let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
-        let retry = failure.isRetriable ? now + max(delay, failure.error.retryAfter ?? .zero) : nil
+        let retry = failure.error.isRetryable ? now + max(delay, failure.error.retryAfter ?? .zero) : nil
         subscriptions[channel]?.fail(failure, retryingAt: retry, into: &effects)
         setDeadline(for: channel, at: now)
     }

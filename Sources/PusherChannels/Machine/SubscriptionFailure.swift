@@ -6,16 +6,6 @@ struct SubscriptionFailure: Error, Equatable, Sendable {
 }
 
 extension SubscriptionFailure {
-    /// Indicates whether the same question may have a better answer later: not what was refused for good, such as 401 and 403.
-    var isRetriable: Bool {
-        switch error.kind {
-        case .timedOut: true
-        case .authorization: authorization?.isRetriable ?? false
-        case .subscriptionRefused: error.code.map { (500..<600).contains($0) || (4100..<4300).contains($0) || $0 == 429 } ?? false
-        default: false
-        }
-    }
-
     /// Tells the user: as the event that the protocol has for it, whoever noticed the failure, and as a call.
     func report(channel: Name, into effects: inout [Effect]) {
         var data: [Name: JSONValue] = ["type": .string(type), "error": .string(error.message)]

@@ -74,10 +74,12 @@ struct AuthorizationFailure: Error, Equatable, Sendable {
     var status: Int?
     var body: String?
     /// Indicates whether asking again may help.
-    var isRetriable = false
+    var isRetryable = false
     /// The shortest time until then, where the endpoint or the code named one.
     var retryAfter: Duration?
 
     /// The failure as the application is told of it.
-    var error: PusherError { PusherError(.authorization, code: status, message: message, retryAfter: retryAfter) }
+    var error: PusherError {
+        PusherError(.authorization, code: status, message: message, retryAfter: retryAfter, isRetryable: isRetryable)
+    }
 }

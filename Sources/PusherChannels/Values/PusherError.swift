@@ -42,6 +42,13 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The time after which to ask again, where the other side named one: as an authorization endpoint does in `Retry-After`, in seconds.
     public let retryAfter: Duration?
 
+    /// Indicates whether asking again may help with nothing changed: not where a person has to mend something first, such as a key, a
+    /// name, a certificate or a refused user.
+    ///
+    /// The client goes by it for channels, and makes lost connections again by itself. A publish that is made again after a lost
+    /// response may be published twice: ``HTTPAPIFailure/mayHaveBeenCarriedOut``.
+    public let isRetryable: Bool
+
     /// Creates an error.
     ///
     /// The SDK makes its own. Applications make them in tests, and where they authorize with code of their own
@@ -52,11 +59,13 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     ///   - code: The code, by the kind a close code or an HTTP status.
     ///   - message: What happened and what to do.
     ///   - retryAfter: The time after which to ask again; what is negative counts as zero, more than a century as a century.
-    public init(_ kind: Kind, code: Int? = nil, message: String, retryAfter: Duration? = nil) {
+    ///   - isRetryable: Whether asking again may help; nil has the kind and the code tell.
+    public init(_ kind: Kind, code: Int? = nil, message: String, retryAfter: Duration? = nil, isRetryable: Bool? = nil) {
         self.kind = kind
         self.code = code
         self.message = message.asMessage
         self.retryAfter = retryAfter?.asWait
+        self.isRetryable = isRetryable ?? kind.isRetryable(code)
     }
 
     /// The message, with the code where there is one.

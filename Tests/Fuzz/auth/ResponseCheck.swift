@@ -73,7 +73,7 @@ struct ResponseCheck {
             let isBusy = (500..<600).contains(response.status) || [408, 425, 429].contains(response.status)
             // Who means to answer and doesn't is a gateway, as like as not.
             let isMistaken = isGood && isUnread
-            require(failure.isRetriable == (isBusy || isMistaken), "\(failure) may be better later: \(isBusy || isMistaken)")
+            require(failure.isRetryable == (isBusy || isMistaken), "\(failure) may be better later: \(isBusy || isMistaken)")
         }
     }
 

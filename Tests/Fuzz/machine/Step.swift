@@ -82,7 +82,7 @@ extension World {
         let attempt = watch.asked[choice % watch.asked.count]
         var auth = Self.auth(for: attempt)
         if sort & 1 == 0 { auth = PusherAuth(auth: auth.auth, channelData: auth.channelData) }
-        let failure = AuthorizationFailure(message: "made up", status: sort & 4 == 0 ? 403 : nil, isRetriable: sort & 8 == 0)
+        let failure = AuthorizationFailure(message: "made up", status: sort & 4 == 0 ? 403 : nil, isRetryable: sort & 8 == 0)
         tell(.authorized(attempt, sort & 2 == 0 ? .success(auth) : .failure(failure)))
     }
 

@@ -15,14 +15,14 @@ import FoundationNetworking
     ]
 
     // Proves P6.10, P14.2.
-    @Test(arguments: statuses) func statusOfAnEndpoint(status: Int?, isRetriable: Bool) throws {
+    @Test(arguments: statuses) func statusOfAnEndpoint(status: Int?, isRetryable: Bool) throws {
         let status = try #require(status)
         let url = try #require(URL(string: "http://auth.example/"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
         let result = AuthResponse.read(Data(), response, nil) { json throws(AuthResponse.Unusable) in json }
         let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
         #expect(failure?.status == status)
-        #expect(failure?.isRetriable == isRetriable)
+        #expect(failure?.isRetryable == isRetryable)
     }
 
     // Proves P14.14.
@@ -55,10 +55,10 @@ import FoundationNetworking
     }
 
     // Proves P6.10, P14.6.
-    @Test(arguments: statuses + [(nil, true)]) func statusOfWhatAHandlerThrows(status: Int?, isRetriable: Bool) async {
+    @Test(arguments: statuses + [(nil, true)]) func statusOfWhatAHandlerThrows(status: Int?, isRetryable: Bool) async {
         let failure = await failure(of: PusherError(.authorization, code: status, message: "no"))
         #expect(failure?.status == status)
-        #expect(failure?.isRetriable == isRetriable)
+        #expect(failure?.isRetryable == isRetryable)
     }
 
     /// A handler that asks a backend lets the errors of its session through.
@@ -67,11 +67,11 @@ import FoundationNetworking
         (URLError.Code.networkConnectionLost, true), (.timedOut, true), (.cannotFindHost, true), (.notConnectedToInternet, true),
         (.secureConnectionFailed, true), (.badURL, false), (.unsupportedURL, false), (.dataLengthExceedsMaximum, false),
     ])
-    func whatASessionOfAHandlersThrows(code: URLError.Code, isRetriable: Bool) async {
-        #expect(await failure(of: URLError(code))?.isRetriable == isRetriable)
+    func whatASessionOfAHandlersThrows(code: URLError.Code, isRetryable: Bool) async {
+        #expect(await failure(of: URLError(code))?.isRetryable == isRetryable)
     }
 
     @Test func aRequestThatCanNotBeSignedIsNotMadeAgain() async {
-        #expect(await failure(of: PusherError(.invalidRequest, message: "no socket id"))?.isRetriable == false)
+        #expect(await failure(of: PusherError(.invalidRequest, message: "no socket id"))?.isRetryable == false)
     }
 }

@@ -12,14 +12,14 @@ import Testing
         return (transcript, asked)
     }
 
-    private func failure(status: Int?, isRetriable: Bool) -> Result<PusherAuth, AuthorizationFailure> {
-        .failure(AuthorizationFailure(message: "no", status: status, isRetriable: isRetriable))
+    private func failure(status: Int?, isRetryable: Bool) -> Result<PusherAuth, AuthorizationFailure> {
+        .failure(AuthorizationFailure(message: "no", status: status, isRetryable: isRetryable))
     }
 
     // Proves P6.10.
     @Test func whatMayBeBetterLaterIsTriedAgain() throws {
         var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
         let again = transcript.pass(.seconds(1)).authorizations
         #expect(again.map(\.channel) == [channel])
         transcript.play(.authorized(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
@@ -29,7 +29,7 @@ import Testing
     // Proves P14.14.
     @Test func whoNamesATimeIsNotAskedBefore() throws {
         var (transcript, asked) = authorizing()
-        let busy = AuthorizationFailure(message: "no", status: 429, isRetriable: true, retryAfter: .seconds(20))
+        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
         transcript.play(.authorized(try #require(asked.first), .failure(busy)))
         #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
         #expect(transcript.pass(.seconds(1)).authorizations.map(\.channel) == [channel])
@@ -38,14 +38,14 @@ import Testing
     // Proves P6.4, P6.11.
     @Test func whatWasRefusedWaitsUntilTheUserAsks() throws {
         var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetriable: false)))
+        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
         #expect(transcript.pass(.seconds(100)).authorizations.isEmpty)
         #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
     }
 
     @Test func whoAsksNeedNotWait() throws {
         var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
         #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
         #expect(transcript.pass(.seconds(5)).authorizations.isEmpty, "one try at a time")
     }
@@ -55,7 +55,7 @@ import Testing
         var (transcript, asked) = authorizing()
         var pauses: [Duration] = []
         for _ in 0..<30 {
-            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetriable: true)))
+            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetryable: true)))
             transcript.receive(#"{"event":"pusher:ping"}"#)
             let failed = transcript.now
             asked = transcript.passToDeadline().authorizations
@@ -69,7 +69,7 @@ import Testing
     @Test func afterASuccessThePausesBeginAnew() throws {
         var (transcript, asked) = authorizing()
         for _ in 0..<10 {
-            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetriable: true)))
+            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetryable: true)))
             transcript.receive(#"{"event":"pusher:ping"}"#)
             asked = transcript.passToDeadline().authorizations
         }
@@ -108,7 +108,7 @@ import Testing
     @Test func everyFailureIsReported() throws {
         var (transcript, asked) = authorizing()
         for _ in 0..<3 {
-            let effects = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetriable: true)))
+            let effects = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
             #expect(effects.events == ["pusher:subscription_error"])
             asked = transcript.pass(.seconds(8)).authorizations
         }
@@ -139,14 +139,14 @@ import Testing
     // Proves P6.9.
     @Test func theNextConnectionTriesEverythingAgain() throws {
         var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetriable: false)))
+        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
         transcript.close(4200)
         #expect(transcript.establish().authorizations.map(\.channel) == [channel])
     }
 
     @Test func anUnsubscribedChannelIsNotTriedAgain() throws {
         var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetriable: true)))
+        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
         #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
         #expect(transcript.pass(.seconds(60)).authorizations.isEmpty)
     }

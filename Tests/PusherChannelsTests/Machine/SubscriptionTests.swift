@@ -10,7 +10,7 @@ import Testing
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         transcript.play(.unsubscribe(channel: "private-room"))
         let asked = transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations
-        transcript.play(.authorized(try #require(asked.first), .failure(AuthorizationFailure(message: "no", isRetriable: true))))
+        transcript.play(.authorized(try #require(asked.first), .failure(AuthorizationFailure(message: "no", isRetryable: true))))
         #expect(transcript.succeed("private-room").deliveries.isEmpty)
         #expect(transcript.machine.subscriptions["private-room"]?.isSubscribed == false)
     }

@@ -130,7 +130,7 @@ extension Simulation {
 
     private mutating func authorization(of channel: Name, _ socketID: String) -> Result<PusherAuth, AuthorizationFailure> {
         if !isCalm, chance(15) {
-            return .failure(AuthorizationFailure(message: "simulated", status: pick([500, 403, nil]), isRetriable: chance(80)))
+            return .failure(AuthorizationFailure(message: "simulated", status: pick([500, 403, nil]), isRetryable: chance(80)))
         }
         let data = channel.begins(with: "presence-") ? #"{"user_id":"me","user_info":{}}"# : nil
         let auth = Signature.channel(

@@ -44,11 +44,11 @@ import Testing
         (URLError.Code.cannotConnectToHost, true), (.timedOut, true), (.serverCertificateHasBadDate, true), (.cancelled, true),
         (.badURL, false), (.unsupportedURL, false), (.requestBodyStreamExhausted, false), (.dataLengthExceedsMaximum, false),
     ])
-    func whichFailuresAnAuthorizationIsTriedAgainAfter(code: URLError.Code, isRetriable: Bool) {
+    func whichFailuresAnAuthorizationIsTriedAgainAfter(code: URLError.Code, isRetryable: Bool) {
         let error = HTTPFailure(code, WebSocketFailure(.unsupported, "what happened")).error
         let result = AuthResponse.read(nil, nil, error) { _ in "" }
         guard case .failure(let failure) = result else { return #expect(Bool(false)) }
-        #expect(failure.isRetriable == isRetriable)
+        #expect(failure.isRetryable == isRetryable)
         #expect(failure.message == "the authorization endpoint could not be asked: what happened")
     }
 }

@@ -1,0 +1,39 @@
+import Foundation
+import PusherChannels
+import Testing
+
+/// The page "Errors" says what there is to hear: each of its rows is made to happen, and read as it says.
+@Suite(.timeLimit(.lost)) struct ErrorCatalogTests {
+    /// What a row tells of an error beside its name; what to do about it stands in a cell of its own.
+    private struct Row: Equatable {
+        let kind: String
+        let message: String
+        let again: String
+    }
+
+    private static let rows: [String: Row] = {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+        let path = "Sources/PusherChannels/PusherChannels.docc/Errors.md"
+        let page = (try? String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)) ?? ""
+        var rows: [String: Row] = [:]
+        for line in page.split(separator: "\n") where line.hasPrefix("| ") {
+            let cells = line.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+            guard cells.count == 5, cells[1].hasPrefix("`"), !cells[4].isEmpty else { continue }
+            rows[cells[0]] = Row(kind: String(cells[1].dropFirst().dropLast()), message: cells[2], again: cells[3])
+        }
+        return rows
+    }()
+
+    @Test(arguments: ErrorScenario.all)
+    func whatIsHeard(scenario: ErrorScenario) async throws {
+        let error = try await scenario.run()
+        let kind = "\(error.kind)".replacing(/[A-Za-z]+\.(?=[A-Za-z])/, with: "")
+        let row = Row(kind: kind, message: "\(error)", again: error.isRetryable ? "yes" : "no")
+        #expect(row == Self.rows[scenario.name], "| \(scenario.name) | `\(row.kind)` | \(row.message) | \(row.again) | … |")
+    }
+
+    @Test func thePageHasNoOtherRows() {
+        #expect(Set(Self.rows.keys) == Set(ErrorScenario.all.map { $0.name }))
+        #expect(Set(ErrorScenario.all.map { $0.name }).count == ErrorScenario.all.count)
+    }
+}

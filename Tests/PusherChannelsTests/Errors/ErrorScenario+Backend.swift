@@ -1,0 +1,99 @@
+import Foundation
+import PusherChannels
+import TestSupport
+
+/// What a backend hears: of the HTTP API, and where it authorizes clients.
+extension ErrorScenario {
+    private static let onceOnly = PusherHTTPAPIOptions(retryPolicy: .none)
+
+    /// A publish that the API answers so.
+    private static func status(_ name: String, _ status: Int, _ body: String = "") -> ErrorScenario {
+        ErrorScenario(name) {
+            let rig = APIRig(options: onceOnly)
+            rig.respond(status, body)
+            return try await thrown { try await APICall.trigger.run(on: rig.api) }
+        }
+    }
+
+    private static func failure(_ name: String, _ code: URLError.Code, _ text: String) -> ErrorScenario {
+        ErrorScenario(name) {
+            let rig = APIRig(options: onceOnly)
+            rig.session.mockResponse = (nil, nil, failure(code, text))
+            return try await thrown { try await APICall.trigger.run(on: rig.api) }
+        }
+    }
+
+    /// An error of a session, with what the SDK's own one says on Linux.
+    static func failure(_ code: URLError.Code, _ text: String) -> NSError {
+        NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: [NSLocalizedDescriptionKey: text])
+    }
+
+    /// A call that is refused before it is made.
+    private static func misuse(_ name: String, _ call: @escaping @Sendable (PusherHTTPAPI) async throws -> Void) -> ErrorScenario
+    {
+        ErrorScenario(name) { try await thrown { try await call(APIRig().api) } }
+    }
+
+    private static let longText = String(repeating: "x", count: 10_300)
+
+    static let httpAPI: [ErrorScenario] = [
+        failure(
+            "The HTTP API can't be reached", .cannotConnectToHost,
+            "api.example:443 can't be reached: connection refused (address 192.0.2.1)"),
+        failure("The HTTP API doesn't answer", .timedOut, "api.example:443 didn't answer the request within 30 s"),
+        status("The HTTP API doesn't take the request", 400, "Invalid JSON"),
+        status("The HTTP API doesn't take the signature", 401, "Invalid signature"),
+        status("The app may not do that", 403, "Application disabled"),
+        status("There is no such app", 404),
+        status("The HTTP API finds the event too large", 413),
+        status("There were too many requests", 429),
+        status("The HTTP API is broken", 500),
+        status("The HTTP API sends the request elsewhere", 302),
+        ErrorScenario("The HTTP API's answer isn't what the call answers with") {
+            let rig = APIRig()
+            rig.respond(200, "<html>")
+            return try await thrown { try await rig.api.channels() }
+        },
+        misuse("An event is for no channel") { try await $0.trigger(channels: [], eventName: "e", data: 1) },
+        misuse("An event is for too many channels") {
+            try await $0.trigger(channels: (1...101).map { "c\($0)" }, eventName: "e", data: 1)
+        },
+        misuse("An event has no name") { try await $0.trigger(channels: ["news"], eventName: "", data: 1) },
+        misuse("An event has too much data") { try await $0.trigger(channels: ["news"], eventName: "e", data: longText) },
+        misuse("A batch has too many events") {
+            try await $0.triggerBatch((1...11).map { PusherBatchEvent(channel: "news", eventName: "e", data: $0) })
+        },
+        misuse("An encrypted channel has no key") {
+            try await $0.trigger(channels: ["private-encrypted-a"], eventName: "e", data: 1)
+        },
+        misuse("An event for an encrypted channel is for others, too") {
+            try await $0.trigger(channels: ["private-encrypted-a", "news"], eventName: "e", data: 1)
+        },
+        misuse("Users of a channel that isn't a presence channel are asked for") { _ = try await $0.users(of: "news") },
+    ]
+
+    private static func asked(
+        _ name: String, _ request: PusherAuthRequest,
+        _ call: @escaping @Sendable (PusherAuthenticator, PusherAuthRequest) throws -> Void = { _ = try $0.authorizeChannel($1) }
+    ) -> ErrorScenario {
+        ErrorScenario(name) { try await thrown { try call(PusherAuthenticator(key: "key", secret: "secret"), request) } }
+    }
+
+    static let backend: [ErrorScenario] = [
+        ErrorScenario("A request for an authorization can't be read") {
+            try await thrown { try PusherAuthRequest(body: Data("channel_name=private-a".utf8)) }
+        },
+        asked("The request's socket id is none", PusherAuthRequest(socketID: "12", channelName: "private-a")),
+        asked("The request is for a public channel", PusherAuthRequest(socketID: "1.2", channelName: "news")),
+        asked(
+            "The request is for a presence channel, and nobody said who joins",
+            PusherAuthRequest(socketID: "1.2", channelName: "presence-a")),
+        asked(
+            "The request is for an encrypted channel, and there is no key",
+            PusherAuthRequest(socketID: "1.2", channelName: "private-encrypted-a")),
+        asked("The request is a user's, and a channel is authorized", PusherAuthRequest(socketID: "1.2")),
+        asked("The user's id is empty", PusherAuthRequest(socketID: "1.2")) { _ = try $0.authenticateUser($1, userID: "") },
+        ErrorScenario("An encryption master key isn't one") { try await thrown { try EncryptionMasterKey(base64: "short") } },
+        ErrorScenario("A shard is none of those that there are") { try await thrown { try Shard(3, of: 3) } },
+    ]
+}

@@ -1,0 +1,117 @@
+import Foundation
+import PusherChannels
+import TestSupport
+
+/// Why a channel isn't subscribed, and why a client event isn't sent.
+extension ErrorScenario {
+    private static let endpoint = "https://app.example/auth"
+
+    /// An endpoint that answers a request for `private-orders`.
+    private static func endpoint(_ name: String, _ response: StubResponse, channel: String = "private-orders") -> ErrorScenario {
+        ErrorScenario(name) {
+            let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
+            rig.session.stub("POST \(endpoint)", response)
+            rig.pusher.subscribe(channel)
+            return try await rig.error()
+        }
+    }
+
+    private static func method(_ name: String, _ auth: AuthMethod, channel: String = "private-orders") -> ErrorScenario {
+        ErrorScenario(name) {
+            let rig = ClientRig.connected(auth: auth)
+            rig.pusher.subscribe(channel)
+            return try await rig.error()
+        }
+    }
+
+    static let authorization: [ErrorScenario] = [
+        method("There is no way to authorize a channel", .noMethod),
+        method("The endpoint's address is none", .endpoint(authEndpoint: "app.example/auth")),
+        ErrorScenario("The endpoint can't be reached") {
+            let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
+            let text = "app.example:443 can't be reached: connection refused (address 192.0.2.1)"
+            rig.session.mockResponse = (nil, nil, failure(.cannotConnectToHost, text))
+            rig.pusher.subscribe("private-orders")
+            return try await rig.error()
+        },
+        endpoint("The endpoint says no", .http(403)),
+        endpoint("The endpoint is broken, or too busy", .http(503)),
+        endpoint("The endpoint answers with a page", StubResponse(status: 200, text: "<html>")),
+        endpoint("The endpoint's answer is empty", StubResponse(status: 200, text: "")),
+        endpoint("The endpoint's answer lacks the signature", StubResponse(status: 200, text: #"{"ok":true}"#)),
+        endpoint(
+            "The endpoint's answer lacks an encrypted channel's key", StubResponse(status: 200, text: #"{"auth":"k:s"}"#),
+            channel: "private-encrypted-a"),
+        method(
+            "The handler throws", .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }
+        ),
+        ErrorScenario("No authorization comes in time") {
+            let rig = ClientRig.connected(
+                auth: .customHandler { _, _ in
+                    try await Task.sleep(for: .seconds(86_400))
+                    throw NoError()
+                })
+            rig.pusher.subscribe("private-orders")
+            rig.scheduler.advance(by: .seconds(15))
+            return try await rig.error()
+        },
+    ]
+
+    private static func manual() -> ClientRig {
+        let rig = ClientRig.connected(server: .manual)
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        return rig
+    }
+
+    static let subscriptions: [ErrorScenario] = [
+        method("A channel's name has a character that is not allowed", .noMethod, channel: "my channel"),
+        method("A channel's name is too long", .noMethod, channel: String(repeating: "a", count: 201)),
+        ErrorScenario("The server refuses the subscription") {
+            let rig = manual()
+            rig.pusher.subscribe("private-orders")
+            let data = #"{\"type\":\"AuthError\",\"error\":\"Invalid signature\",\"status\":401}"#
+            rig.socket.serverSends(#"{"event":"pusher:subscription_error","channel":"private-orders","data":"\#(data)"}"#)
+            return try await rig.error()
+        },
+        ErrorScenario("The server doesn't answer the subscription") {
+            let rig = manual()
+            rig.pusher.subscribe("news")
+            rig.scheduler.advance(by: .seconds(30))
+            return try await rig.error()
+        },
+        ErrorScenario("The client disconnects while somebody waits for a channel") {
+            let rig = ClientRig(server: .manual)
+            rig.pusher.connect()
+            async let waiting = thrown { try await rig.pusher.subscribe(to: "news") }
+            while rig.pusher.connection.channels.find(name: "news") == nil { await Task.yield() }
+            rig.pusher.disconnect()
+            return try await waiting
+        },
+    ]
+
+    private static func event(
+        _ name: String, _ event: String = "client-seen", on channel: String = "private-orders", data: String = "1",
+        after count: Int = 0
+    ) -> ErrorScenario {
+        ErrorScenario(name) {
+            let orders = ClientRig.connected().pusher
+            let channel = orders.subscribe(channel)
+            for _ in 0..<count { channel.trigger(eventName: event, data: data) }
+            return try withExtendedLifetime(orders) { try channel.trigger(eventName: event, data: data).refusal() }
+        }
+    }
+
+    static let clientEvents: [ErrorScenario] = [
+        event("A client event's name doesn't begin with client-", "seen"),
+        event("A client event is for a public channel", on: "news"),
+        event("A client event has too much data", data: String(repeating: "x", count: 10_241)),
+        event("There are too many client events within a second", after: 10),
+        ErrorScenario("A client event is for a channel that was unsubscribed") {
+            let rig = ClientRig.connected()
+            let orders = rig.pusher.subscribe("private-orders")
+            rig.pusher.unsubscribe("private-orders")
+            return try orders.trigger(eventName: "client-seen", data: "1").refusal()
+        },
+    ]
+}
