@@ -112,6 +112,7 @@ func options(builder: Builder, tokens: Tokens) {
     let method: AuthMethod = options.authMethod  // 92
     options.setAuthMethod(authMethod: .inline(secret: "secret"))  // 93
     let reconnects: Bool = options.autoReconnect  // 94
+    let port: Int = options.port  // 96
     let path: String? = options.path  // 97
     let usesTLS: Bool = options.useTLS  // 98
     let activityTimeout: TimeInterval? = options.activityTimeout  // 99
@@ -125,7 +126,7 @@ func options(builder: Builder, tokens: Tokens) {
     _ = PusherHost.cluster("eu")  // 108
     let host = PusherHost.defaultHost  // 109
     let name: String = host.stringValue  // 110
-    print(reconnects, path ?? "", usesTLS, activityTimeout ?? 0, name)
+    print(reconnects, port, path ?? "", usesTLS, activityTimeout ?? 0, name)
 }
 
 func states(_ state: ConnectionState, _ type: PusherChannelType) {

@@ -12,8 +12,12 @@ public struct PusherClientOptions: Sendable {
     public var autoReconnect: Bool
     /// The server.
     public var host: PusherHost
-    /// The server's port; nil for 443 with TLS and 80 without. With one outside 1 to 65535 every attempt fails, and says so.
-    public var port: Int?
+    /// The server's port; unless it is set, 443 with ``useTLS`` and 80 without. With one outside 1 to 65535 every attempt fails, and
+    /// says so.
+    public var port: Int {
+        get { port(secure: useTLS) }
+        set { chosenPort = newValue }
+    }
     /// A path in front of the protocol's own, for servers behind a proxy; nil for none.
     public var path: String?
     /// Indicates whether to use TLS.
@@ -71,8 +75,9 @@ public struct PusherClientOptions: Sendable {
     /// (the page "Connections in production" lists them). No secret is ever in one.
     public var logger: Logger
     private var secretHeaders: Secret<[String: String]>
+    private var chosenPort: Int?
 
-    /// Creates options; what is left out is what most clients want.
+    /// Creates options; what is left out is what most clients want, and no `port` is the one that goes with `useTLS`.
     public init(
         authMethod: AuthMethod = .noMethod,
         userAuthMethod: UserAuthMethod = .noMethod,
@@ -102,7 +107,7 @@ public struct PusherClientOptions: Sendable {
         self.userAuthMethod = userAuthMethod
         self.autoReconnect = autoReconnect
         self.host = host
-        self.port = port
+        chosenPort = port
         self.path = path
         self.useTLS = useTLS
         self.tls = tls
@@ -126,9 +131,11 @@ public struct PusherClientOptions: Sendable {
     /// The request that opens a connection; the protocol adds its path.
     func webSocketRequest(secure: Bool) -> WebSocketRequest {
         WebSocketRequest(
-            secure: secure, host: host.stringValue, port: port ?? (secure ? 443 : 80), path: "/", headers: headers, tls: tls,
+            secure: secure, host: host.stringValue, port: port(secure: secure), path: "/", headers: headers, tls: tls,
             proxy: proxy, maximumMessageSize: maximumMessageSize, maximumRedirects: maximumRedirects)
     }
+
+    private func port(secure: Bool) -> Int { chosenPort ?? (secure ? 443 : 80) }
 
     var machineConfiguration: ConnectionMachine.Configuration {
         var configuration = ConnectionMachine.Configuration()

@@ -50,7 +50,7 @@ import Testing
     private static func describe<Value>(_ values: [Value]) -> [String] { values.map { "\($0)" } }
 
     static let settings: [Setting] = [
-        optional("PusherClientOptions", "port", \.port),
+        integer("PusherClientOptions", "port", \.port),
         integer("PusherClientOptions", "maximumMessageSize", \.maximumMessageSize),
         integer("PusherClientOptions", "maximumRedirects", \.maximumRedirects),
         Setting(

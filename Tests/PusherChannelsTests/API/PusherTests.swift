@@ -34,7 +34,7 @@ import Testing
     func theAddressIsMadeOfTheOptions(host: PusherHost, port: Int?, path: String?, tls: Bool, url: String) throws {
         let rig = ClientRig.connected {
             $0.host = host
-            $0.port = port
+            if let port { $0.port = port }
             $0.path = path
             $0.useTLS = tls
         }
@@ -42,6 +42,17 @@ import Testing
         let scheme = request.secure ? "wss" : "ws"
         let query = "?protocol=7&client=swift-pusher-channels&version="
         #expect("\(scheme)://\(request.host):\(request.port)\(request.path)".hasPrefix(url + query))
+    }
+
+    @Test func thePortGoesWithTLSUnlessItIsSet() {
+        var options = PusherClientOptions()
+        #expect(options.port == 443)
+        options.useTLS = false
+        #expect(options.port == 80)
+        options.port = 6001
+        options.useTLS = true
+        #expect(options.port == 6001)
+        #expect(PusherClientOptions(port: 8080, useTLS: false).port == 8080)
     }
 
     // Proves P1.4.
