@@ -27,6 +27,7 @@ struct PoolState {
 
     var placement: PoolPlacement
     weak var delegate: (any PusherDelegate)?
+    weak var mainActorDelegate: (any MainActorPusherDelegate)?
     var phase = Phase.idle
     /// Changed by whoever carries out the steps, and by nobody else.
     var members: [Member] = []

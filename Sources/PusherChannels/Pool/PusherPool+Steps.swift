@@ -58,7 +58,7 @@ extension PusherPool {
             state.members.append(PoolState.Member(client: client, states: states))
             return state.readings.removeGone()
         }
-        client.delegate = delegate
+        if let mainActorDelegate { client.mainActorDelegate = mainActorDelegate } else { client.delegate = delegate }
         hear(states)
         for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
     }

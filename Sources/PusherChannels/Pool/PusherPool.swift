@@ -75,12 +75,23 @@ public final class PusherPool: Sendable {
     }
 
     /// Hears what happens on all connections; held weakly. It is called where ``PusherClientOptions/delivery`` says: by default for each
-    /// connection on a queue of its own, so that it may be called for several at once.
+    /// connection on a queue of its own, so that it may be called for several at once. One that lives on the main actor is set as
+    /// ``mainActorDelegate``.
     public var delegate: (any PusherDelegate)? {
         get { state.withLock(\.delegate) }
         set {
-            state.withLock { $0.delegate = newValue }
+            state.withLock { ($0.delegate, $0.mainActorDelegate) = (newValue, nil) }
             for client in clients { client.delegate = newValue }
+        }
+    }
+
+    /// Hears what happens on all connections, on the main actor; held weakly. A pool has one delegate: this one or ``delegate``, whichever
+    /// was set last.
+    public var mainActorDelegate: (any MainActorPusherDelegate)? {
+        get { state.withLock(\.mainActorDelegate) }
+        set {
+            state.withLock { ($0.delegate, $0.mainActorDelegate) = (nil, newValue) }
+            for client in clients { client.mainActorDelegate = newValue }
         }
     }
 

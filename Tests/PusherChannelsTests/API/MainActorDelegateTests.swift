@@ -76,6 +76,24 @@ import Testing
         rig.pusher.connect()
         #expect(recorder.states.isEmpty)
     }
+
+    @Test func aPoolsHearsOfAllConnectionsAlsoOfLaterOnes() async {
+        let (over, continuation) = AsyncStream.makeStream(of: Void.self)
+        let model = Model { continuation.yield() }
+        let rig = PoolRig(connections: 1)
+        rig.pool.mainActorDelegate = model
+        #expect(rig.pool.mainActorDelegate === model)
+        #expect(rig.pool.delegate == nil)
+        rig.pool.connect()
+        rig.pool.resize(to: 2)
+        rig.scheduler.advance(by: .seconds(1))
+        rig.pool.disconnect()
+        for await _ in over.prefix(2) {}
+        #expect(model.heard.filter { $0 == "connected" }.count == 2)
+        #expect(rig.recorder.states.isEmpty)
+        rig.pool.delegate = rig.recorder
+        #expect(rig.pool.mainActorDelegate == nil)
+    }
 }
 
 /// News for a delegate as those hear it who move here from PusherSwift.

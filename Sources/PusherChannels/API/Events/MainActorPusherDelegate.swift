@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// The methods are those of ``PusherDelegate``, and each is optional. With ``PusherClientOptions/delivery`` `.queue(.main)` they are
 /// called there and then; with any other they take one hop more, to the main queue, and keep their order. Set it with
-/// ``Pusher/mainActorDelegate``.
+/// ``Pusher/mainActorDelegate`` or ``PusherPool/mainActorDelegate``.
 @MainActor
 public protocol MainActorPusherDelegate: AnyObject {
     /// A line about what the connection does, for a developer (``PusherDelegate/debugLog(message:)``).
