@@ -6,7 +6,7 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-class AuthRequestBuilder: AuthRequestBuilderProtocol {
+class AuthRequestBuilder: AuthRequestBuilderProtocol {  // Swift 6: final
     func requestFor(socketID: String, channelName: String) -> URLRequest? {
         guard let url = URL(string: "http://localhost:9292/builder") else { return nil }
         var request = URLRequest(url: url)
@@ -17,7 +17,7 @@ class AuthRequestBuilder: AuthRequestBuilderProtocol {
     }
 }
 
-class TokenAuthorizer: Authorizer {
+class TokenAuthorizer: Authorizer {  // Swift 6: final
     func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping (PusherAuth?) -> Void) {
         completionHandler(PusherAuth(auth: "key:signature", channelData: "{\"user_id\":\"777\"}"))
     }
@@ -57,7 +57,7 @@ class ViewController: PusherDelegate {
             eventCallback: { (event: PusherEvent) -> Void in
                 guard let json: String = event.data, let jsonData: Data = json.data(using: .utf8) else { return }
                 let decoded = try? JSONDecoder().decode([String: String].self, from: jsonData)
-                self.messages.append(decoded?["message"] ?? event.property(withKey: "name") as? String ?? "")
+                self.messages.append(decoded?["message"] ?? event.property(withKey: "name") as? String ?? "")  // Swift 6: capture
             })
         myChannel.unbind(eventName: "my-event", callbackId: id)
         myChannel.unbindAll(forEventName: "my-event")
@@ -66,7 +66,8 @@ class ViewController: PusherDelegate {
         let onMemberChange = { (member: PusherPresenceChannelMember) in
             print(member.userId, member.userInfo ?? "nobody knows")
         }
-        let chan = pusher.subscribe("presence-channel", onMemberAdded: onMemberChange, onMemberRemoved: onMemberChange)
+        let chan = pusher.subscribe(
+            "presence-channel", onMemberAdded: onMemberChange, onMemberRemoved: onMemberChange)  // Swift 6: function
         chan.trigger(eventName: "client-test", data: ["test": "some value"])
 
         let presence = pusher.subscribeToPresenceChannel(channelName: "presence-my-channel")
