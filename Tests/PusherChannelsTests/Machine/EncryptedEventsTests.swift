@@ -102,7 +102,7 @@ import Testing
         #expect(data(effects) == ["open sealed-b"])
     }
 
-    @Test func aFloodOfBrokenEventsIsNoFloodOfRequests() throws {
+    @Test func afterAVainKeyNoneIsFetchedForTenSeconds() throws {
         var transcript = subscribed()
         var requests = 0
         for _ in 0..<100 {
@@ -114,8 +114,7 @@ import Testing
             }
             transcript.pass(.milliseconds(100))
         }
-        #expect(requests == 1)
-        transcript.pass(.seconds(1))
+        #expect(requests == 1, "a flood of broken events is no flood of requests")
         #expect(reply(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
     }
 
