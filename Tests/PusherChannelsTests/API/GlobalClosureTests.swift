@@ -86,8 +86,17 @@ import Testing
     @Test func theDataPropertyIsWhatTheServerSent() {
         let rig = ClientRig.connected()
         let data = Locked<[String]>([])
-        rig.pusher.bindGlobal { event in data.withLock { $0.append("\(event.property(withKey: "data") ?? "nil")") } }
+        rig.pusher.bindGlobal { event in
+            let word =
+                switch event.property(withKey: "data") {
+                case let text as String: "text \(text)"
+                case let numbers as [Int]: "numbers \(numbers)"
+                case let number as Int: "number \(number)"
+                case let other: "\(String(describing: other))"
+                }
+            data.withLock { $0.append(word) }
+        }
         for text in ["\"{}\"", "[1]", "7", "null"] { rig.socket.serverSends(#"{"event":"e","data":\#(text)}"#) }
-        #expect(data.withLock { $0 } == ["{}", "\([NSNumber(1)])", "7", "nil"])
+        #expect(data.withLock { $0 } == ["text {}", "numbers [1]", "number 7", "nil"])
     }
 }
