@@ -20,7 +20,7 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Something on a ``TestExecutor`` went on and on while its body waited.
+/// Something went on and on: on a ``TestExecutor`` while its body waited, or in a ``TestScheduler`` that was to come to rest.
 public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     /// The number of jobs and timers that ran.
     public let steps: Int
@@ -32,8 +32,8 @@ public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     /// Says how long it went on, and names the timers.
     public var description: String {
         """
-        livelock at \(now): the body still waits after \(steps) jobs and timers; something polls, or a timer always makes \
-        another. Pending timers: \(pending.names)
+        livelock at \(now): no rest after \(steps) jobs and timers; something polls, or a timer always makes another. \
+        Pending timers: \(pending.names)
         """
     }
 }

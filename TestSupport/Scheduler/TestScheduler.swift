@@ -1,3 +1,4 @@
+import Dispatch
 import PusherChannels
 
 /// Virtual time: a ``Scheduler`` whose clock moves only when the test says so.
@@ -5,7 +6,8 @@ import PusherChannels
 /// Timers run on the thread that advances the clock, in the order of their deadlines and, where those are equal, in the
 /// order they were made; an action finds ``now`` at its own deadline. No lock is held while an action runs, so it may
 /// schedule, cancel and advance. All members may be called from any thread; with one advancing thread everything is
-/// deterministic.
+/// deterministic. Code that has to be called on a queue of its own gets a scheduler of that queue: its timers run there while
+/// whoever advances the clock waits.
 public final class TestScheduler: Scheduler {
     /// A timer that has not run yet.
     public struct PendingTimer: Equatable, Sendable, CustomStringConvertible {
@@ -24,22 +26,18 @@ public final class TestScheduler: Scheduler {
         public var description: String { "\(label) at \(deadline)" }
     }
 
-    /// Timers went on being made for longer than ``TestScheduler/runUntilIdle(limit:)`` was allowed to run.
-    public struct StillRescheduling: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The number of timers that ran.
-        public let steps: Int
-        /// The timers that still wait, the next one first.
-        public let pending: [PendingTimer]
-
-        /// Names the timers that still wait.
-        public var description: String {
-            "still rescheduling after \(steps) timers; waiting: \(pending.names)"
-        }
+    /// Where a timer comes from, for reports.
+    enum Origin: Equatable, Sendable {
+        /// A place in a test, `Tests.swift:12`.
+        case place(String)
+        /// A client of a harness, by its number there.
+        case client(Int)
     }
 
     private struct Timer {
         let label: String
         let deadline: Instant
+        let origin: Origin?
         let action: @Sendable () -> Void
     }
 
@@ -60,8 +58,8 @@ public final class TestScheduler: Scheduler {
             return waiters.filter { $0.label == label }.map(\.told)
         }
 
-        var pending: [PendingTimer] {
-            timers.waiting.map { PendingTimer(label: $0.label, deadline: $0.deadline) }
+        var pending: [(timer: PendingTimer, origin: Origin?)] {
+            timers.waiting.map { (PendingTimer(label: $0.label, deadline: $0.deadline), $0.origin) }
         }
     }
 
@@ -76,10 +74,17 @@ public final class TestScheduler: Scheduler {
     }
 
     private let state: Locked<State>
+    private let queue: TimerQueue?
 
-    /// Creates a scheduler whose clock stands at `start`.
-    public init(startingAt start: Instant = .origin) {
+    /// Creates a scheduler.
+    ///
+    /// - Parameters:
+    ///   - start: Where its clock stands.
+    ///   - queue: Where timers run, one after the other; `nil` for the thread that advances the clock. Who advances it on that very queue
+    ///     runs them there and then.
+    public init(startingAt start: Instant = .origin, on queue: DispatchQueue? = nil) {
         state = Locked(State(now: start))
+        self.queue = queue.map(TimerQueue.init)
     }
 
     /// The virtual time.
@@ -88,10 +93,51 @@ public final class TestScheduler: Scheduler {
     }
 
     /// Keeps `action` until the clock reaches `deadline`; one in the past runs with the next advance.
+    @_disfavoredOverload  // A test's own call has a place.
     public func schedule(
         at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
-        let timer = Timer(label: label, deadline: deadline, action: action)
+        schedule(at: deadline, label: label, from: nil, action)
+    }
+
+    /// Keeps `action` until the clock reaches `deadline`, and knows the place that is named where it is left over.
+    ///
+    /// - Parameters:
+    ///   - deadline: When it runs; in the past, with the next advance.
+    ///   - label: The purpose of the timer, for reports.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    ///   - action: Runs once.
+    public func schedule(
+        at deadline: Instant, label: String, file: String = #fileID, line: Int = #line, _ action: @escaping @Sendable () -> Void
+    ) -> any ScheduledAction {
+        schedule(at: deadline, label: label, from: .place(sourceLocation(file, line)), action)
+    }
+
+    /// Runs `action` again and again, the first time when one interval has passed.
+    ///
+    /// An action whose interval has passed several times within one advance runs that often, each time at its own deadline.
+    ///
+    /// - Parameters:
+    ///   - interval: The time from one run to the next; longer than nothing.
+    ///   - label: The purpose of the timer, for reports.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    ///   - action: Runs until it is cancelled, which it may do itself.
+    public func schedule(
+        every interval: Duration, label: String, file: String = #fileID, line: Int = #line,
+        _ action: @escaping @Sendable () -> Void
+    ) -> any ScheduledAction {
+        let timer = RepeatingTimer(
+            every: interval, label: label, origin: .place(sourceLocation(file, line)), scheduler: self, action)
+        timer.start()
+        return timer
+    }
+
+    func schedule(
+        at deadline: Instant, label: String, from origin: Origin?, _ action: @escaping @Sendable () -> Void
+    ) -> any ScheduledAction {
+        let timer = Timer(label: label, deadline: deadline, origin: origin, action: action)
         let (number, waiters) = state.withLock { state in
             (state.timers.add(timer, at: deadline), state.waiters.isEmpty ? [] : state.takeWaiters(for: label))
         }
@@ -101,6 +147,11 @@ public final class TestScheduler: Scheduler {
 
     /// The timers that wait, the next one first.
     public var pendingTimers: [PendingTimer] {
+        state.withLock { $0.pending.map(\.timer) }
+    }
+
+    /// The timers that wait, and where they come from.
+    var pendingTimersWithOrigins: [(timer: PendingTimer, origin: Origin?)] {
         state.withLock { $0.pending }
     }
 
@@ -136,7 +187,7 @@ public final class TestScheduler: Scheduler {
     @discardableResult
     public func runNextTimer(dueBy limit: Instant? = nil) -> Bool {
         guard let timer = state.withLock({ $0.popTimer(dueBy: limit) }) else { return false }
-        timer.action()
+        if let queue { queue.run(timer.action) } else { timer.action() }
         return true
     }
 
@@ -144,13 +195,13 @@ public final class TestScheduler: Scheduler {
     ///
     /// - Parameter limit: How many timers may run: something that always schedules again never comes to rest.
     /// - Returns: How many timers ran.
-    /// - Throws: ``StillRescheduling`` when timers still wait after `limit`.
+    /// - Throws: ``Livelock`` when timers still wait after `limit`.
     @discardableResult
-    public func runUntilIdle(limit: Int = 10_000) throws(StillRescheduling) -> Int {
+    public func runUntilIdle(limit: Int = 10_000) throws(Livelock) -> Int {
         var steps = 0
         while steps < limit, runNextTimer() { steps += 1 }
         let pending = pendingTimers
-        guard pending.isEmpty else { throw StillRescheduling(steps: steps, pending: pending) }
+        guard pending.isEmpty else { throw Livelock(steps: steps, now: now, pending: pending) }
         return steps
     }
 }

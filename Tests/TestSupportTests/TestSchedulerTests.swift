@@ -86,7 +86,7 @@ struct TestSchedulerTests {
             }
         }
         rearm.withLock { $0 }?()
-        let error = #expect(throws: TestScheduler.StillRescheduling.self) { try scheduler.runUntilIdle(limit: 50) }
+        let error = #expect(throws: Livelock.self) { try scheduler.runUntilIdle(limit: 50) }
         #expect(error?.steps == 50)
         #expect(error?.description.contains("heartbeat at 51.0 seconds") == true)
         rearm.withLock { $0 = nil }

@@ -1,0 +1,62 @@
+import Dispatch
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Timers that repeat, and timers on a queue.
+@Suite struct TestSchedulerTimerTests {
+    @Test func `A timer repeats at its own deadlines until it is cancelled`() {
+        let scheduler = TestScheduler()
+        let times = Locked<[Instant]>([])
+        let timer = scheduler.schedule(every: .seconds(2), label: "poll") { times.withLock { $0.append(scheduler.now) } }
+        scheduler.advance(by: .seconds(5))
+        #expect(times.withLock { $0 } == [.seconds(2), .seconds(4)])
+        #expect(scheduler.pendingTimers.map(\.description) == ["poll at 6.0 seconds"])
+        timer.cancel()
+        scheduler.advance(by: .seconds(5))
+        #expect(times.withLock(\.count) == 2)
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test func `A timer that repeats may end itself`() {
+        let scheduler = TestScheduler()
+        let state = Locked<(count: Int, timer: (any ScheduledAction)?)>((0, nil))
+        let timer = scheduler.schedule(every: .seconds(1), label: "poll") {
+            let timer = state.withLock { state in
+                state.count += 1
+                return state.count == 3 ? state.timer : nil
+            }
+            timer?.cancel()
+        }
+        state.withLock { $0.timer = timer }
+        scheduler.advance(by: .seconds(10))
+        #expect(state.withLock(\.count) == 3)
+        #expect(scheduler.pendingTimers.isEmpty)
+        state.withLock { $0.timer = nil }
+    }
+
+    @Test func `A timer that repeats every no time at all comes to an end with the advance`() {
+        let scheduler = TestScheduler()
+        let timer = scheduler.schedule(every: .zero, label: "poll") {}
+        scheduler.advance(by: .nanoseconds(10))
+        timer.cancel()
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test func `Timers of a queue run on it, before the advance returns`() {
+        let queue = DispatchQueue(label: "a user's")
+        let scheduler = TestScheduler(on: queue)
+        let ran = Locked<[Instant]>([])
+        for second in [3, 1] {
+            _ = scheduler.schedule(at: .seconds(second), label: "t") {
+                dispatchPrecondition(condition: .onQueue(queue))
+                ran.withLock { $0.append(scheduler.now) }
+            }
+        }
+        scheduler.advance(by: .seconds(2))
+        #expect(ran.withLock { $0 } == [.seconds(1)])
+        // Whoever is on the queue already would wait for himself.
+        queue.sync { scheduler.advance(by: .seconds(2)) }
+        #expect(ran.withLock { $0 } == [.seconds(1), .seconds(3)])
+    }
+}
