@@ -1,7 +1,12 @@
 import Dispatch
+import Foundation
 import PusherChannels
 import TestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
 
@@ -29,6 +34,20 @@ struct TestExecutorFailureTests {
     @Test func `With nothing scheduled, a clock that runs by itself is no help`() async throws {
         let error = await #expect(throws: Deadlock.self) { try await TestExecutor().run(time: .automatic) { _ in await never() } }
         #expect(try #require(error).description.contains("nothing is scheduled"))
+    }
+
+    /// Foundation on Linux would end the process.
+    @Test func `A deadlock doesn't cancel a request that is being answered`() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("GET /", .ok)
+            let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
+            let url = try #require(URL(string: "https://api.example.com/"))
+            for _ in 1...50 {
+                do {
+                    try await harness.makeExecutor().run { _ in _ = try await urlSession.data(from: url) }
+                } catch is Deadlock {}
+            }
+        }
     }
 
     @Test func `A wait for something outside is no deadlock`() async throws {
