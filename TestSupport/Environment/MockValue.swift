@@ -32,7 +32,8 @@ public final class MockValue<Value: Sendable>: Sendable {
             case .sequence(let values, let given):
                 source = .sequence(values, given: given + 1)
                 if given < values.count { return ({ values[given] }, nil) }
-                let misuse = " \(given + 1) times, but its sequence has \(values.count) values"
+                let times = given == 0 ? "once" : "\(given + 1) times"
+                let misuse = " \(times), but its sequence has \(values.count) \(values.count == 1 ? "value" : "values")"
                 guard let last = values.last else { return (nil, misuse) }
                 return ({ last }, misuse)
             }

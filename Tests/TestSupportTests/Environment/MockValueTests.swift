@@ -49,7 +49,7 @@ struct MockValueTests {
         environment.randomSeed.sequence([])
         #expect(environment.randomSeed.next == 0)
         #expect(environment.randomSeed() == 0)
-        #expect(environment.issues == ["randomSeed was used 1 times, but its sequence has 0 values"])
+        #expect(environment.issues == ["randomSeed was used once, but its sequence has 0 values"])
     }
 
     @Test func `Each use of what is unimplemented is an issue that names it, and gives the default`() {
