@@ -195,9 +195,9 @@ public final class LocalServer: RequestStubbing {
     /// The plain requests it received, in order, the latest 10,000; upgrades to WebSockets are not among them.
     public var recorder: RequestRecorder { core.recorder }
 
-    /// The findings for a test's end: requests that nothing answered, stubs that were not asked, faults that a server
-    /// can't do. A ``TestHarness`` asks for it.
-    public var findings: [Finding] { core.findings }
+    /// The findings for a test's end: requests that nothing answered, stubs and routes that were not asked, routes that threw, faults that
+    /// a server can't do. A ``TestHarness`` asks for it.
+    public var findings: [Finding] { core.findings + router.findings }
 
     /// Where the server is, for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of
     /// its first app `PUSHER_APP_ID`, `PUSHER_KEY` and `PUSHER_SECRET`; with TLS, also

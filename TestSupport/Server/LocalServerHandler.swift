@@ -46,7 +46,7 @@ struct LocalServerHandler: HTTPHandler {
         if let stubbed = core.stubs.reply(request) { return stubbed }
         if let (route, request) = router.route(of: request) { return try await route.respond(to: request) }
         if request.isForChannelsServer { return core.respond(to: request) }
-        return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request))\n")
+        return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request, nor: router.nearMisses(request)))\n")
     }
 }
 

@@ -25,11 +25,16 @@ public final class Router: Sendable {
         let key: String
         let matcher: RequestMatcher
         let route: any ServerRoute
+        /// Where it was added, `Tests.swift:12`.
+        let location: String
+        var isAsked = false
+        var name: String { "route \(key) (\(location))" }
         /// Paths without names for parts come before those with.
         var isTemplate: Bool { key.contains("{") }
     }
 
     private let entries = Locked<[Entry]>([])
+    private let thrown = Locked(FirstElements<Finding>())
 
     init() {}
 
@@ -37,10 +42,12 @@ public final class Router: Sendable {
     ///
     /// A path is compared as a whole, without the query; what stands for `{id}` is in ``RecordedRequest/pathParameters``. Where
     /// several fit, one without such names comes first, then the one added last. All come before what the server itself has.
-    public subscript(key: String) -> (any ServerRoute)? {
+    public subscript(key: String, file: String = #fileID, line: Int = #line) -> (any ServerRoute)? {
         get { entries.withLock { $0.last { $0.key == key }?.route } }
         set {
-            let entry = newValue.map { Entry(key: key, matcher: RecordedRequest.matcher(key), route: $0) }
+            let entry = newValue.map {
+                Entry(key: key, matcher: RecordedRequest.matcher(key), route: $0, location: sourceLocation(file, line))
+            }
             // What is replaced is let go of after the lock.
             entries.letGo { entries in
                 let before = entries
@@ -51,8 +58,11 @@ public final class Router: Sendable {
     }
 
     /// Answers requests by a closure; `key` is a method and a path, or a path, as in the subscript.
-    public func on(_ key: String, _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse) {
-        self[key] = ClosureRoute(handler: handler)
+    public func on(
+        _ key: String, file: String = #fileID, line: Int = #line,
+        _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse
+    ) {
+        self[key, file, line] = ClosureRoute(handler: handler)
     }
 
     /// The route of a request, and the request with what stands for the names in its path.
@@ -63,9 +73,35 @@ public final class Router: Sendable {
             guard outcome.isMatch else { continue }
             var request = request
             request.pathParameters = outcome.pathParameters
-            return (entry.route, request)
+            self.entries.withLock { entries in
+                for index in entries.indices where entries[index].key == entry.key { entries[index].isAsked = true }
+            }
+            return (watched(entry), request)
         }
         return nil
+    }
+
+    /// The route of an entry, which writes down what it throws.
+    private func watched(_ entry: Entry) -> any ServerRoute {
+        ClosureRoute { [self] request in
+            do {
+                return try await entry.route.respond(to: request)
+            } catch let error where !(error is CancellationError) {
+                thrown.withLock { $0.append(Finding(.error, "\(entry.name) threw when asked \(request): \(error)")) }
+                throw error
+            }
+        }
+    }
+
+    /// The routes, each with the reasons why it doesn't answer a request.
+    func nearMisses(_ request: RecordedRequest) -> [StubList.NearMiss] {
+        entries.withLock { $0 }.reversed().map { ($0.name, $0.matcher.reasonsAgainst(request)) }
+    }
+
+    /// The findings for a test's end: routes that were never asked, or threw.
+    var findings: [Finding] {
+        let unused = entries.withLock { $0 }.filter { !$0.isAsked }.map { Finding(.unusedStub, "\($0.name) was never asked") }
+        return unused + thrown.withLock { $0.findings { $0 } }
     }
 }
 

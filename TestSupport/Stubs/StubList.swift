@@ -60,18 +60,32 @@ public final class StubList: Sendable {
         return taken.map { $0.stub.reply($0.request, number: $0.number) }
     }
 
-    /// Writes down that nothing answers a request, with the stubs that nearly did.
-    func recordUnmatched(_ request: RecordedRequest) -> UnmatchedRequest {
-        let misses = all.reversed().map { UnmatchedRequest.NearMiss(stub: $0.description, reasons: $0.reasonsAgainst(request)) }
+    /// Something that did not answer a request.
+    typealias NearMiss = (name: String, reasons: [String])
+
+    /// Writes down that nothing answers a request, with the stubs that nearly did, and others that are given.
+    func recordUnmatched(_ request: RecordedRequest, nor others: [NearMiss] = []) -> UnmatchedRequest {
+        let misses = all.reversed().map { NearMiss("\($0)", $0.reasonsAgainst(request)) } + others
         // A stable order: those with the fewest reasons first, the last added before the others.
         let ranked = misses.enumerated().sorted { ($0.element.reasons.count, $0.offset) < ($1.element.reasons.count, $1.offset) }
-        let error = UnmatchedRequest(request: request, nearMisses: ranked.map(\.element))
+        let names = ranked.map { "\($0.element.name): \($0.element.reasons.joined(separator: ", "))" }
+        let error = UnmatchedRequest(request: request, nearMisses: names)
         unmatched.withLock { $0.append(error) }
         return error
     }
 
     var findings: [Finding] {
         unmatched.withLock { $0.findings { Finding(.unmatchedRequest, "\($0)") } } + left.withLock { $0 }
-            + all.compactMap(\.finding)
+            + all.compactMap { stub in stub.finding.map { explain($0, of: stub) } }
+    }
+
+    /// Adds to the finding of a stub that wasn't asked which other one answered what it means.
+    private func explain(_ finding: Finding, of stub: Stub) -> Finding {
+        guard finding.kind == .unusedStub else { return finding }
+        for other in all where other !== stub {
+            guard let request = other.requests.first(where: { stub.matcher.matches($0) }) else { continue }
+            return Finding(.unusedStub, "\(finding.text), shadowed by \(other), which answered \(request)")
+        }
+        return finding
     }
 }
