@@ -71,6 +71,8 @@ let package = Package(
             dependencies: [
                 "PusherChannels",
                 .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
                 .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["LocalServer"])),
                 .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["LocalServer"])),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
@@ -95,7 +97,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TestSupportTests",
-            dependencies: ["PusherChannels", "TestSupport", "Processes"],
+            dependencies: ["PusherChannels", "TestSupport", "Processes", .product(name: "Logging", package: "swift-log")],
             exclude: ["__Traffic__"],
             swiftSettings: settings
         ),

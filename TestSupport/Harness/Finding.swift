@@ -20,6 +20,11 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
         case openSocket = "open socket"
         /// An object that still lives.
         case leak = "leak"
+        /// Something that was said to nobody: an event published to nobody, a message sent on a connection that was closed, a delegate
+        /// that went before it heard anything.
+        case unheard = "unheard"
+        /// A method that nearly is one of a delegate, and is never called.
+        case nearMiss = "near miss"
         /// A dependency that was used though the test said nothing of it.
         case unimplemented = "unimplemented"
         /// An error that was recorded, from whatever thread.

@@ -85,9 +85,12 @@ public final class Recorder<Entry: Sendable>: Sendable {
     private let state = Locked(State())
     /// The number of entries that are kept, the latest.
     private let limit: Int
+    /// The virtual time that entries come in, if they do.
+    private weak let scheduler: TestScheduler?
 
-    init(limit: Int = .max) {
+    init(limit: Int = .max, scheduler: (any Scheduler)? = nil) {
         self.limit = limit
+        self.scheduler = scheduler?.virtualTime
     }
 
     /// Everything so far; of requests, the latest 10,000.
@@ -119,14 +122,8 @@ public final class Recorder<Entry: Sendable>: Sendable {
 
     /// The first entry that is wanted and that nobody got, now or when it comes.
     ///
-    /// - Parameters:
-    ///   - passesOver: Whether nobody gets the entries before it any more.
-    ///   - patience: How long to wait at least, in real time.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
-    func next(
-        _ description: String, within patience: Duration, passingOver passesOver: Bool = false,
-        where isWanted: @escaping @Sendable (Entry) -> Bool
-    ) async throws -> Entry {
+    func next(_ wait: RecorderWait, where isWanted: @escaping @Sendable (Entry) -> Bool) async throws -> Entry {
         let id = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
@@ -134,12 +131,12 @@ public final class Recorder<Entry: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 state.withLock { state in
-                    state.waiters[id] = Waiter(isWanted: isWanted, passesOver: passesOver, continuation: continuation)
+                    state.waiters[id] = Waiter(isWanted: isWanted, passesOver: wait.passesOver, continuation: continuation)
                     state.version += 1
                 }
                 matchAll()
                 if Task.isCancelled { return fail(id, CancellationError()) }
-                watch(id, description, patience)
+                watch(id, wait)
             }
         } onCancel: {
             fail(id, CancellationError())
@@ -191,11 +188,11 @@ public final class Recorder<Entry: Sendable>: Sendable {
         waiter.continuation.resume(returning: entry)
     }
 
-    private func watch(_ id: Int, _ description: String, _ patience: Duration) {
+    private func watch(_ id: Int, _ wait: RecorderWait) {
         guard state.withLock({ $0.waiters[id] != nil }) else { return }
-        let watchdog = Watchdog(patience: patience) { [weak self] in
+        let watchdog = Watchdog(patience: wait.patience) { [weak self] in
             guard let self else { return }
-            fail(id, NothingCame(wanted: description, patience: patience, instead: all.map { "\($0)" }))
+            fail(id, wait.nothing(but: all.map { "\($0)" }, in: scheduler))
         }
         let isWaiting = state.withLock { state in
             state.waiters[id]?.watchdog = watchdog
@@ -208,20 +205,5 @@ public final class Recorder<Entry: Sendable>: Sendable {
         let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
         waiter?.watchdog?.callOff()
         waiter?.continuation.resume(throwing: error)
-    }
-}
-
-/// An entry that a test waited for did not come in time.
-public struct NothingCame: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The description of the entry that was waited for.
-    public let wanted: String
-    /// The time for which it was waited for.
-    public let patience: Duration
-    /// The entries that had come by then.
-    public let instead: [String]
-
-    /// Names what was waited for, and what came.
-    public var description: String {
-        "no \(wanted) within \(patience); \(instead.isEmpty ? "nothing came" : "came: \(instead.joined(separator: ", "))")"
     }
 }

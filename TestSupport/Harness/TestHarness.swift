@@ -25,6 +25,12 @@ public final class TestHarness: Sendable {
         var servers: [any StartedServer] = []
         var proxies: [NetworkFaultProxy] = []
         var tracked: [Tracked] = []
+        /// The number of clients, and of environments for them, that were made here.
+        var lastClient = 0
+        /// Whose socket each is, by the client's number.
+        var owners: [ObjectIdentifier: Int] = [:]
+        /// The classes of delegates that were looked at.
+        var delegates: Set<ObjectIdentifier> = []
         var recorded: [Finding] = []
         /// Where each client stands that was made here.
         var clients: [@Sendable () -> String?] = []
@@ -38,8 +44,11 @@ public final class TestHarness: Sendable {
     /// `false` where nothing runs on the executor.
     typealias ExecutorWait = @Sendable (_ what: String, _ limit: Duration, Condition) async throws -> Bool
 
-    private struct Tracked {
+    /// Something that must not outlive the test.
+    struct Tracked {
         let name: String
+        /// Its number, if it is a client.
+        let client: Int?
         let isAlive: @Sendable () -> Bool
     }
 
@@ -52,6 +61,8 @@ public final class TestHarness: Sendable {
     public let server: InMemoryServer
     /// The events of the test so far.
     public let timeline: Timeline
+    /// What was logged.
+    let log: TestLog
     /// The key of the clients that a test makes without one.
     private let key: String
     /// The kinds of findings that are not reported.
@@ -81,6 +92,7 @@ public final class TestHarness: Sendable {
     ) {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
+        log = TestLog(timeline: timeline)
         let wallClock: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: scheduler.now.sinceOrigin / .seconds(1)) }
         let machine = ServerMachine(
             apps: apps ?? [.local], admission: apps == nil ? .registeredAppsAndNewOnes : .registeredApps, profile: profile,
@@ -139,22 +151,38 @@ public final class TestHarness: Sendable {
         var options = PusherClientOptions(
             authMethod: .endpoint(authEndpoint: "http://localhost/pusher/auth"),
             userAuthMethod: .endpoint("http://localhost/pusher/user-auth"), delivery: .immediate,
-            logger: Logger(label: "pusher-channels") { [timeline] _ in TimelineLogHandler(timeline: timeline) })
+            logger: makeLogger("pusher-channels"))
         configure(&options)
+        let client = makeClientNumber()
         if let socket { register(socket) }
-        let socket = socket ?? makeWebSocket()
-        var environment = pusherEnvironment { () -> any WebSocket in recorder?.recording(socket) ?? socket as any WebSocket }
+        let socket = socket ?? makeWebSocket(file: file, line: line)
+        give(socket, to: client)
+        var environment = pusherEnvironment(of: client) { recorder?.recording(socket) ?? socket as any WebSocket }
         if let recorder { environment.httpSession = recorder.recording(environment.httpSession) }
         let pusher = Pusher(key: key ?? self.key, options: options, environment: environment)
-        track(pusher.connection, "client", file: file, line: line)
+        track(pusher.connection, "client", client: client, file, line)
         state.withLock { $0.clients.append { [weak connection = pusher.connection] in connection?.description } }
         return pusher
     }
 
+    private func makeClientNumber() -> Int {
+        state.withLock { state in
+            state.lastClient += 1
+            return state.lastClient
+        }
+    }
+
+    private func give(_ socket: MockWebSocket, to client: Int) {
+        state.withLock { $0.owners[socket.identity] = client }
+    }
+
     /// Makes a socket: of ``server``, or with something else at its other end.
-    public func makeWebSocket(server other: MockWebSocket.Server? = nil) -> MockWebSocket {
-        guard let other else { return server.makeWebSocket() }
-        let socket = MockWebSocket(server: other, scheduler: scheduler, timeline: timeline)
+    public func makeWebSocket(
+        server other: MockWebSocket.Server? = nil, file: String = #fileID, line: Int = #line
+    ) -> MockWebSocket {
+        guard let other else { return server.makeWebSocket(file: file, line: line) }
+        let socket = MockWebSocket(
+            server: other, scheduler: scheduler, timeline: timeline, location: sourceLocation(file, line))
         register(socket)
         return socket
     }
@@ -166,9 +194,26 @@ public final class TestHarness: Sendable {
 
     /// The world as the SDK sees it, for clients that the code under test makes itself: with their own key, cluster and endpoints, they
     /// reach ``server`` and ``session``.
-    public func pusherEnvironment(makeWebSocket: (@Sendable () -> any WebSocket)? = nil) -> PusherEnvironment {
-        environment.pusherEnvironment(
-            makeWebSocket: makeWebSocket ?? { [self] in self.makeWebSocket() }, spawn: state.withLock { $0.spawn })
+    public func pusherEnvironment(
+        file: String = #fileID, line: Int = #line, makeWebSocket: (@Sendable () -> any WebSocket)? = nil
+    ) -> PusherEnvironment {
+        let client = makeClientNumber()
+        return pusherEnvironment(
+            of: client,
+            makeWebSocket: makeWebSocket ?? { [self] in
+                let socket = self.makeWebSocket(file: file, line: line)
+                give(socket, to: client)
+                return socket
+            })
+    }
+
+    private func pusherEnvironment(
+        of client: Int, makeWebSocket: @escaping @Sendable () -> any WebSocket
+    ) -> PusherEnvironment {
+        var environment = environment.pusherEnvironment(makeWebSocket: makeWebSocket, spawn: state.withLock { $0.spawn })
+        environment.scheduler = ClientScheduler(scheduler: scheduler, client: client)
+        environment.onDelegate = { [weak self] delegate, isClientAlive in self?.watch(delegate, isClientAlive) }
+        return environment
     }
 
     /// Makes an executor for asynchronous code, in the harness's time; asynchronous code of clients made from now on runs on it, too.
@@ -207,8 +252,24 @@ public final class TestHarness: Sendable {
 
     /// Reports an object that still lives when the test has ended.
     public func track(_ object: some AnyObject & Sendable, _ name: String, file: String = #fileID, line: Int = #line) {
-        let tracked = Tracked(name: "\(name) made at \(sourceLocation(file, line))") { [weak object] in object != nil }
+        track(object, name, client: nil, file, line)
+    }
+
+    private func track(_ object: some AnyObject & Sendable, _ name: String, client: Int?, _ file: String, _ line: Int) {
+        let name = "\(name) made at \(sourceLocation(file, line))"
+        let tracked = Tracked(name: name, client: client) { [weak object] in object != nil }
         state.withLock { $0.tracked.append(tracked) }
+    }
+
+    /// Looks at the methods of a delegate that a client was given, and has a ``RecordingDelegate`` say when it goes too early.
+    private func watch(_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) {
+        let isNew = state.withLock { $0.delegates.insert(ObjectIdentifier(type(of: delegate))).inserted }
+        if isNew { record(DelegateMethods.nearMisses(of: delegate)) }
+        (delegate as? RecordingDelegate)?.watch(in: scheduler, isClientAlive) { [weak self] in self?.record([$0]) }
+    }
+
+    private func record(_ findings: [Finding]) {
+        state.withLock { $0.recorded += findings }
     }
 
     /// Fails the test at its end, from whatever thread: an assertion there would be lost.
@@ -219,7 +280,7 @@ public final class TestHarness: Sendable {
     /// Fails the test at its end, from whatever thread: an assertion there would be lost.
     public func record(_ message: String) {
         timeline.note("error", message)
-        state.withLock { $0.recorded.append(Finding(.error, message)) }
+        record([Finding(.error, message)])
     }
 
     // MARK: Ending
@@ -264,13 +325,15 @@ public final class TestHarness: Sendable {
     /// - Parameter alive: Whether what still lives is found, too.
     private func findings(alive: Bool) -> [Finding] {
         let state = state.withLock { $0 }
+        let sockets = server.sockets.all + state.sockets.all
         // The server's own timer goes with its connections, which are reported.
-        let timers = scheduler.pendingTimers.filter { $0.label != MachineTimer.label }
-        let leaks = alive ? state.tracked.filter { $0.isAlive() } : []
+        let timers = scheduler.pendingTimersWithOrigins.filter { $0.timer.label != MachineTimer.label }
+        let leftovers = Leftovers(
+            leaks: alive ? state.tracked.filter { $0.isAlive() } : [], timers: timers,
+            sockets: sockets.compactMap { identity, socket in socket.open.map { ($0, state.owners[identity]) } })
         return [
             state.recorded, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.findings), server.findings, state.sockets.all,
-            timers.map { Finding(.pendingTimer, "\($0)") }, leaks.map { Finding(.leak, $0.name) },
+            state.servers.flatMap(\.findings), sockets.flatMap(\.socket.findings), server.ownFindings, leftovers.findings,
         ].flatMap(\.self)
     }
 

@@ -15,7 +15,32 @@ extension Matcher {
     }
 }
 
+/// Returns where a JSON text differs from what is expected, such as an event's data: nothing where all of that is there. The order of keys,
+/// spaces and members that weren't expected don't count.
+///
+/// ```swift
+/// #expect(differencesInJSON(event.data, from: #"{"id": 7}"#) == [])
+/// ```
+///
+/// - Parameters:
+///   - text: The text that came; `nil` differs from everything.
+///   - expected: A JSON document.
+public func differencesInJSON(_ text: String?, from expected: String) -> [String] {
+    guard let wanted = try? JSONValue(parsing: expected) else { return ["what is expected can't be read as JSON: \(expected)"] }
+    guard let text, let actual = try? JSONValue(parsing: text) else { return ["data is no JSON"] }
+    return wanted.reasonsAgainst(actual, at: "data")
+}
+
 extension JSONValue {
+    /// Returns whether two texts are the same, or the same JSON.
+    static func isSame(_ first: String?, _ second: String?) -> Bool {
+        if first == second { return true }
+        guard let first, let second, let one = try? JSONValue(parsing: first), let other = try? JSONValue(parsing: second) else {
+            return false
+        }
+        return one.reasonsAgainst(other, at: "").isEmpty && other.reasonsAgainst(one, at: "").isEmpty
+    }
+
     /// Where another document differs from this one; members that only the other has don't count.
     func reasonsAgainst(_ actual: JSONValue, at path: String) -> [String] {
         switch (self, actual) {

@@ -24,7 +24,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// The stubs.
     public let stubList = StubList()
     /// The recorder of the requests.
-    public let recorder = RequestRecorder(limit: RequestRecorder.requestLimit)
+    public let recorder: RequestRecorder
 
     private let state: Locked<State>
     private let server: InMemoryServer?
@@ -47,6 +47,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         self.server = server
         self.scheduler = scheduler
         self.timeline = timeline
+        recorder = RequestRecorder(limit: RequestRecorder.requestLimit, scheduler: scheduler)
         state = Locked(State(delivery: delivery))
         server?.sendWebhooks(through: self)
     }

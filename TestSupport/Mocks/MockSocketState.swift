@@ -41,7 +41,9 @@ struct MockSocketState: Sendable {
     private var stalledUpgrade: Host?
     /// The reports that a stall holds up.
     private var stalled: [MockSocketReport] = []
-    private var scripts = SocketScripts()
+    private var scripts: SocketScripts
+    /// The socket as reports name it.
+    private let name: String
     private var faults = SocketFaults()
     /// The timer for what is late, and its time.
     private var alarm: (time: Instant, timer: (any ScheduledAction)?)?
@@ -54,8 +56,10 @@ struct MockSocketState: Sendable {
         case compare(FrameMatcher, SentFrame)
     }
 
-    init(server: InMemoryServer?) {
+    init(server: InMemoryServer?, name: String) {
         self.server = server
+        self.name = name
+        scripts = SocketScripts(socket: name)
     }
 
     /// Takes the next step; none means that this round ends.
@@ -127,7 +131,15 @@ struct MockSocketState: Sendable {
 
     mutating func send(_ text: String) {
         let frame = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0))
-        guard phase == .open else { return unsent.append(frame) }
+        guard phase == .open else {
+            // A client that wasn't told yet that the connection has gone can't know better.
+            if reports.isEmpty {
+                let time =
+                    phase == .idle && !requests.isEmpty ? "after the connection was closed" : "before the connection was made"
+                scripts.add(Finding(.unheard, "\(frame.summary) was sent on \(name) \(time)"))
+            }
+            return unsent.append(frame)
+        }
         sent.append(frame)
         scripts.received(frame)
         if let connection { inputs.append(.received(text, from: connection)) }
@@ -180,6 +192,16 @@ struct MockSocketState: Sendable {
         return frame(.message(Array(text.utf8), attempt))
     }
 
+    /// Takes a message that the test has the server send.
+    mutating func receiveFromTest(_ text: String, location: String) -> Bool {
+        let isOpen = receive(text)
+        if !isOpen {
+            let summary = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0)).summary
+            scripts.add(Finding(.unheard, "\(summary), sent at \(location) by the server of \(name), which is not open"))
+        }
+        return isOpen
+    }
+
     mutating func receiveControlFrame() -> Bool {
         guard phase == .open, let attempt else { return false }
         return frame(.controlFrame(attempt))
@@ -224,8 +246,8 @@ struct MockSocketState: Sendable {
 
     // MARK: Scripts and faults
 
-    mutating func addScript(_ steps: [SocketStep]) {
-        scripts.add(steps)
+    mutating func addScript(_ steps: [SocketStep], location: String) {
+        scripts.add(steps, location: location)
     }
 
     mutating func compared(_ matcher: FrameMatcher, _ frame: SentFrame, reasons: [String]) {
@@ -276,11 +298,13 @@ struct MockSocketState: Sendable {
         }
     }
 
-    /// The findings for a test's end.
-    var findings: [Finding] {
-        guard phase != .idle, let request = requests.last else { return scripts.findings }
-        return scripts.findings + [
-            Finding(.openSocket, "\(request.host):\(request.port) is \(phase == .open ? "open" : "connecting")")
-        ]
+    /// The findings for a test's end, but for the connection.
+    var findings: [Finding] { scripts.findings }
+
+    /// The finding that the connection is still open.
+    var openFinding: Finding? {
+        guard phase != .idle, let request = requests.last else { return nil }
+        let state = phase == .open ? "open" : "connecting"
+        return Finding(.openSocket, "\(name), in memory in the place of \(request.host):\(request.port), is \(state)")
     }
 }

@@ -26,19 +26,26 @@ public final class MockWebSocket: WebSocket {
     private let server: InMemoryServer?
     private let scheduler: any Scheduler
     private let timeline: Timeline?
+    /// Where it was made, `Tests.swift:12`.
+    private let location: String
 
     /// Creates a closed socket.
     ///
     /// - Parameters:
     ///   - server: What is behind it.
     ///   - scheduler: The clock of scripts that wait, and of latency.
-    public convenience init(server: Server = .trusting, scheduler: any Scheduler = LiveScheduler()) {
-        self.init(server: server, scheduler: scheduler, timeline: nil)
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    public convenience init(
+        server: Server = .trusting, scheduler: any Scheduler = LiveScheduler(), file: String = #fileID, line: Int = #line
+    ) {
+        self.init(server: server, scheduler: scheduler, timeline: nil, location: sourceLocation(file, line))
     }
 
-    init(server: Server, scheduler: any Scheduler, timeline: Timeline?) {
+    init(server: Server, scheduler: any Scheduler, timeline: Timeline?, location: String) {
         self.scheduler = scheduler
         self.timeline = timeline
+        self.location = location
         self.server =
             switch server {
             case .trusting: InMemoryServer(Self.machine(secret: nil))
@@ -47,12 +54,12 @@ public final class MockWebSocket: WebSocket {
             case .inMemory(let server): server
             case .manual: nil
             }
-        state = Locked(MockSocketState(server: self.server))
+        state = Locked(MockSocketState(server: self.server, name: "the socket made at \(location)"))
     }
 
     /// Creates a closed socket with a trusting server, or with none.
-    public convenience init(autoReply: Bool) {
-        self.init(server: autoReply ? .trusting : .manual)
+    public convenience init(autoReply: Bool, file: String = #fileID, line: Int = #line) {
+        self.init(server: autoReply ? .trusting : .manual, file: file, line: line)
     }
 
     deinit {
@@ -127,8 +134,13 @@ public final class MockWebSocket: WebSocket {
     /// socket.play(.refuse(.connectionRefused))
     /// socket.play(.establish(), .expect("pusher:subscribe news"), .close(code: 4200))
     /// ```
-    public func play(_ steps: SocketStep...) {
-        state.withLock { $0.addScript(steps) }
+    ///
+    /// - Parameters:
+    ///   - steps: What happens on the connection, in order.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    public func play(_ steps: SocketStep..., file: String = #fileID, line: Int = #line) {
+        state.withLock { $0.addScript(steps, location: sourceLocation(file, line)) }
     }
 
     /// Lets something go wrong, on the connection under way and on later ones until ``heal()``.
@@ -151,12 +163,12 @@ public final class MockWebSocket: WebSocket {
 
     /// Publishes an event as an app's backend would: it comes if the client is subscribed. With ``Server/manual`` it comes
     /// in any case.
-    public func publish(channel: String, event: String, data: String) {
+    public func publish(channel: String, event: String, data: String, file: String = #fileID, line: Int = #line) {
         guard let server else {
-            serverSendsEvent(event, channel: channel, data: data)
+            serverSendsEvent(event, channel: channel, data: data, file: file, line: line)
             return
         }
-        server.publish(channel: channel, event: event, data: data)
+        server.publish(channel: channel, event: event, data: data, file: file, line: line)
     }
 
     /// Lets the attempt under way succeed. For ``Server/manual``.
@@ -180,26 +192,33 @@ public final class MockWebSocket: WebSocket {
     /// - Parameters:
     ///   - socketID: The id that the client gets.
     ///   - activityTimeout: In seconds; `nil` leaves it out.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     /// - Returns: Whether the socket was open.
     @discardableResult
-    public func serverEstablishes(socketID: String = "46123.486095", activityTimeout: Int? = 120) -> Bool {
-        serverSends(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout))
+    public func serverEstablishes(
+        socketID: String = "46123.486095", activityTimeout: Int? = 120, file: String = #fileID, line: Int = #line
+    ) -> Bool {
+        serverSends(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout), file: file, line: line)
     }
 
     /// Sends an event; `data` becomes a JSON string in the message, as servers send it.
     ///
     /// - Returns: Whether the socket was open.
     @discardableResult
-    public func serverSendsEvent(_ event: String, channel: String? = nil, data: String? = nil, userID: String? = nil) -> Bool {
-        serverSends(ServerFrame.event(event, channel: channel, data: data, userID: userID))
+    public func serverSendsEvent(
+        _ event: String, channel: String? = nil, data: String? = nil, userID: String? = nil, file: String = #fileID,
+        line: Int = #line
+    ) -> Bool {
+        serverSends(ServerFrame.event(event, channel: channel, data: data, userID: userID), file: file, line: line)
     }
 
-    /// Sends a text message of any content.
+    /// Sends a text message of any content; on a connection that was closed, nobody hears it, which is among the ``findings``.
     ///
     /// - Returns: Whether the socket was open.
     @discardableResult
-    public func serverSends(_ text: String) -> Bool {
-        perform { $0.receive(text) }
+    public func serverSends(_ text: String, file: String = #fileID, line: Int = #line) -> Bool {
+        perform { $0.receiveFromTest(text, location: sourceLocation(file, line)) }
     }
 
     /// Sends a control frame, a WebSocket ping or pong.
@@ -264,7 +283,7 @@ public final class MockWebSocket: WebSocket {
             state.withLock { $0.compared(matcher, frame, reasons: reasons) }
         case .wake(let time):
             // The socket belongs to its client, not to a timer.
-            let timer = scheduler.schedule(at: time, label: "mock socket") { [weak self] in
+            let timer = scheduler.schedule(at: time, label: "mock socket", from: location) { [weak self] in
                 self?.perform { $0.clearAlarm() }
             }
             state.withLock { $0.setAlarm(timer) }
@@ -272,14 +291,14 @@ public final class MockWebSocket: WebSocket {
     }
 
     /// The findings for a test's end: steps of scripts that were not reached or came out of order, faults that a socket
-    /// can't do, a connection that is still open. A ``TestHarness`` asks for it.
-    public var findings: [Finding] { lastingFindings() }
+    /// can't do, what was sent after a close, a connection that is still open. A ``TestHarness`` asks for it.
+    public var findings: [Finding] { lasting().all }
 
-    /// Its state's, which stays as long as somebody has ``lastingFindings``.
+    /// Its state's, which stays as long as somebody has ``lasting``.
     var identity: ObjectIdentifier { ObjectIdentifier(state) }
 
     /// Returns the findings, also when the socket has gone.
-    var lastingFindings: @Sendable () -> [Finding] {
-        { [state] in state.withLock { $0.findings } }
+    var lasting: @Sendable () -> SocketFindings.Socket {
+        { [state] in state.withLock { SocketFindings.Socket(findings: $0.findings, open: $0.openFinding) } }
     }
 }

@@ -107,8 +107,11 @@ public final class Signer: Authorizer, Sendable {
     ///
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
-    public func nextRequest(within patience: Duration = .seconds(30)) async throws -> PusherAuthRequest {
-        try await recorder.next("request to sign", within: patience) { _ in true }
+    public func nextRequest(
+        within patience: Duration = .seconds(30), file: String = #fileID, line: Int = #line
+    ) async throws -> PusherAuthRequest {
+        let wait = RecorderWait("request to sign", within: patience, at: sourceLocation(file, line))
+        return try await recorder.next(wait) { _ in true }
     }
 
     // MARK: Inside

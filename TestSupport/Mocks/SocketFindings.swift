@@ -1,12 +1,21 @@
 /// The findings of sockets at a test's end, each once, also when they have gone.
 struct SocketFindings: Sendable {
-    private var sockets: [(identity: ObjectIdentifier, findings: @Sendable () -> [Finding])] = []
+    /// The findings of one socket.
+    struct Socket {
+        let findings: [Finding]
+        /// The finding that its connection is still open.
+        let open: Finding?
+
+        var all: [Finding] { findings + [open].compactMap(\.self) }
+    }
+
+    private var sockets: [(identity: ObjectIdentifier, lasting: @Sendable () -> Socket)] = []
 
     mutating func add(_ socket: MockWebSocket) {
-        if !contains(socket) { sockets.append((socket.identity, socket.lastingFindings)) }
+        if !contains(socket) { sockets.append((socket.identity, socket.lasting)) }
     }
 
     func contains(_ socket: MockWebSocket) -> Bool { sockets.contains { $0.identity == socket.identity } }
 
-    var all: [Finding] { sockets.flatMap { $0.findings() } }
+    var all: [(identity: ObjectIdentifier, socket: Socket)] { sockets.map { ($0.identity, $0.lasting()) } }
 }

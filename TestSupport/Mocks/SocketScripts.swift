@@ -8,9 +8,15 @@ struct SocketScripts: Sendable {
     private var present: Int?
     private var pausedUntil: Instant?
     private var found: [Finding] = []
+    /// The socket as reports name it.
+    private let socket: String
 
-    mutating func add(_ steps: [SocketStep]) {
-        scripts.append(SocketScript(steps, name: "script \(scripts.count + 1)"))
+    init(socket: String) {
+        self.socket = socket
+    }
+
+    mutating func add(_ steps: [SocketStep], location: String) {
+        scripts.append(SocketScript(steps, name: "script \(scripts.count + 1) (\(location)) of \(socket)"))
     }
 
     /// Begins the next script with a connection; `false` where none is left.

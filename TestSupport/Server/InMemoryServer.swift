@@ -62,18 +62,26 @@ public final class InMemoryServer: Sendable {
     }
 
     /// Makes a socket whose other end is this server, in its time.
-    public func makeWebSocket() -> MockWebSocket {
-        let socket = MockWebSocket(server: .inMemory(self), scheduler: scheduler ?? LiveScheduler(), timeline: timeline)
+    public func makeWebSocket(file: String = #fileID, line: Int = #line) -> MockWebSocket {
+        makeWebSocket(location: sourceLocation(file, line))
+    }
+
+    func makeWebSocket(location: String) -> MockWebSocket {
+        let socket = MockWebSocket(
+            server: .inMemory(self), scheduler: scheduler ?? LiveScheduler(), timeline: timeline, location: location)
         state.withLock { $0.socketFindings.add(socket) }
         return socket
     }
 
     /// The findings for a test's end: those of the sockets that were made here, webhooks that could not be sent, and events that no
-    /// backend could have published.
-    public var findings: [Finding] {
-        let (sockets, own) = state.withLock { ($0.socketFindings, $0.findings) }
-        return sockets.all + own
-    }
+    /// backend could have published, or that reached nobody.
+    public var findings: [Finding] { sockets.all.flatMap(\.socket.all) + ownFindings }
+
+    /// The findings of the sockets that were made here.
+    var sockets: SocketFindings { state.withLock { $0.socketFindings } }
+
+    /// The findings that are no socket's.
+    var ownFindings: [Finding] { state.withLock { $0.findings } }
 
     /// Returns whether ``findings`` has that of a socket.
     func hasMade(_ socket: MockWebSocket) -> Bool { state.withLock { $0.socketFindings.contains(socket) } }
@@ -103,12 +111,23 @@ public final class InMemoryServer: Sendable {
     ///   - event: The event's name.
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
     ///   - appKey: The key of the app to publish in; `nil` for every one.
-    /// - Returns: How many connections it is sent to.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    /// - Returns: How many connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a cache
+    ///   channel keeps.
     @discardableResult
-    public func publish(channel: String, event: String, data: String, appKey: String? = nil) -> Int {
-        change { machine, _, effects in
-            machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+    public func publish(
+        channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
+    ) -> Int {
+        let (receivers, finding) = change { machine, _, effects in
+            let before = effects.count
+            let receivers = machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+            let isRefused = effects[before...].contains { if case .notice(.publishRefused) = $0 { true } else { false } }
+            let isKept = isRefused || receivers > 0 || ChannelName(channel).isCache
+            return (receivers, isKept ? nil : machine.unheard(event, on: channel, location: sourceLocation(file, line)))
         }
+        if let finding { state.withLock { $0.findings.append(finding) } }
+        return receivers
     }
 
     /// Answers a request to the HTTP API or to an authorization endpoint.

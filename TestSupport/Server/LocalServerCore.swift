@@ -32,7 +32,7 @@ final class LocalServerCore: Sendable {
     }
 
     let stubs = StubList()
-    let recorder = RequestRecorder(limit: RequestRecorder.requestLimit)
+    let recorder: RequestRecorder
     private let state: Locked<State>
     private let settings: LocalServer.Settings
     /// Indicates whether TLS is spoken in front of the server.
@@ -42,6 +42,7 @@ final class LocalServerCore: Sendable {
     init(machine: ServerMachine, settings: LocalServer.Settings, isSecure: Bool) {
         state = Locked(State(machine: machine))
         self.settings = settings
+        recorder = RequestRecorder(limit: RequestRecorder.requestLimit, scheduler: settings.scheduler)
         self.isSecure = isSecure
         webhookSender = WebhookSender(scheduler: settings.scheduler, wallClock: settings.wallClock)
         webhookSender.use { settings.httpSession }

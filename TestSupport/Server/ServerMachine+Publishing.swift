@@ -110,3 +110,13 @@ extension ServerMachine {
         apps.map(\.key).filter { appKey == nil || $0 == appKey }.map { ChannelKey(appKey: $0, name: channel) }
     }
 }
+
+extension ServerMachine {
+    /// The finding that an event reached nobody, and what others are subscribed to.
+    func unheard(_ event: String, on channel: String, location: String) -> Finding {
+        let others = Set(openConnections.flatMap(\.channels)).sorted()
+        let instead =
+            others.isEmpty ? "nobody is subscribed to any channel" : "those subscribed to are \(others.joined(separator: ", "))"
+        return Finding(.unheard, "\(event) on \(channel), published at \(location), reached nobody; \(instead)")
+    }
+}

@@ -79,12 +79,15 @@ extension RequestStubbing {
     /// - Parameters:
     ///   - matcher: Which requests are meant.
     ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
     public func nextRequest(
-        _ matcher: RequestMatcher = .any, within patience: Duration = .seconds(10)
+        _ matcher: RequestMatcher = .any, within patience: Duration = .seconds(10), file: String = #fileID, line: Int = #line
     ) async throws -> RecordedRequest {
-        try await recorder.next(matcher.description, within: patience) { matcher.matches($0) }
+        let wait = RecorderWait(matcher.description, within: patience, at: sourceLocation(file, line))
+        return try await recorder.next(wait) { matcher.matches($0) }
     }
 }
 

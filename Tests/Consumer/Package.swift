@@ -8,11 +8,14 @@ let testSupport: Target.Dependency = .product(
 let package = Package(
     name: "Consumer",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(path: "../../.build/by-name/swift-pusher-channels")],
+    dependencies: [
+        .package(path: "../../.build/by-name/swift-pusher-channels"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
+    ],
     targets: [
         .target(name: "TestSupport"),
         .testTarget(name: "MisuseTests", dependencies: ["TestSupport", testSupport]),
-        .testTarget(name: "AppTests", dependencies: [testSupport]),
+        .testTarget(name: "AppTests", dependencies: [testSupport, .product(name: "Logging", package: "swift-log")]),
     ],
     swiftLanguageModes: [.v6]
 )

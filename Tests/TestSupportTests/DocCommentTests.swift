@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PusherChannels
 import TestSupport
 import Testing
@@ -60,6 +61,27 @@ struct DocCommentTests {
             pusher.connect()
             harness.server.shutdown()
             try harness.eventually("the orders are subscribed", within: .seconds(10)) { orders.subscribed }
+        }
+    }
+
+    /// ``TestHarness/logEvents(atLeast:)``.
+    @Test func `What is logged is looked at`() throws {
+        try withTestHarness { harness in
+            harness.makeLogger("orders").info("asking")
+            #expect(harness.logEvents(atLeast: .warning).isEmpty)
+        }
+    }
+
+    /// ``differencesInJSON(_:from:)``.
+    @Test func `An event's data is compared as JSON`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let orders = pusher.subscribe("orders")
+            orders.bind(eventName: "placed") { event in
+                #expect(differencesInJSON(event.data, from: #"{"id": 7}"#) == [])
+            }
+            pusher.connect()
+            harness.server.publish(channel: "orders", event: "placed", data: #"{"by":"ann","id":7}"#)
         }
     }
 

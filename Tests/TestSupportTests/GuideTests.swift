@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Logging
 import TestSupport
 import Testing
 import XCTest
@@ -239,6 +241,38 @@ extension Trait where Self == IssueHandlingTrait {
             #expect(harness.server.subscribers(of: "private-news").count == 100)
             #expect(pushers.allSatisfy { $0.connection.connectionState == .connected })
         }
+    }
+
+    @Test func theHandlerIsAskedAgain() async throws {
+        try await withTestHarness { harness in
+            let signer = Signer(userID: "ann")
+            signer.refuse(503)
+            let logger = harness.makeLogger("orders")
+            let pusher = harness.makePusher { options in
+                options.authMethod = .customHandler { socketID, channel in
+                    logger.info("asks to be let in")
+                    return try await signer.authorize(socketID: socketID, channelName: channel)
+                }
+            }
+            let room = pusher.subscribe("presence-room")
+            pusher.connect()
+            try await harness.eventually("the room is joined") { room.subscribed }
+            #expect(signer.requests.count == 2)
+            #expect(harness.logEvents(atLeast: .info).filter { "\($0.message)" == "asks to be let in" }.count == 2)
+        }
+    }
+
+    @Test func aPollRepeatsOnItsQueue() {
+        let queue = DispatchQueue(label: "polls")
+        let scheduler = TestScheduler(on: queue)
+        let polls = RecordingDelegate()
+        let poll = scheduler.schedule(every: .seconds(5), label: "poll") {
+            dispatchPrecondition(condition: .onQueue(queue))
+            polls.debugLog(message: "polled")
+        }
+        scheduler.advance(by: .seconds(11))
+        poll.cancel()
+        #expect(polls.log == ["polled", "polled"])
     }
 }
 

@@ -10,6 +10,11 @@ private final class Rig: WebSocketDelegate {
     private let heard = Locked<[String]>([])
     private let lastAttempt = Locked(0)
 
+    /// What the socket has to say, without the lines of this file.
+    var findings: [Finding] {
+        socket.findings.map { Finding($0.kind, $0.text.replacing(#/SocketScriptTests.swift:\d+/#, with: "S")) }
+    }
+
     init(server: MockWebSocket.Server = .manual) {
         socket = MockWebSocket(server: server, scheduler: time)
         socket.delegate = self
@@ -119,14 +124,14 @@ struct SocketScriptTests {
         rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"b"}}"#)
         rig.socket.send("{}")
         #expect(
-            rig.socket.findings.dropLast().map(\.description) == [
-                "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came pusher:subscribe b: "
+            rig.findings.dropLast().map(\.description) == [
+                "out of step: step 2 of 2 of script 1 (S) of the socket made at S expects pusher:subscribe a, but came pusher:subscribe b: "
                     + "channel is b, not a",
-                "out of step: step 2 of 2 of script 1 expects pusher:subscribe a, but came {}: "
+                "out of step: step 2 of 2 of script 1 (S) of the socket made at S expects pusher:subscribe a, but came {}: "
                     + "event is missing, not pusher:subscribe, channel is missing, not a",
-                "unplayed step: step 2 of 2 of script 1 was not reached: expect pusher:subscribe a",
+                "unplayed step: step 2 of 2 of script 1 (S) of the socket made at S was not reached: expect pusher:subscribe a",
             ])
-        #expect(rig.socket.findings.last == Finding(.openSocket, "h:1 is open"))
+        #expect(rig.findings.last == Finding(.openSocket, "the socket made at S, in memory in the place of h:1, is open"))
         rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)
         #expect(rig.socket.findings.map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
     }
@@ -167,7 +172,7 @@ struct SocketScriptTests {
         #expect(rig.take() == ["opened", "pusher:connection_established", "x"])
         rig.socket.close(code: 1000, reason: "")
         #expect(
-            rig.socket.findings.map(\.description) == [
+            rig.findings.map(\.description) == [
                 "unsupported fault: mockWebSocket can't do reset(after: bytes(200)); it exists at: networkFaultProxy"
             ])
     }
@@ -203,8 +208,9 @@ struct SocketScriptTests {
         rig.socket.close(code: 1000, reason: "")
         rig.open()
         #expect(
-            rig.socket.findings.map(\.text) == [
-                "step 1 of 2 of script 1 was not reached: expect a", "step 1 of 1 of script 3 was not reached: establish",
+            rig.findings.map(\.text) == [
+                "step 1 of 2 of script 1 (S) of the socket made at S was not reached: expect a",
+                "step 1 of 1 of script 3 (S) of the socket made at S was not reached: establish",
             ])
     }
 

@@ -9,6 +9,8 @@ extension ClientCore {
                 if let replaced = state.listeners.mainActorDelegate { state.removed.append(replaced) }
                 state.listeners.setDelegate(newValue)
             }
+            guard let newValue, let onDelegate = environment.onDelegate else { return }
+            onDelegate((newValue as? MainActorDelegate)?.delegate ?? newValue) { [weak self] in self != nil }
         }
     }
 

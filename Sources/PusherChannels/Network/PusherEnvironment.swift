@@ -46,6 +46,9 @@ public struct PusherEnvironment: Sendable {
     /// Runs asynchronous user code, such as ``AuthMethod/customHandler(_:)``.
     public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
 
+    /// Hears of each delegate that a client is given, one of the main actor's, too; for tests, where one that can't hear is found.
+    package var onDelegate: (@Sendable (_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) -> Void)?
+
     #if Metrics
     /// Makes the clients' metrics, where the trait `Metrics` is on; nil stands for what `MetricsSystem` was bootstrapped with.
     public var metricsFactory: (any MetricsFactory)?

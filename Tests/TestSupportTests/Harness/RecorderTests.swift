@@ -3,6 +3,15 @@ import Testing
 
 @testable import TestSupport
 
+extension Recorder {
+    fileprivate func next(
+        _ wanted: String, within patience: Duration, passingOver passesOver: Bool = false,
+        where isWanted: @escaping @Sendable (Entry) -> Bool
+    ) async throws -> Entry {
+        try await next(RecorderWait(wanted, within: patience, at: "Tests.swift:1", passesOver: passesOver), where: isWanted)
+    }
+}
+
 @Suite struct RecorderTests {
     /// Asked again about everything with each that comes, a recorder of many events would take the square of their number.
     @Test func `Who waits is asked about each entry when it comes, not again with each that follows`() async throws {

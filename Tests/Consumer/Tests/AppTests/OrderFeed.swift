@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Logging
 import PusherTestSupport
 
 /// An app that makes its own client, as the README does; it knows nothing of tests but where its surroundings come from.
@@ -14,6 +16,24 @@ final class OrderFeed: Sendable {
             environment: environment)
         orders = pusher.subscribe("private-orders")
         orders.bind(eventName: "placed") { event in onOrder(event.data ?? "") }
+        pusher.connect()
+    }
+}
+
+/// An app that asks its own backend for signatures, polls on a queue of its own, and logs.
+final class OrderDesk: Sendable {
+    let pusher: Pusher
+    let orders: PusherChannel
+
+    init(_ environment: PusherEnvironment, logger: Logger, sign: @escaping @Sendable (String, String) async throws -> PusherAuth)
+    {
+        let options = PusherClientOptions(
+            authMethod: .customHandler { socketID, channel in
+                logger.info("asks to be let in", metadata: ["channel": "\(channel)"])
+                return try await sign(socketID, channel)
+            }, delivery: .immediate)
+        pusher = Pusher(key: ServerApp.local.key, options: options, environment: environment)
+        orders = pusher.subscribe("private-orders")
         pusher.connect()
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PusherTestSupport
 import Testing
@@ -54,5 +55,46 @@ import FoundationNetworking
 
     @Test func theResultOfAHarnessNeedNotBeUsed() throws {
         try withTestHarness { $0.scheduler.runNextTimer() }
+    }
+
+    @Test func aHandlerOfTheAppsIsSignedFor() async throws {
+        try await withTestHarness { harness in
+            let signer = Signer()
+            signer.refuse(503)
+            let desk = OrderDesk(harness.pusherEnvironment(), logger: harness.makeLogger("desk")) {
+                try await signer.authorize(socketID: $0, channelName: $1)
+            }
+            try await harness.eventually("the orders are subscribed") { desk.orders.subscribed }
+            #expect(signer.requests.map(\.channelName) == ["private-orders", "private-orders"])
+            #expect(harness.logEvents(atLeast: .info).map { "\($0.message)" } == ["asks to be let in", "asks to be let in"])
+            #expect(harness.logEvents().first?.metadata == ["channel": "private-orders"])
+        }
+    }
+
+    @Test func anEventsDataIsComparedAsJSON() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.subscribe("orders")
+            pusher.connect()
+            harness.server.publish(channel: "orders", event: "placed", data: #"{"id": 7, "by": {"name": "ann"}}"#)
+            #expect(recorder.notifications.last == .event("placed", channel: "orders", data: #"{"by":{"name":"ann"},"id":7}"#))
+            guard case .event(_, _, let data, _)? = recorder.notifications.last else { return }
+            #expect(differencesInJSON(data, from: #"{"by": {"name": "bob"}}"#) == ["data.by.name is \"ann\", not \"bob\""])
+        }
+    }
+
+    @Test func aPollRepeatsOnAQueueOfTheApps() {
+        let queue = DispatchQueue(label: "polls")
+        let scheduler = TestScheduler(on: queue)
+        let inbox = Inbox()
+        let poll = scheduler.schedule(every: .seconds(5), label: "poll") {
+            dispatchPrecondition(condition: .onQueue(queue))
+            inbox.add("polled")
+        }
+        scheduler.advance(by: .seconds(11))
+        poll.cancel()
+        scheduler.advance(by: .seconds(10))
+        #expect(inbox.all == ["polled", "polled"])
     }
 }

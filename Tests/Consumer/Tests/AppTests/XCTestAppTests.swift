@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PusherTestSupport
 import XCTest
@@ -54,5 +55,47 @@ final class XCTestAppTests: XCTestCase {
 
     func testTheResultOfAHarnessNeedNotBeUsed() throws {
         try withTestHarness { $0.scheduler.runNextTimer() }
+    }
+
+    func testAHandlerOfTheAppsIsSignedFor() async throws {
+        try await withTestHarness { harness in
+            let signer = Signer()
+            signer.refuse(503)
+            let desk = OrderDesk(harness.pusherEnvironment(), logger: harness.makeLogger("desk")) {
+                try await signer.authorize(socketID: $0, channelName: $1)
+            }
+            try await harness.eventually("the orders are subscribed") { desk.orders.subscribed }
+            XCTAssertEqual(signer.requests.map(\.channelName), ["private-orders", "private-orders"])
+            XCTAssertEqual(harness.logEvents(atLeast: .info).map { "\($0.message)" }, ["asks to be let in", "asks to be let in"])
+            XCTAssertEqual(harness.logEvents().first?.metadata, ["channel": "private-orders"])
+        }
+    }
+
+    func testAnEventsDataIsComparedAsJSON() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.subscribe("orders")
+            pusher.connect()
+            harness.server.publish(channel: "orders", event: "placed", data: #"{"id": 7, "by": {"name": "ann"}}"#)
+            XCTAssertEqual(
+                recorder.notifications.last, .event("placed", channel: "orders", data: #"{"by":{"name":"ann"},"id":7}"#))
+            guard case .event(_, _, let data, _)? = recorder.notifications.last else { return }
+            XCTAssertEqual(differencesInJSON(data, from: #"{"by": {"name": "bob"}}"#), ["data.by.name is \"ann\", not \"bob\""])
+        }
+    }
+
+    func testAPollRepeatsOnAQueueOfTheApps() {
+        let queue = DispatchQueue(label: "polls")
+        let scheduler = TestScheduler(on: queue)
+        let inbox = Inbox()
+        let poll = scheduler.schedule(every: .seconds(5), label: "poll") {
+            dispatchPrecondition(condition: .onQueue(queue))
+            inbox.add("polled")
+        }
+        scheduler.advance(by: .seconds(11))
+        poll.cancel()
+        scheduler.advance(by: .seconds(10))
+        XCTAssertEqual(inbox.all, ["polled", "polled"])
     }
 }

@@ -102,6 +102,62 @@ enum Misuse {
         return news
     }
 
+    static func publishToNobody(_ harness: TestHarness) {
+        let pusher = harness.makePusher()
+        pusher.subscribe("orders")
+        pusher.connect()
+        harness.server.publish(channel: "order", event: "placed", data: "7")
+    }
+
+    static func sendAfterClose(_ harness: TestHarness) {
+        let socket = harness.makeWebSocket()
+        let pusher = harness.makePusher(socket: socket)
+        pusher.connect()
+        pusher.disconnect()
+        socket.serverSendsEvent("placed", channel: "orders")
+    }
+
+    static func shadowedStub(_ harness: TestHarness) {
+        harness.session.stub("GET /orders", .ok)
+        harness.session.stub("/orders", .ok)
+        ask("/orders", harness)
+    }
+
+    static func waitInVain(_ harness: TestHarness) async throws {
+        harness.session.stub("GET /orders", .ok.delayed(by: .seconds(30)))
+        ask("/orders", harness)
+        try await harness.session.nextRequest("GET /order", within: .zero)
+    }
+
+    static func unheldRecorder(_ harness: TestHarness) {
+        let pusher = harness.makePusher()
+        _ = RecordingDelegate(of: pusher)
+        pusher.connect()
+    }
+
+    private final class OrderDelegate: PusherDelegate {
+        func receivedError(_ error: PusherError) {}
+        func signedIn(userID: String) async {}
+        func failedToSubscribeToChannel(name: String, error: any Error) {}
+    }
+
+    static func nearlyADelegate(_ harness: TestHarness) {
+        let delegate = OrderDelegate()
+        let pusher = harness.makePusher()
+        pusher.delegate = delegate
+        pusher.connect()
+    }
+
+    private struct Trouble: Error {}
+
+    static func routes(_ harness: TestHarness) async throws {
+        let server = try await harness.startServer()
+        server.router["GET /orders"] = JSONResponse { _ in 7 }
+        server.router.on("GET /trouble") { _ in throw Trouble() }
+        for path in ["order", "trouble"] { _ = try await URLSession.shared.data(from: server.url.appendingPathComponent(path)) }
+        await harness.stopServers()
+    }
+
     /// A harness made by hand that nobody asks.
     static func forgetTheHarness() {
         unusedStub(TestHarness())

@@ -42,5 +42,12 @@ extension Trait where Self == IssueHandlingTrait {
             try harness.eventually("news is subscribed") { news.subscribed }
         }
     }
+    @Test func publishToNobody() throws { try withTestHarness { Misuse.publishToNobody($0) } }
+    @Test func sendAfterClose() throws { try withTestHarness { Misuse.sendAfterClose($0) } }
+    @Test func shadowedStub() throws { try withTestHarness { Misuse.shadowedStub($0) } }
+    @Test func unheldRecorder() throws { try withTestHarness { Misuse.unheldRecorder($0) } }
+    @Test func nearlyADelegate() throws { try withTestHarness { Misuse.nearlyADelegate($0) } }
+    @Test func waitInVain() async throws { try await withTestHarness { try await Misuse.waitInVain($0) } }
+    @Test func routes() async throws { try await withTestHarness { try await Misuse.routes($0) } }
     @Test func forgottenHarness() { Misuse.forgetTheHarness() }
 }

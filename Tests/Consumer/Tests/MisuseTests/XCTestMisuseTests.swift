@@ -29,6 +29,13 @@ final class XCTestMisuseTests: XCTestCase {
         let news = Misuse.refusedChannel(harness)
         try harness.eventually("news is subscribed") { news.subscribed }
     }
+    func testPublishToNobody() { Misuse.publishToNobody(harness) }
+    func testSendAfterClose() { Misuse.sendAfterClose(harness) }
+    func testShadowedStub() { Misuse.shadowedStub(harness) }
+    func testUnheldRecorder() { Misuse.unheldRecorder(harness) }
+    func testNearlyADelegate() { Misuse.nearlyADelegate(harness) }
+    func testWaitInVain() async throws { try await Misuse.waitInVain(harness) }
+    func testRoutes() async throws { try await Misuse.routes(harness) }
     func testForgottenHarness() { Misuse.forgetTheHarness() }
 }
 

@@ -33,7 +33,8 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         case failedToDecrypt(String, channel: String, data: String?)
         /// Something went wrong that is not about one channel.
         case error(PusherError)
-        /// An event came; only a recorder made with ``RecordingDelegate/init(of:)`` or bound by hand hears of it.
+        /// An event came; only a recorder made with ``RecordingDelegate/init(of:file:line:)`` or bound by hand hears of it. Two are equal
+        /// whose data is the same JSON: the order of the keys and spaces don't count.
         case event(String, channel: String? = nil, data: String? = nil, userID: String? = nil)
 
         /// The error in it, if there is one.
@@ -45,28 +46,101 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
             case .state, .subscribed, .gap, .signedIn, .failedToDecrypt, .event: nil
             }
         }
+
+        /// Returns whether two notifications tell the same.
+        public static func == (first: Notification, second: Notification) -> Bool {
+            switch (first, second) {
+            case (.state(let first), .state(let second)): first == second
+            case (.subscribed(let first), .subscribed(let second)): first == second
+            case (.gap(let first, let since), .gap(let second, let otherSince)): (first, since) == (second, otherSince)
+            case (
+                .failedToSubscribe(let first, let error, let status, let body),
+                .failedToSubscribe(let second, let otherError, let otherStatus, let otherBody)
+            ):
+                (first, error, status, body) == (second, otherError, otherStatus, otherBody)
+            case (.signedIn(let first), .signedIn(let second)): first == second
+            case (.failedToSignIn(let first), .failedToSignIn(let second)): first == second
+            case (
+                .failedToDecrypt(let first, let channel, let data), .failedToDecrypt(let second, let otherChannel, let otherData)
+            ):
+                (first, channel, data) == (second, otherChannel, otherData)
+            case (.error(let first), .error(let second)): first == second
+            case (
+                .event(let first, let channel, let data, let user),
+                .event(let second, let otherChannel, let otherData, let otherUser)
+            ):
+                (first, channel, user) == (second, otherChannel, otherUser) && JSONValue.isSame(data, otherData)
+            default: false
+            }
+        }
+    }
+
+    /// A harness that wants to know of a recorder that nobody holds.
+    private struct Watch {
+        let scheduler: TestScheduler
+        let isClientAlive: @Sendable () -> Bool
+        let report: @Sendable (Finding) -> Void
+    }
+
+    private struct State {
+        var lines: [String] = []
+        var isLookedAt = false
+        var watch: Watch?
     }
 
     private let recorder = Recorder<Notification>()
-    private let lines = Locked<[String]>([])
+    private let state = Locked(State())
+    private let location: String
 
     /// Creates a recorder that has heard nothing.
-    public init() {}
+    public init(file: String = #fileID, line: Int = #line) {
+        location = sourceLocation(file, line)
+    }
 
     /// Creates a client's delegate that also hears all its events.
-    public convenience init(of pusher: Pusher) {
-        self.init()
+    public convenience init(of pusher: Pusher, file: String = #fileID, line: Int = #line) {
+        self.init(file: file, line: line)
         pusher.delegate = self
         pusher.bindGlobal { [weak self] in self?.record($0) }
+    }
+
+    deinit {
+        let state = state.withLock { $0 }
+        guard let watch = state.watch, !state.isLookedAt, state.lines.isEmpty, recorder.all.isEmpty, watch.isClientAlive() else {
+            return
+        }
+        watch.report(
+            Finding(
+                .unheard,
+                "the RecordingDelegate made at \(location) was gone before it heard anything: a client holds its delegate weakly, keep it"
+            ))
+    }
+
+    /// Has the recorder say when it goes before it heard anything or was looked at, while its client goes on.
+    func watch(
+        in scheduler: TestScheduler, _ isClientAlive: @escaping @Sendable () -> Bool,
+        _ report: @escaping @Sendable (Finding) -> Void
+    ) {
+        state.withLock { $0.watch = Watch(scheduler: scheduler, isClientAlive: isClientAlive, report: report) }
+    }
+
+    private func look() {
+        state.withLock { $0.isLookedAt = true }
     }
 
     // MARK: What was heard
 
     /// Everything so far, in order.
-    public var notifications: [Notification] { recorder.all }
+    public var notifications: [Notification] {
+        look()
+        return recorder.all
+    }
 
     /// The lines for a developer.
-    public var log: [String] { lines.withLock { $0 } }
+    public var log: [String] {
+        look()
+        return state.withLock { $0.lines }
+    }
 
     /// The states the connection went through.
     public var states: [ConnectionState] {
@@ -85,13 +159,20 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     ///
     /// - Parameters:
     ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     ///   - isWanted: Says of a notification whether it is meant; by default the first is.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
     @discardableResult
     public func next(
-        within patience: Duration = .seconds(30), where isWanted: @escaping @Sendable (Notification) -> Bool = { _ in true }
+        within patience: Duration = .seconds(30), file: String = #fileID, line: Int = #line,
+        where isWanted: @escaping @Sendable (Notification) -> Bool = { _ in true }
     ) async throws -> Notification {
-        try await recorder.next("such notification", within: patience, passingOver: true, where: isWanted)
+        look()
+        let wait = RecorderWait(
+            "such notification", within: patience, at: sourceLocation(file, line),
+            scheduler: state.withLock { $0.watch?.scheduler }, passesOver: true)
+        return try await recorder.next(wait, where: isWanted)
     }
 
     // MARK: PusherDelegate
@@ -103,7 +184,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
 
     /// Writes it down.
     public func debugLog(message: String) {
-        lines.withLock { $0.append(message) }
+        state.withLock { $0.lines.append(message) }
     }
 
     /// Writes it down.

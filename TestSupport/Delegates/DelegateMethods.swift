@@ -1,0 +1,91 @@
+import PusherChannels
+
+/// The methods of delegates' classes, as the symbols of the program that runs have them.
+///
+/// A protocol whose methods all have defaults lets any class conform, and the compiler says nothing of a method that nearly is one: it is
+/// another method, which nobody calls. What a class has is in the symbols of a debug build on Linux; elsewhere nothing is found.
+enum DelegateMethods {
+    /// The findings for methods of a delegate's class that are named like one of its protocol, but aren't it.
+    static func nearMisses(of delegate: AnyObject) -> [Finding] {
+        guard let defaults = requirements(of: delegate) else { return [] }
+        return classes(of: delegate).flatMap { type -> [Finding] in
+            let name = String(reflecting: type)
+            let methods = Symbols.ofProgram.mangledName(of: type).map(methods(named:)) ?? []
+            return nearMisses(methods, of: defaults).map { method, requirement in
+                Finding(.nearMiss, "\(name) has \(method), which is never called; a delegate has \(requirement)")
+            }
+        }
+    }
+
+    /// The methods that are named like one that is required while that one is missing, each with it.
+    static func nearMisses(_ methods: [String], of requirements: [String]) -> [(method: String, requirement: String)] {
+        let present = Set(methods.filter(requirements.contains).map(baseName))
+        return methods.filter { !requirements.contains($0) }.compactMap { method in
+            let similar = requirements.filter { isNear(baseName($0), baseName(method)) }
+            guard let nearest = similar.first, !present.contains(baseName(nearest)) else { return nil }
+            return (method, nearest)
+        }
+    }
+
+    private static func requirements(of delegate: AnyObject) -> [String]? {
+        let type: Any.Type? =
+            switch delegate {
+            case is any PusherDelegate: (any PusherDelegate).self
+            case is any MainActorPusherDelegate: (any MainActorPusherDelegate).self
+            default: nil
+            }
+        guard let name = type.flatMap({ _mangledTypeName($0) }), name.hasSuffix("_p") else { return nil }
+        // What a module adds to its own protocol.
+        return methods(named: "$s\(name.dropLast(2))PAAE")
+    }
+
+    private static func classes(of delegate: AnyObject) -> [AnyClass] {
+        Array(sequence(first: type(of: delegate)) { _getSuperclass($0) })
+    }
+
+    /// The methods below a mangled name, `receivedError(error: PusherChannels.PusherError)`.
+    private static func methods(named context: String) -> [String] {
+        let demangled = Symbols.ofProgram.demangled(beginningWith: context)
+        return Set(demangled.compactMap(signature)).sorted()
+    }
+
+    /// What stands behind the type in `App.Delegate.receivedError(error: PusherChannels.PusherError) -> ()`; of symbols that aren't methods of
+    /// an object's, such as closures, nothing.
+    static func signature(_ symbol: String) -> String? {
+        let isExtension = symbol.hasPrefix("(extension in ")
+        let symbol = isExtension ? String(symbol.drop { $0 != ":" }.dropFirst()) : symbol
+        guard !symbol.hasPrefix("static "), !symbol.hasPrefix("closure #") else { return nil }
+        return method(symbol)
+    }
+
+    private static func method(_ symbol: String) -> String? {
+        var depth = 0
+        var start = symbol.startIndex
+        var index = symbol.startIndex
+        // A private type is in brackets, too: the parameters are in those that follow a name.
+        while index < symbol.endIndex {
+            switch symbol[index] {
+            case "(" where depth == 0 && index > start: return String(symbol[start...])
+            case "(", "<": depth += 1
+            case ")", ">": depth -= 1
+            case "." where depth == 0: start = symbol.index(after: index)
+            case " " where depth == 0: return nil
+            default: break
+            }
+            index = symbol.index(after: index)
+        }
+        return nil
+    }
+
+    private static func baseName(_ method: String) -> String { String(method.prefix { $0 != "(" }) }
+
+    /// Returns whether two names are the same but for capitals, or for one character in a long one.
+    static func isNear(_ first: String, _ second: String) -> Bool {
+        let (a, b) = (Array(first.lowercased()), Array(second.lowercased()))
+        guard a != b else { return true }
+        guard min(a.count, b.count) >= 8, abs(a.count - b.count) <= 1 else { return false }
+        let start = zip(a, b).prefix { $0 == $1 }.count
+        let end = zip(a.dropFirst(start).reversed(), b.dropFirst(start).reversed()).prefix { $0 == $1 }.count
+        return max(a.count, b.count) - start - end <= 1
+    }
+}

@@ -1,0 +1,36 @@
+/// The clients, sockets and timers that are left over at a test's end: one finding for each thing, with what it has of the others.
+struct Leftovers {
+    typealias Timer = (timer: TestScheduler.PendingTimer, origin: TestScheduler.Origin?)
+    typealias OpenSocket = (finding: Finding, client: Int?)
+
+    let leaks: [TestHarness.Tracked]
+    let timers: [Timer]
+    let sockets: [OpenSocket]
+
+    var findings: [Finding] {
+        let leaked = Set(leaks.compactMap(\.client))
+        let connected = Set(sockets.compactMap(\.client))
+        let openSockets = sockets.filter { $0.client.map { !leaked.contains($0) } ?? true }.map { socket in
+            Finding(.openSocket, socket.finding.text + timersText(of: socket.client))
+        }
+        let alone = timers.filter { timer in
+            guard case .client(let client)? = timer.origin else { return true }
+            return !leaked.contains(client) && !connected.contains(client)
+        }
+        return openSockets + alone.map { Finding(.pendingTimer, name($0)) }
+            + leaks.map { Finding(.leak, $0.name + socketsText(of: $0.client) + timersText(of: $0.client)) }
+    }
+
+    private func name(_ timer: Timer) -> String {
+        if case .place(let place)? = timer.origin { "\(timer.timer), made at \(place)" } else { "\(timer.timer)" }
+    }
+
+    private func socketsText(of client: Int?) -> String {
+        sockets.filter { client != nil && $0.client == client }.map { "; \($0.finding.text)" }.joined()
+    }
+
+    private func timersText(of client: Int?) -> String {
+        let names = timers.filter { client != nil && $0.origin == client.map { .client($0) } }.map { "\($0.timer)" }
+        return names.isEmpty ? "" : "; its timers: \(names.joined(separator: ", "))"
+    }
+}

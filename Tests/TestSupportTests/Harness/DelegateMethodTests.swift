@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Methods that nearly are a delegate's, and are never called: the compiler says nothing of them.
+private final class NearDelegate: PusherDelegate {
+    func receivedError(_ error: PusherError) {}
+    func signedIn(userID: String) async {}
+    func failedToSubscribeToChannel(name: String, error: any Error) {}
+    func subscribedToChanel(name: String) {}
+    func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {}
+    func signIn() {}
+}
+
+private class BaseDelegate: PusherDelegate {
+    func failedToSignIn(error: NSError) {}
+    required init() {}
+}
+
+private final class DerivedDelegate: BaseDelegate {}
+
+private final class RightDelegate: PusherDelegate {
+    func receivedError(error: PusherError) { receivedError(error) }
+    func receivedError(_ error: PusherError) {}
+    func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
+}
+
+@MainActor private final class NearMainActorDelegate: MainActorPusherDelegate {
+    func receivedError(_ error: PusherError) {}
+}
+
+@Suite struct DelegateMethodTests {
+    private func findings(of delegate: AnyObject) -> [String] {
+        DelegateMethods.nearMisses(of: delegate).map { finding in
+            "\(finding)".replacing(#/TestSupportTests\.(\(unknown context at \$\w+\)\.)?/#, with: "")
+        }
+    }
+
+    #if os(Linux)
+    @Test func `Each method that nearly is one is named, with the one that is meant`() {
+        #expect(
+            findings(of: NearDelegate()).sorted() == [
+                """
+                near miss: NearDelegate has failedToSubscribeToChannel(name: Swift.String, error: Swift.Error) -> (), which is never \
+                called; a delegate has failedToSubscribeToChannel(name: Swift.String, error: PusherChannels.PusherError) -> ()
+                """,
+                """
+                near miss: NearDelegate has receivedError(PusherChannels.PusherError) -> (), which is never called; a delegate has \
+                receivedError(error: PusherChannels.PusherError) -> ()
+                """,
+                """
+                near miss: NearDelegate has signedIn(userID: Swift.String) async -> (), which is never called; a delegate has \
+                signedIn(userID: Swift.String) -> ()
+                """,
+                """
+                near miss: NearDelegate has subscribedToChanel(name: Swift.String) -> (), which is never called; a delegate has \
+                subscribedToChannel(name: Swift.String) -> ()
+                """,
+            ])
+    }
+
+    @Test func `What a class inherits is looked at, too`() {
+        #expect(
+            findings(of: DerivedDelegate()).map { $0.prefix(72) } == [
+                "near miss: BaseDelegate has failedToSignIn(error: Foundation.NSError) ->"
+            ])
+    }
+
+    @Test @MainActor func `So are delegates of the main actor`() {
+        #expect(findings(of: NearMainActorDelegate()).count == 1)
+    }
+    #endif
+
+    @Test func `Methods beside the right ones are nobody's business`() {
+        #expect(findings(of: RightDelegate()) == [])
+        #expect(findings(of: RecordingDelegate()) == [])
+        #expect(findings(of: NSObject()) == [])
+    }
+
+    @Test func `A harness finds them in the delegates of its clients, once a class`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let delegates = [BaseDelegate(), BaseDelegate()]
+                for delegate in delegates {
+                    harness.makePusher().delegate = delegate
+                    OrderFeed(environment: harness.pusherEnvironment()).pusher.delegate = delegate
+                }
+                _ = delegates
+                harness.record("done")
+            }
+        }
+        #if os(Linux)
+        #expect(failure?.findings.map(\.kind) == [.nearMiss, .error])
+        #endif
+    }
+
+    @Test(arguments: [
+        ("receivedError", "receivedError", true), ("receivederror", "receivedError", true),
+        ("receiveError", "receivedError", true), ("recievedError", "receivedError", false), ("signIn", "signedIn", false),
+        ("signedOn", "signedIn", true), ("signedInn", "signedIn", true), ("", "signedIn", false),
+    ])
+    func `Names are near that differ in one character`(first: String, second: String, isNear: Bool) {
+        #expect(DelegateMethods.isNear(first, second) == isNear)
+        #expect(DelegateMethods.isNear(second, first) == isNear)
+    }
+
+    @Test(arguments: [
+        ("App.D.a(b: Swift.Int) -> ()", "a(b: Swift.Int) -> ()"),
+        ("(extension in Other):App.D.a() -> ()", "a() -> ()"),
+        ("App.(P in _2BEF).a(App.D) -> ()", "a(App.D) -> ()"),
+        ("App.D.a(b: Swift.Int) async throws -> ()", "a(b: Swift.Int) async throws -> ()"),
+        ("static App.D.a() -> ()", nil), ("type metadata for App.D", nil), ("closure #1 () -> () in App.D.a() -> ()", nil),
+        ("async function pointer to App.D.a() async -> ()", nil), ("App.D.b.getter : Swift.Int", nil), ("", nil),
+    ])
+    func `A symbol's method stands behind its type`(symbol: String, method: String?) {
+        #expect(DelegateMethods.signature(symbol) == method)
+    }
+
+    @Test(arguments: ["/dev/null", "/nonexistent", "/etc/passwd"])
+    func `A file that is no program has no symbols`(path: String) {
+        #expect(Symbols(ofFile: path).demangled(beginningWith: "$s") == [])
+    }
+}

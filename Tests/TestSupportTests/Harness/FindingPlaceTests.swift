@@ -1,0 +1,184 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Findings say where what they are about comes from. Lines stand for themselves: what is made on a line of the test names that line.
+@Suite struct FindingPlaceTests {
+    /// What a harness says of a test, the lines in it told from where the test begins.
+    private func findings(
+        from first: Int = #line, _ body: (TestHarness) async throws -> Void
+    ) async throws -> [String] {
+        do {
+            try await withTestHarness(body)
+            return []
+        } catch let failure as TestFailure {
+            return failure.findings.map { finding in
+                "\(finding)".replacing(#/FindingPlaceTests.swift:(\d+)/#) { match in "+\((Int(match.1) ?? 0) - first)" }
+            }
+        }
+    }
+
+    private func ask(_ path: String, _ harness: TestHarness) throws {
+        let url = try #require(URL(string: "http://a\(path)"))
+        harness.session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+    }
+
+    @Test func `A step that is left over names its script and its socket`() async throws {
+        let found = try await findings { harness in
+            let socket = harness.makeWebSocket()
+            socket.play(.establish(), .expect("pusher:subscribe a"))
+            harness.makePusher(socket: socket).connect()
+        }
+        #expect(
+            found == [
+                "unplayed step: step 2 of 2 of script 1 (+2) of the socket made at +1 was not reached: expect pusher:subscribe a"
+            ])
+    }
+
+    @Test func `A timer that the test made names its place`() async throws {
+        let found = try await findings { harness in
+            _ = harness.scheduler.schedule(at: .seconds(9), label: "a reminder") {}
+            _ = harness.scheduler.schedule(every: .seconds(5), label: "a heartbeat") {}
+        }
+        #expect(
+            found == [
+                "pending timer: a heartbeat at 5.0 seconds, made at +2", "pending timer: a reminder at 9.0 seconds, made at +1",
+            ])
+    }
+
+    @Test func `A client that is left over is one finding, with its socket and its timers`() async throws {
+        let held = Locked<Pusher?>(nil)
+        let found = try await findings { harness in
+            let pusher = harness.makePusher()
+            pusher.connect()
+            held.withLock { $0 = pusher }
+        }
+        #expect(
+            found == [
+                """
+                leak: client made at +1; the socket made at +1, in memory in the place of ws.pusherapp.com:443, is open; its timers: \
+                connection at 90.0 seconds
+                """
+            ])
+    }
+
+    @Test func `A socket that is left open is one finding, with its client's timers, in XCTest's way, too`() throws {
+        let harness = TestHarness()
+        let pusher = OrderFeed(environment: harness.pusherEnvironment()).pusher
+        pusher.connect()
+        let failure = #expect(throws: TestFailure.self) { try harness.verify() }
+        let found = failure?.findings.map(\.description) ?? []
+        #expect(found.count == 1)
+        #expect(
+            found.first?.hasPrefix(
+                "open socket: the socket made at FindingPlaceTests.swift:\(#line - 5), in memory in the place of ws-eu") == true)
+        #expect(found.first?.hasSuffix("is open; its timers: connection at 90.0 seconds") == true)
+        pusher.disconnect()
+    }
+
+    @Test func `A wait in vain says where, and what virtual time holds`() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("GET /late", .ok.delayed(by: .seconds(30)))
+            try ask("/late", harness)
+            let error = await #expect(throws: NothingCame.self) {
+                try await harness.session.nextRequest("GET /other", within: .zero)
+            }
+            #expect(
+                error?.description == """
+                    no GET /other within 0.0 seconds; came: GET http://a/late; waited for at FindingPlaceTests.swift:\(#line - 3); \
+                    virtual time is 0.0 seconds, scheduled: answer to GET /late at 30.0 seconds
+                    """)
+            harness.scheduler.advance(by: .seconds(30))
+            let pusher = harness.makePusher()
+            let recorder = RecordingDelegate(of: pusher)
+            let silence = await #expect(throws: NothingCame.self) { try await recorder.next(within: .zero) }
+            #expect(silence?.story.hasSuffix("; virtual time is 30.0 seconds, scheduled: none") == true)
+        }
+    }
+
+    @Test func `An event that is published to nobody names the channels that there are`() async throws {
+        let found = try await findings { harness in
+            let pusher = harness.makePusher()
+            pusher.subscribe("private-orders")
+            pusher.connect()
+            harness.server.publish(channel: "private-order", event: "placed", data: "7")
+            harness.server.publish(channel: "cache-orders", event: "placed", data: "7")
+            pusher.disconnect()
+            harness.server.publish(channel: "private-orders", event: "placed", data: "7")
+        }
+        #expect(
+            found == [
+                "unheard: placed on private-order, published at +4, reached nobody; those subscribed to are private-orders",
+                "unheard: placed on private-orders, published at +7, reached nobody; nobody is subscribed to any channel",
+            ])
+    }
+
+    @Test func `What is sent on a connection that was closed is heard by nobody`() async throws {
+        let found = try await findings { harness in
+            let socket = harness.makeWebSocket(server: .manual)
+            let pusher = harness.makePusher(socket: socket)
+            pusher.connect()
+            socket.accept()
+            socket.serverEstablishes()
+            pusher.disconnect()
+            socket.send(#"{"event":"client-late","channel":"news"}"#)
+            socket.serverSendsEvent("late", channel: "news")
+        }
+        #expect(
+            found == [
+                "unheard: client-late news was sent on the socket made at +1 after the connection was closed",
+                "unheard: late news, sent at +8 by the server of the socket made at +1, which is not open",
+            ])
+    }
+
+    @Test func `A stub in the shadow of another one says whose`() async throws {
+        let found = try await findings { harness in
+            harness.session.stub("GET /users", .ok)
+            harness.session.stub("/users", .ok)
+            try ask("/users", harness)
+        }
+        #expect(found == ["unused stub: GET /users (+1), shadowed by /users (+2), which answered GET http://a/users"])
+    }
+
+    #if LocalServer
+    @Test func `Routes that were not asked, that threw and that nearly answered are named`() async throws {
+        struct Trouble: Error {}
+        let found = try await findings { harness in
+            let server = try await harness.startServer()
+            server.router["GET /never"] = DataResponse { _ in Data() }
+            server.router.on("GET /trouble") { _ in throw Trouble() }
+            for path in ["trouble", "neverr"] {
+                _ = try await URLSession.shared.data(from: server.url.appendingPathComponent(path))
+            }
+        }
+        #expect(found.count == 3)
+        #expect(found.first?.contains("\n  not route GET /never (+2): path is /neverr, not /never") == true)
+        #expect(found.contains("unused stub: route GET /never (+2) was never asked"))
+        #expect(found.last?.hasPrefix("error: route GET /trouble (+3) threw when asked GET http://127.0.0.1:") == true)
+        #expect(found.last?.hasSuffix("/trouble: Trouble()") == true)
+    }
+    #endif
+
+    @Test func `A recorder that nobody holds is found, one that was looked at is not`() async throws {
+        let found = try await findings { harness in
+            let pusher = harness.makePusher()
+            _ = RecordingDelegate(of: pusher)
+            #expect(RecordingDelegate(of: pusher).notifications.isEmpty)
+            pusher.connect()
+            _ = RecordingDelegate(of: pusher)
+            pusher.disconnect()
+        }
+        #expect(
+            found
+                == [2, 5].map { line in
+                    """
+                    unheard: the RecordingDelegate made at +\(line) was gone before it heard anything: a client holds its delegate weakly, \
+                    keep it
+                    """
+                })
+    }
+}

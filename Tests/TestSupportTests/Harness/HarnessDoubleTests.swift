@@ -1,0 +1,74 @@
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+/// What a harness lends to code under test, and how what came is compared.
+@Suite struct HarnessDoubleTests {
+    @Test func `What is logged is in its own harness, with its metadata`() throws {
+        try withTestHarness { first in
+            try withTestHarness { second in
+                var logger = first.makeLogger("orders")
+                logger[metadataKey: "user"] = "ann"
+                logger.warning("order is late", metadata: ["id": "7"])
+                logger.debug("asking")
+                second.makeLogger("orders").error("lost")
+                #expect(first.logEvents(atLeast: .warning).map { "\($0.message)" } == ["order is late"])
+                #expect(first.logEvents().first?.metadata == ["user": "ann", "id": "7"])
+                #expect(first.logEvents().count == 2)
+                #expect(second.logEvents().map(\.level) == [.error])
+                #expect(first.timeline.entries.map(\.text) == ["warning: order is late id=7", "debug: asking"])
+            }
+        }
+    }
+
+    @Test func `A harness's clients log into it, each its own way`() async throws {
+        await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...20 {
+                group.addTask {
+                    try withTestHarness { harness in
+                        let pusher = harness.makePusher()
+                        for channel in 1...number { pusher.subscribe("news-\(channel)") }
+                        pusher.connect()
+                        let subscribed = harness.logEvents(atLeast: .debug).filter { "\($0.message)" == "subscribed" }
+                        #expect(subscribed.count == number)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `Events are equal whose data is the same JSON`() throws {
+        typealias Notification = RecordingDelegate.Notification
+        #expect(Notification.event("e", data: #"{"a":1,"b":[1.0,null]}"#) == .event("e", data: #"{ "b": [1, null], "a": 1 }"#))
+        #expect(Notification.event("e", data: #"{"a":1}"#) != .event("e", data: #"{"a":1,"b":2}"#))
+        #expect(Notification.event("e", data: #"{"a":1}"#) != .event("e", data: nil))
+        #expect(Notification.event("e", data: "text") != .event("e", data: "other"))
+        #expect(Notification.event("e", channel: "c", data: "1") != .event("e", channel: "d", data: "1"))
+        #expect(Notification.event("e") != .subscribed(channel: "e"))
+        #expect(Notification.event("e", userID: "1") != .event("e", userID: "2"))
+        #expect(Notification.subscribed(channel: "c") == .subscribed(channel: "c"))
+        #expect(
+            Notification.failedToSubscribe(channel: "c", error: nil, status: 403) != .failedToSubscribe(channel: "c", error: nil))
+    }
+
+    @Test func `Differences of JSON name their place`() {
+        #expect(differencesInJSON(#"{"id":7,"by":"ann","more":1}"#, from: #"{"by":"ann","id":7}"#) == [])
+        #expect(differencesInJSON(#"{"id":8}"#, from: #"{"by":"ann","id":7}"#) == ["data.by is missing", "data.id is 8, not 7"])
+        #expect(differencesInJSON(nil, from: "1") == ["data is no JSON"])
+        #expect(differencesInJSON("1", from: "{") == ["what is expected can't be read as JSON: {"])
+    }
+
+    @Test func `A signer signs for handlers of the code under test`() async throws {
+        try await withTestHarness { harness in
+            let signer = Signer(userID: "ann")
+            let pusher = harness.makePusher { options in
+                options.authMethod = .customHandler { try await signer.authorize(socketID: $0, channelName: $1) }
+            }
+            let room = pusher.subscribeToPresenceChannel(channelName: "presence-room")
+            pusher.connect()
+            try await harness.eventually("the room is joined") { room.subscribed }
+            #expect(room.me()?.userId == "ann")
+        }
+    }
+}
