@@ -1,6 +1,7 @@
 import Logging
 import PusherChannels
 import ServiceLifecycle
+import TestSupport
 import Tracing
 
 /// The snippets of doc comments that need a trait, word for word; `ci/checks/snippets` compares them. Compiled only.
@@ -8,6 +9,12 @@ enum DocCommentTests {
     static func group(_ pusher: Pusher, _ reader: any Service, _ logger: Logger) async throws {
         let group = ServiceGroup(services: [pusher, reader], gracefulShutdownSignals: [.sigterm], logger: logger)
         try await group.run()
+    }
+
+    static func beside(_ harness: TestHarness, _ pusher: Pusher, _ reader: any Service) async throws {
+        try await harness.withServices(pusher, reader) {
+            harness.server.publish(channel: "news", event: "headline", data: "hello")
+        }
     }
 
     struct Order: Codable {

@@ -1,0 +1,55 @@
+import PusherChannels
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+/// Services beside a test in a harness.
+@Suite(.timeLimit(.minutes(3))) struct HarnessServiceTests {
+    /// Reads until there is no more.
+    private struct Reader: Service {
+        let events: PusherStream<PusherEvent>
+        let read: AsyncStream<String?>.Continuation
+
+        func run() async throws {
+            for try await event in events { read.yield(event.data) }
+            read.finish()
+        }
+    }
+
+    private struct Trouble: Error {}
+
+    private struct Failing: Service {
+        func run() async throws { throw Trouble() }
+    }
+
+    @Test func aClientAndItsReaderRunBesideATestAndEndWithIt() async throws {
+        try await withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let news = pusher.subscribe("news")
+            let (stream, continuation) = AsyncStream<String?>.makeStream()
+            let reader = Reader(events: news.events(named: "headline"), read: continuation)
+            let receivers = try await harness.withServices(pusher, reader) {
+                try await harness.eventually("the news are subscribed", within: .zero) { news.subscribed }
+                return harness.server.publish(channel: "news", event: "headline", data: "hello")
+            }
+            #expect(receivers == 1)
+            #expect(await stream.reduce(into: []) { $0.append($1) } == ["hello"])
+            #expect(pusher.connection.connectionState == .disconnected)
+        }
+    }
+
+    @Test func whatEndsTheGroupIsThrown() async throws {
+        try await withTestHarness { harness in
+            await #expect(throws: Trouble.self) { try await harness.withServices(Failing()) {} }
+        }
+    }
+
+    @Test func theTestsOwnErrorComesFirst() async throws {
+        struct Own: Error {}
+        try await withTestHarness { harness in
+            let pusher = harness.makePusher()
+            await #expect(throws: Own.self) { try await harness.withServices(pusher) { throw Own() } }
+            #expect(pusher.connection.connectionState == .disconnected)
+        }
+    }
+}
