@@ -21,6 +21,12 @@ struct Leftovers {
             + leaks.map { Finding(.leak, $0.name + socketsText(of: $0.client) + timersText(of: $0.client)) }
     }
 
+    /// The findings but for timers that are nobody's: those of objects.
+    var findingsOfObjects: [Finding] {
+        Leftovers(leaks: leaks, timers: timers.filter { if case .client? = $0.origin { true } else { false } }, sockets: sockets)
+            .findings
+    }
+
     private func name(_ timer: Timer) -> String {
         if case .place(let place)? = timer.origin { "\(timer.timer), made at \(place)" } else { "\(timer.timer)" }
     }

@@ -325,20 +325,29 @@ public final class TestHarness: Sendable {
     /// - Parameter alive: Whether what still lives is found, too.
     private func findings(alive: Bool) -> [Finding] {
         let state = state.withLock { $0 }
-        let sockets = server.sockets.all + state.sockets.all
-        // The server's own timer goes with its connections, which are reported.
-        let timers = scheduler.pendingTimersWithOrigins.filter { $0.timer.label != MachineTimer.label }
-        let leftovers = Leftovers(
-            leaks: alive ? state.tracked.filter { $0.isAlive() } : [], timers: timers,
-            sockets: sockets.compactMap { identity, socket in socket.open.map { ($0, state.owners[identity]) } })
         return [
             state.recorded, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.findings), sockets.flatMap(\.socket.findings), server.ownFindings, leftovers.findings,
+            state.servers.flatMap(\.findings), sockets.flatMap(\.socket.findings), server.ownFindings,
+            leftovers(alive: alive).findings,
         ].flatMap(\.self)
     }
 
-    /// The tracked objects that still live.
-    var hasLeaks: Bool { state.withLock { $0.tracked.contains { $0.isAlive() } } }
+    private var sockets: [(identity: ObjectIdentifier, socket: SocketFindings.Socket)] {
+        server.sockets.all + state.withLock { $0.sockets }.all
+    }
+
+    private func leftovers(alive: Bool) -> Leftovers {
+        let (tracked, owners) = state.withLock { ($0.tracked, $0.owners) }
+        return Leftovers(
+            leaks: alive ? tracked.filter { $0.isAlive() } : [],
+            // The server's own timer goes with its connections, which are reported.
+            timers: scheduler.pendingTimersWithOrigins.filter { $0.timer.label != MachineTimer.label },
+            sockets: sockets.compactMap { identity, socket in socket.open.map { ($0, owners[identity]) } })
+    }
+
+    /// Indicates whether something is left over that goes when another thread lets go of it: also what the end of a client is about to put
+    /// away, which lives no more by then.
+    var mayBeLetGo: Bool { leftovers(alive: true).findingsOfObjects.contains { !allowed.contains($0.kind) } }
 }
 
 func writeToStandardError(_ text: String) {

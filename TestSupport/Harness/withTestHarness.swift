@@ -84,6 +84,6 @@ extension TestHarness {
     fileprivate func waitForLastOwners() async {
         let clock = LiveScheduler()
         let limit = clock.now + .seconds(2)
-        while hasLeaks, clock.now < limit, !Task.isCancelled { await Self.pause(.milliseconds(5)) }
+        while mayBeLetGo, clock.now < limit, !Task.isCancelled { await Self.pause(.milliseconds(5)) }
     }
 }
