@@ -24,6 +24,7 @@ public final class TestHarness: Sendable {
         var sockets = SocketFindings()
         var servers: [any StartedServer] = []
         var proxies: [NetworkFaultProxy] = []
+        var recorders: [TrafficRecorder] = []
         var tracked: [Tracked] = []
         /// The number of clients, and of environments for them, that were made here.
         var lastClient = 0
@@ -158,7 +159,10 @@ public final class TestHarness: Sendable {
         let socket = socket ?? makeWebSocket(file: file, line: line)
         give(socket, to: client)
         var environment = pusherEnvironment(of: client) { recorder?.recording(socket) ?? socket as any WebSocket }
-        if let recorder { environment.httpSession = recorder.recording(environment.httpSession) }
+        if let recorder {
+            keep(recorder)
+            environment.httpSession = recorder.recording(environment.httpSession)
+        }
         let pusher = Pusher(key: key ?? self.key, options: options, environment: environment)
         track(pusher.connection, "client", client: client, file, line)
         state.withLock { $0.clients.append { [weak connection = pusher.connection] in connection?.description } }
@@ -239,6 +243,13 @@ public final class TestHarness: Sendable {
     /// Has ``stopServers()`` stop a proxy, too.
     func keep(_ proxy: NetworkFaultProxy) {
         state.withLock { $0.proxies.append(proxy) }
+    }
+
+    /// Asks a recorder for its findings at the end.
+    func keep(_ recorder: TrafficRecorder) {
+        state.withLock { state in
+            if !state.recorders.contains(where: { $0 === recorder }) { state.recorders.append(recorder) }
+        }
     }
 
     /// Stops the servers and proxies that the harness started.
@@ -327,8 +338,8 @@ public final class TestHarness: Sendable {
         let state = state.withLock { $0 }
         return [
             state.recorded, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.findings), sockets.flatMap(\.socket.findings), server.ownFindings,
-            leftovers(alive: alive).findings,
+            state.servers.flatMap(\.findings), state.recorders.flatMap(\.findings), sockets.flatMap(\.socket.findings),
+            server.ownFindings, leftovers(alive: alive).findings,
         ].flatMap(\.self)
     }
 

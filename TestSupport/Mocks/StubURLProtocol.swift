@@ -16,9 +16,7 @@ extension MockSession {
     /// socket tasks, and download tasks, which end the process. A redirect is a response like any other. The body of an upload
     /// task and the configuration's `httpAdditionalHeaders` can't be seen; those of the request can.
     public func urlSessionConfiguration() -> URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [StubURLProtocols.makeClass(for: self)]
-        return configuration
+        StubURLProtocols.configuration { [weak self] in self }
     }
 }
 
@@ -27,19 +25,25 @@ extension MockSession {
 /// `URLSession` takes a class, not an object, and tells it nothing about the session it works for; so every mock session gets a
 /// class of its own, a specialization for a number. No class is used twice: a `URLSession` that outlives its mock must not reach
 /// somebody else's. This is the one thing that tests share, and none can see another's.
-private enum StubURLProtocols {
-    private static let entries = Locked<[Weak<MockSession>]>([])
+enum StubURLProtocols {
+    /// The way to a session; `nil` where it is gone.
+    typealias Source = @Sendable () -> (any HTTPSession)?
 
-    static func makeClass(for session: MockSession) -> URLProtocol.Type {
+    private static let entries = Locked<[Source]>([])
+
+    /// A configuration whose requests a session answers, which must not be kept by `source`.
+    static func configuration(_ source: @escaping Source) -> URLSessionConfiguration {
         let number = entries.withLock { entries in
-            entries.append(Weak(session))
+            entries.append(source)
             return entries.count - 1
         }
-        return specialize(Binary.End.self, number: number, left: number)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [specialize(Binary.End.self, number: number, left: number)]
+        return configuration
     }
 
-    static func session(_ number: Int) -> MockSession? {
-        entries.withLock { $0[number].object }
+    fileprivate static func session(_ number: Int) -> (any HTTPSession)? {
+        entries.withLock { $0[number] }()
     }
 
     /// The class whose parameter spells the number in binary digits, last digit outermost.
@@ -73,10 +77,10 @@ private enum Binary {
     }
 }
 
-/// Answers a `URLSession`'s requests from a ``MockSession``.
+/// Answers a `URLSession`'s requests from a session of ours.
 private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
     private struct Loading {
-        let reply: MockTask
+        let reply: any HTTPTask
         let caller: URLProtocolCaller
     }
 
@@ -90,7 +94,7 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
         guard let session = StubURLProtocols.session(Number.value) else {
             return caller.finish(nil, nil, URLError(.cancelled))
         }
-        let reply = session.dataTask(with: request) { [loading] data, response, error in
+        let reply: any HTTPTask = session.dataTask(with: request) { [loading] data, response, error in
             caller.finish(data, response, error)
             // Foundation doesn't stop what has finished: the two would keep each other.
             loading.withLock { $0 = nil }

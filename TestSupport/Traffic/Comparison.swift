@@ -83,16 +83,28 @@ struct Comparison {
         case .absent: return [field(expected, got, at: path)]
         case .type(let type): return got.typeName == type ? [] : [field(expected, got, at: path)]
         case .unordered(let elements): return differences(unordered: elements, got, at: path)
-        case .literal(let value): return got == value ? [] : [field(expected, got, at: path)]
+        case .literal(let value):
+            return got == value || LocalAddress.normalize(got) == value ? [] : [field(expected, got, at: path)]
         case .regex(let pattern):
             guard let text = Self.text(of: got) else { return [field(expected, got, at: path)] }
-            return field(patterns.match(pattern, text), expected, got, at: path).map { [$0] } ?? []
+            return field(outcome(of: pattern, text, patterns.match), expected, got, at: path).map { [$0] } ?? []
         }
     }
 
     private func differences(text expected: String, _ got: JSONValue, at path: String) -> [Field] {
         guard let text = Self.text(of: got) else { return [field(.string(expected), got, at: path)] }
-        return field(patterns.matchPlain(expected, text), .string(expected), got, at: path).map { [$0] } ?? []
+        return field(outcome(of: expected, text, patterns.matchPlain), .string(expected), got, at: path).map { [$0] } ?? []
+    }
+
+    /// Compares texts as they are, then without this machine's names and ports.
+    private func outcome(
+        of expected: String, _ text: String, _ match: (String, String) -> Patterns.Outcome
+    ) -> Patterns.Outcome {
+        let outcome = match(expected, text)
+        guard outcome != .matches else { return outcome }
+        let local = (expected: LocalAddress.normalize(expected), text: LocalAddress.normalize(text))
+        guard local != (expected, text), match(local.expected, local.text) == .matches else { return outcome }
+        return .matches
     }
 
     /// Returns the text that a pattern can match.

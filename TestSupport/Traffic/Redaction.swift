@@ -80,7 +80,7 @@ public struct Redaction: Sendable {
 
     /// A value without its secrets; with `keepsMatchers`, a file's, whose matchers go on saying what they say.
     func redact(_ value: JSONValue, named name: String? = nil, keepsMatchers: Bool = false) -> JSONValue {
-        if let name, isSecret(name) {
+        if let name, isSecret(name), !Complaint.isOne(value) {
             return keepsMatchers && ValueMatcher.isHarmless(value) ? value : hide(value, named: name)
         }
         switch value {

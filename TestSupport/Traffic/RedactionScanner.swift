@@ -5,6 +5,8 @@ struct RedactionScanner {
     private let redaction: Redaction
     private var position = 0
     private var result: [UInt8] = []
+    /// Says that what is read complains of a secret: such messages may quote it.
+    private var isComplaining = false
 
     init(_ text: String, _ redaction: Redaction) {
         bytes = Array(text.utf8)
@@ -26,7 +28,7 @@ struct RedactionScanner {
         let start = position
         let end = skip(from: start, while: Self.isWord)
         let word = String(decoding: bytes[start..<end], as: UTF8.self)
-        if Self.isWebToken(word), redaction.isSecret("token") {
+        if Self.isWebToken(word) && redaction.isSecret("token") || isComplaining && Self.isDigest(word) {
             hide(upTo: end, as: Redaction.marker)
             return
         }
@@ -34,8 +36,13 @@ struct RedactionScanner {
         if hidesPassword() { return }
         if word.lowercased() == "bearer", redaction.isSecret("token"), end < bytes.count, bytes[end] == UInt8(ascii: " ") {
             copy(to: skip(from: end, while: Self.isSpace))
+            guard !isChallenge(from: position) else { return }
             hide(upTo: valueEnd(from: position), as: Redaction.marker)
         } else if redaction.isSecret(word), let value = valueStart(after: start..<end) {
+            if isComplaint(from: value, after: end) {
+                isComplaining = true
+                return
+            }
             copy(to: value)
             let end = Self.isHeader(word) ? headerEnd(from: value) : valueEnd(from: value)
             hide(upTo: end, as: redaction.hide(String(decoding: bytes[value..<end], as: UTF8.self), named: word))
@@ -70,6 +77,20 @@ struct RedactionScanner {
             return nil
         }
         return bytes[password.endIndex..<wordEnd].lastIndex(of: at)
+    }
+
+    // MARK: Words of an error
+
+    /// `Invalid token: expected …`: what stands behind the name is not its value. Not where an equal sign or a quote says that it is.
+    private func isComplaint(from value: Int, after name: Int) -> Bool {
+        bytes[name..<value].elementsEqual(": ".utf8) && Complaint.begins(bytes[value..<wordEnd(from: value)])
+    }
+
+    /// `Bearer realm="…"`, as a server asks for a token, and `Bearer token is missing`.
+    private func isChallenge(from start: Int) -> Bool {
+        let word = bytes[start..<skip(from: start, while: Self.isWord)]
+        let isParameter = bytes[word.endIndex...].starts(with: "=\"".utf8)
+        return isParameter || Complaint.begins(word) || ["token", "tokens"].contains(String(decoding: word, as: UTF8.self))
     }
 
     // MARK: Moving
@@ -159,6 +180,10 @@ struct RedactionScanner {
 
     private static func isHeader(_ name: String) -> Bool {
         ["authorization", "proxy-authorization", "cookie", "set-cookie"].contains(name.lowercased())
+    }
+
+    private static func isDigest(_ word: String) -> Bool {
+        word.utf8.count >= 32 && word.allSatisfy(\.isHexDigit)
     }
 
     private static func isWebToken(_ word: String) -> Bool {

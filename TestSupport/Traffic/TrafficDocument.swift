@@ -6,17 +6,29 @@ enum TrafficDocument {
     /// The fields of an entry about a request. A frame has whatever members its message has.
     private static let fields: Set<String> = ["url", "method", "parameters", "headers", "body", "status"]
 
-    /// The entries as the file's text, with no more header fields than wanted (in lower case).
+    /// The entries as a new file's text, with no more header fields than wanted (in lower case).
     static func text(of entries: [TrafficEntry], headers: Set<String>) -> String {
-        let values = entries.map { entry in
-            var members = entry.members.mapValues(ValueMatcher.escape)
-            if !entry.isFrame, let all = entry.members["headers"]?.objectValue {
-                let wanted = all.filter { headers.contains($0.key.text) }
-                members["headers"] = wanted.isEmpty ? nil : .object(wanted)
-            }
-            return JSONValue.object(members)
+        text(of: entries.map { members(of: $0, headers: headers) })
+    }
+
+    /// The entries' members as the file's text.
+    static func text(of entries: [[Name: JSONValue]]) -> String {
+        JSONValue.array(entries.map { .object($0) }).prettyText + "\n"
+    }
+
+    /// The members of a recorded entry, as they stand in a new file.
+    static func members(of entry: TrafficEntry, headers: Set<String>) -> [Name: JSONValue] {
+        var members = entry.members.mapValues(written)
+        if !entry.isFrame, let all = members["headers"]?.objectValue {
+            let wanted = all.filter { headers.contains($0.key.text) }
+            members["headers"] = wanted.isEmpty ? nil : .object(wanted)
         }
-        return JSONValue.array(values).prettyText + "\n"
+        return members
+    }
+
+    /// A value of the traffic as it stands in a file.
+    static func written(_ value: JSONValue) -> JSONValue {
+        ValueMatcher.escape(LocalAddress.normalize(value))
     }
 
     /// Reads and checks a file's text; secrets that stand in it are hidden.

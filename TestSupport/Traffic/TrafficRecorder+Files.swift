@@ -2,30 +2,51 @@ import Foundation
 import PusherChannels
 
 extension TrafficRecorder {
-    /// Stops, and writes what was recorded to a file, in place of what it held; on a developer's machine only.
+    /// Stops, and writes what was recorded to a file; on a developer's machine only.
+    ///
+    /// What people wrote into the file stays where it still describes the traffic: patterns, matchers, and what they took out. Entries that
+    /// are no longer in the traffic go; one that you delete is written anew, in full. This machine's names and ports are written
+    /// `localhost`, and don't matter on validation.
     ///
     /// - Parameters:
     ///   - path: The file: absolute, or relative to the directory that the environment's `TRAFFIC_DIR` names, or, without it, to
     ///     `__Traffic__` beside the test. Directories are made.
+    ///   - validator: The validator that will compare the traffic with the file. For ``Validator/exact``, members that the file's objects
+    ///     don't have are added.
     ///   - filter: What goes in.
     ///   - testFile: The test's file, which the compiler fills in.
-    /// - Throws: ``TrafficError`` where the environment has `CI`, and where the file can't be written.
-    public func record(to path: String, filter: TrafficFilter = .any, testFile: String = #filePath) throws(TrafficError) {
+    ///   - line: The line of the call, likewise.
+    /// - Throws: ``TrafficError`` where the environment has `CI`, which is also among the ``findings``, where the file can't be written, and
+    ///   where it holds what can't be meant.
+    public func record(
+        to path: String, using validator: TrafficValidator = .subset, filter: TrafficFilter = .any, testFile: String = #filePath,
+        line: Int = #line
+    ) throws(TrafficError) {
         stop()
         let file = resolve(path, testFile)
         if let ci = environment["CI"], !["", "0", "false"].contains(ci.lowercased()) {
             let message =
                 "\(file) is not recorded: this is a CI machine (CI is \(ci)). Record it on your own, commit the file, and call "
                 + "validate(against:) where the test now calls record(to:)."
+            find(Finding(.error, "\(message) (\(sourceLocation(testFile, line)))"))
             throw TrafficError(kind: .refusedOnCI, message: message)
         }
         let included = entries.filter { filter.include(request: $0) }
-        try write(Data(TrafficDocument.text(of: included, headers: headers).utf8), to: file)
+        guard FileManager.default.fileExists(atPath: file) else {
+            return try write(Data(TrafficDocument.text(of: included, headers: headers).utf8), to: file)
+        }
+        let update = TrafficUpdate(
+            file: try TrafficDocument.entries(in: try read(file), of: file, redaction: redaction), traffic: included,
+            comparison: Comparison(isExact: validator.isExact, patterns: Patterns()))
+        try write(Data(TrafficDocument.text(of: update.members(headers: headers)).utf8), to: file)
     }
 
     /// Does so with a filter of one's own.
-    public func record(to path: String, filter: some RequestFilter, testFile: String = #filePath) throws(TrafficError) {
-        try record(to: path, filter: TrafficFilter(filter), testFile: testFile)
+    public func record(
+        to path: String, using validator: TrafficValidator = .subset, filter: some RequestFilter, testFile: String = #filePath,
+        line: Int = #line
+    ) throws(TrafficError) {
+        try record(to: path, using: validator, filter: TrafficFilter(filter), testFile: testFile, line: line)
     }
 
     /// Stops, and compares what was recorded with a file.

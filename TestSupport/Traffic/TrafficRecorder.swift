@@ -37,6 +37,9 @@ public final class TrafficRecorder: Sendable {
     let environment: [String: String]
     private let wallClock: @Sendable () -> Date
     private let lastConnection = Locked(0)
+    private let refusals = Locked<[Finding]>([])
+    /// The sessions behind configurations that record, kept as long as this is.
+    private let configured = Locked<[any HTTPSession]>([])
 
     /// Creates a recorder that is recording.
     ///
@@ -69,11 +72,30 @@ public final class TrafficRecorder: Sendable {
     /// The entries that were recorded, in order: a request when it is started, a frame when it is sent or comes.
     public var entries: [TrafficEntry] { log.withLock { $0.lines.compactMap(\.entry) } }
 
+    /// The findings for a test's end: a `record(to:)` that was left in the test and reached a CI machine. A ``TestHarness`` asks for it.
+    public var findings: [Finding] { refusals.withLock { $0 } }
+
+    func find(_ finding: Finding) {
+        refusals.withLock { $0.append(finding) }
+        TestHarness.current?.keep(self)
+    }
+
     // MARK: Recording
 
     /// A session that does what another does and has this recorder write it down.
     public func recording(_ session: some HTTPSession) -> RecordingSession {
         RecordingSession(session, recorder: self)
+    }
+
+    /// Keeps a session for a configuration that can't; returns the way to one that records, for as long as this lives.
+    func keep(_ session: any HTTPSession) -> @Sendable () -> (any HTTPSession)? {
+        let number = configured.withLock { configured in
+            configured.append(session)
+            return configured.count - 1
+        }
+        return { [weak self] in
+            self.map { recorder in RecordingSession(recorder.configured.withLock { $0[number] }, recorder: recorder) }
+        }
     }
 
     /// A socket that does what another does and has this recorder write it down. It becomes that socket's delegate.

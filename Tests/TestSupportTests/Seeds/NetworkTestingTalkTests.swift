@@ -101,6 +101,31 @@ final class AppUITests: XCTestCase {
         try recorder.validate(against: "CMDUConf.json", filter: AnalyticsFilter())
     }
 
+    /// The demo's app: "I am proxying the configuration … so I create a configuration with this instance in between." Recorded, then
+    /// validated, then with a parameter that was forgotten.
+    func testDemo() async throws {
+        let server = MockSession(delivery: .immediate)
+        server.stub("POST /events", .ok)
+        func navigate(marcheta: Bool, _ recorder: TrafficRecorder) async throws {
+            let session = URLSession(configuration: recorder.recording(server).urlSessionConfiguration())
+            var request = URLRequest(url: try XCTUnwrap(URL(string: "https://analytics.example.com/events?marcheta=\(marcheta)")))
+            request.httpMethod = "POST"
+            _ = try await session.data(for: request)
+        }
+        let recorder = makeRecorder()
+        recorder.start()
+        try await navigate(marcheta: true, recorder)
+        try recorder.record(to: "CMDUConf.json")
+        recorder.start()
+        try await navigate(marcheta: true, recorder)
+        try recorder.validate(against: "CMDUConf.json")
+        recorder.start()
+        try await navigate(marcheta: false, recorder)
+        XCTAssertThrowsError(try recorder.validate(against: "CMDUConf.json")) { error in
+            XCTAssertTrue("\(error)".contains("parameters.marcheta\n    expected: \"true\"\n    got:      \"false\""), "\(error)")
+        }
+    }
+
     private func write(_ text: String) throws {
         try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
         try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory.path)/CMDUConf.json"))

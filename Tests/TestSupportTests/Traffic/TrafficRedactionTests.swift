@@ -166,6 +166,16 @@ struct TrafficRedactionTests {
         ("https://h:80/p@q", "https://h:80/p@q"), ("https://[::1]/p@q", "https://[::1]/p@q"),
         ("https://h/a:b@q", "https://h/a:b@q"),
         ("the token is: good", "the token is: good"),
+        ("Invalid token: expired at noon", "Invalid token: expired at noon"),
+        ("Invalid signature: Expected abc", "Invalid signature: Expected abc"),
+        (
+            "Invalid signature: expected \(String(repeating: "0a", count: 32)), got it",
+            "Invalid signature: expected <redacted>, got it"
+        ),
+        ("Bearer realm=\"app\", error=\"invalid_token\"", "Bearer realm=\"app\", error=\"invalid_token\""),
+        ("the Bearer token is missing", "the Bearer token is missing"), ("Bearer isolated1", "Bearer <redacted>"),
+        ("token=expired", "token=<redacted>"), ("token: 'expired'", "token: '<redacted>'"),
+        ("password: isotope", "password: <redacted>"),
         ("password", "password"), ("secret: \"", "secret: \""), ("password='", "password='"),
         ("\\password\\=\\", "\\password\\=\\"),
     ]) func `Only the secret of a text is hidden, and hiding twice changes nothing`(text: String, expected: String) throws {
@@ -194,6 +204,16 @@ struct TrafficRedactionTests {
             #expect(rig.recorder.entries.count == 2)
             _ = rig.recorder.exportHAR()
         }
+    }
+
+    @Test func `What is wrong with a field may be read`() throws {
+        let rig = TrafficRig()
+        rig.post(
+            #"{"errors":{"password":["is too short","must have a digit (0-9)"],"token":["is hunter2?"],"secret":["hunter2"]}}"#)
+        let errors: JSONValue = [
+            "password": ["is too short", "must have a digit (0-9)"], "token": "<redacted>", "secret": "<redacted>",
+        ]
+        #expect(try JSONValue(parsing: rig.recorder.entries.first?.json("body") ?? "")["errors"] == errors)
     }
 
     // MARK: Of one's own

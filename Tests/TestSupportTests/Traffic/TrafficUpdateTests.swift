@@ -1,0 +1,77 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Recording over a file that people have edited.
+struct TrafficUpdateTests {
+    private let rig = TrafficRig()
+
+    private func update(_ file: String, using validator: TrafficValidator = .subset) throws -> JSONValue {
+        try rig.write(file)
+        try rig.recorder.record(to: "traffic.json", using: validator)
+        try rig.recorder.validate(against: "traffic.json", using: validator)
+        return try rig.json()
+    }
+
+    @Test func `What still fits stays as it was written`() throws {
+        rig.get("https://api.example.com/tracks/1?at=2024", "https://api.example.com/new")
+        rig.post(#"{"id": 7, "name": "x", "at": 123}"#)
+        let file = try update(
+            #"""
+            [{"url": "https://api.example.com/tracks/[0-9]+", "parameters": {"at": {"$any": true}}},
+             {"url": "https://api.example.com/gone"},
+             {"url": "https://api.example.com/events", "body": {"id": {"$type": "number"}, "more": {"$absent": true}}}]
+            """#)
+        let added: JSONValue = ["url": "https://api.example.com/new", "method": "GET", "parameters": [:], "body": [:]]
+        #expect(
+            file == [
+                ["url": "https://api.example.com/tracks/[0-9]+", "parameters": ["at": ["$any": true]]], added,
+                ["url": "https://api.example.com/events", "body": ["id": ["$type": "number"], "more": ["$absent": true]]],
+            ])
+    }
+
+    @Test func `What no longer fits is replaced, field by field`() throws {
+        rig.post(#"{"id": 7, "name": "new", "tags": ["a", "b2"], "more": 1, "any": {"$any": true}}"#)
+        let file = try update(
+            #"""
+            [{"url": "https://api.example.com/ev.*", "method": "post",
+              "body": {"id": "[0-9]+", "name": "old", "tags": ["[a-z]", "b1"], "lost": 1, "more": {"$absent": true}, "any": 3}}]
+            """#)
+        let body: JSONValue = [
+            "id": "[0-9]+", "name": "new", "tags": ["[a-z]", "b2"], "more": 1, "any": ["$literal": ["$any": true]],
+        ]
+        #expect(file == [["url": "https://api.example.com/ev.*", "method": "POST", "body": body]])
+    }
+
+    @Test func `Members that were taken out come back only where they matter`() throws {
+        rig.post(#"{"id": 7, "at": 123}"#)
+        let edited = #"[{"url": "https://api.example.com/events", "parameters": {}, "body": {"id": 8}}]"#
+        #expect(try update(edited).arrayValue?.first?["body"] == ["id": 7])
+        #expect(try update(edited, using: .exact).arrayValue?.first?["body"] == ["id": 7, "at": 123])
+    }
+
+    @Test func `Frames keep their edits, too`() throws {
+        let socket = MockWebSocket(server: .manual)
+        let recording = rig.recorder.recording(socket)
+        defer { withExtendedLifetime(recording) {} }
+        recording.open(
+            WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.serverSendsEvent("price", channel: "prices", data: #"{"amount":1.5}"#)
+        let file = #"[{"frame": "received", "event": "price", "data": {"amount": {"$type": "number"}}}]"#
+        #expect(try update(file) == JSONValue(parsing: file))
+    }
+
+    @Test func `A secret in the older file goes`() throws {
+        rig.post(#"{"password": "one", "id": 1}"#)
+        let file = try update(#"[{"url": ".*", "body": {"password": "hunter2", "id": "[0-9]"}}]"#)
+        #expect(file == [["url": ".*", "body": ["password": "<redacted>", "id": "[0-9]"]]])
+    }
+
+    @Test func `A file that can't be read isn't overwritten`() throws {
+        try rig.write("[{]")
+        let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
+        #expect(error?.kind == .unreadableFile)
+        #expect(try rig.text() == "[{]")
+    }
+}
