@@ -25,8 +25,8 @@ extension Fault {
         case .reset(.bytes(0)), .stall(.bytes(0)): [.mockWebSocket, .mockSession, .networkFaultProxy]
         case .halfClose(.bytes(0)): [.mockWebSocket, .networkFaultProxy]
         case .reset(.frames), .halfClose(.frames), .stall(.frames): [.mockWebSocket, .networkFaultProxy]
-        case .reset(.bytes), .halfClose(.bytes), .stall(.bytes), .truncate, .bandwidth, .dribble: [.networkFaultProxy]
-        case .latency: [.mockWebSocket, .mockSession, .networkFaultProxy]
+        case .reset(.bytes), .halfClose(.bytes), .stall(.bytes), .truncate, .dribble: [.networkFaultProxy]
+        case .latency, .bandwidth: [.mockWebSocket, .mockSession, .networkFaultProxy]
         case .error: [.mockSession]
         }
     }

@@ -16,6 +16,8 @@ public struct StubResponse: Sendable {
     /// The gate that must open before the reply comes.
     public var gate: Gate?
 
+    /// The tag that says which version of a resource this is.
+    var entityTag: String?
     /// The values that the completion handler is given, to the letter, where a test says so.
     var outcome: MockTask.Outcome?
 
@@ -87,6 +89,35 @@ public struct StubResponse: Sendable {
     /// No response, but the error that `URLSession` reports.
     public static func failure(_ code: URLError.Code) -> StubResponse {
         .fault(.error(code))
+    }
+
+    // MARK: Conditional ones
+
+    /// Returns this response with an `ETag`: a request that has it already, as its `If-None-Match` says, gets 304 without a body instead.
+    ///
+    /// - Parameter tag: The version of the resource, without the quotes.
+    public func tagged(_ tag: String) -> StubResponse {
+        var response = self
+        response.entityTag = tag
+        response.headers["ETag"] = "\"\(tag)\""
+        return response
+    }
+
+    /// The response to a request that may have it already (RFC 9110, 13.1.2).
+    func conditional(on request: RecordedRequest) -> StubResponse {
+        guard let entityTag, status == 200, ["GET", "HEAD"].contains(request.method),
+            let known = request.header("If-None-Match")
+        else { return self }
+        let tags = known.split(separator: ",").map { tag in
+            let tag = tag.drop { $0 == " " }
+            return (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag).filter { $0 != "\"" && $0 != " " }
+        }
+        guard tags.contains(entityTag) || tags == ["*"] else { return self }
+        var response = self
+        response.status = 304
+        response.body = Data()
+        response.headers["Content-Type"] = nil
+        return response
     }
 
     // MARK: Later

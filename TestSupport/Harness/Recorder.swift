@@ -45,6 +45,10 @@ public final class Recorder<Entry: Sendable>: Sendable {
             unclaimed.removeFirst(firstUnclaimed(from: dropped))
         }
 
+        mutating func replace(_ place: Int, with entry: Entry) {
+            if place >= dropped { entries[place - dropped] = entry }
+        }
+
         /// The first of the unclaimed that isn't before a place.
         func firstUnclaimed(from place: Int) -> Int {
             var (low, high) = (0, unclaimed.count)
@@ -101,22 +105,33 @@ public final class Recorder<Entry: Sendable>: Sendable {
         matchAll()
     }
 
-    /// Writes an entry down that those who wait are not told of yet, nor of later ones.
-    ///
-    /// - Returns: Tells them, to be called once what follows from the entry is in place, such as a timer: whoever is told of it may move
-    ///   the clock at once.
-    func note(_ entry: Entry) -> @Sendable () -> Void {
-        let place = state.withLock { state in
-            state.append(entry, keeping: limit)
-            state.untold.insert(state.end - 1)
-            return state.end - 1
+    /// An entry that those who wait are not told of yet, nor of later ones.
+    struct Noted: Sendable {
+        fileprivate let recorder: Recorder
+        fileprivate let place: Int
+
+        /// Says it better, before anybody is told.
+        func replace(with entry: Entry) {
+            recorder.state.withLock { $0.replace(place, with: entry) }
         }
-        return { [self] in
-            state.withLock { state in
+
+        /// Tells them, to be called once what follows from the entry is in place, such as a timer: whoever is told of it may move the
+        /// clock at once.
+        @Sendable func tell() {
+            recorder.state.withLock { state in
                 state.untold.remove(place)
                 state.version += 1
             }
-            matchAll()
+            recorder.matchAll()
+        }
+    }
+
+    /// Writes an entry down that nobody is told of yet.
+    func note(_ entry: Entry) -> Noted {
+        state.withLock { state in
+            state.append(entry, keeping: limit)
+            state.untold.insert(state.end - 1)
+            return Noted(recorder: self, place: state.end - 1)
         }
     }
 

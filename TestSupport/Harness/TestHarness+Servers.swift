@@ -9,11 +9,12 @@ protocol StartedServer: Sendable {
 extension LocalServer: StartedServer {}
 
 extension TestHarness {
-    /// Starts a real server on the loopback interface; ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
+    /// Starts a real server, on the loopback interface unless another address is named, such as `0.0.0.0` for all; ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
     ///
     /// - Throws: ``LocalServer/CannotListen``.
     public func startServer(
-        apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, settings: LocalServer.Settings = .init(),
+        host: String = "127.0.0.1", apps: [ServerApp] = [.local], profile: ServerProfile = .hosted,
+        settings: LocalServer.Settings = .init(),
         tls: ServerTLS? = nil
     ) async throws(LocalServer.CannotListen) -> LocalServer {
         var settings = settings
@@ -21,7 +22,8 @@ extension TestHarness {
             timeline.note("server", "\(event)")
             onEvent(event)
         }
-        let server = try await LocalServer.start(apps: apps, profile: profile, seed: seed, settings: settings, tls: tls)
+        let server = try await LocalServer.start(
+            host: host, apps: apps, profile: profile, seed: seed, settings: settings, tls: tls)
         keep(server)
         return server
     }

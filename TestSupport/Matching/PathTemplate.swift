@@ -1,10 +1,12 @@
 import Foundation
 
-/// A path with names for parts of it, `/users/{id}`, which fits whole paths only.
+/// A path with names for parts of it, `/users/{id}`, which fits whole paths only; `/files/{path...}` names all that follows.
 struct PathTemplate: Sendable {
     private enum Segment {
         case literal(String)
         case parameter(String)
+        /// One segment or more, to the end.
+        case rest(String)
     }
 
     private let segments: [Segment]
@@ -12,24 +14,33 @@ struct PathTemplate: Sendable {
     init(_ text: String) {
         segments = text.split(separator: "/", omittingEmptySubsequences: false).map { part in
             guard part.count > 2, part.hasPrefix("{"), part.hasSuffix("}") else { return .literal(Self.decode(part)) }
-            return .parameter(String(part.dropFirst().dropLast()))
+            let name = part.dropFirst().dropLast()
+            return name.hasSuffix("...") ? .rest(String(name.dropLast(3))) : .parameter(String(name))
         }
     }
 
     /// Returns the texts that stand for the names, decoded; `nil` where the path doesn't fit.
     func parameters(of path: String) -> [String: String]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == segments.count else { return nil }
+        guard parts.count == segments.count || parts.count > segments.count && endsInRest else { return nil }
         var parameters: [String: String] = [:]
-        for (segment, part) in zip(segments, parts) {
+        for (index, (segment, part)) in zip(segments, parts).enumerated() {
             switch segment {
             case .literal(let text): guard text == Self.decode(part) else { return nil }
             case .parameter(let name):
                 guard !part.isEmpty else { return nil }
                 parameters[name] = Self.decode(part)
+            case .rest(let name):
+                let rest = parts[index...].joined(separator: "/")
+                guard !rest.isEmpty else { return nil }
+                parameters[name] = Self.decode(rest[...])
             }
         }
         return parameters
+    }
+
+    private var endsInRest: Bool {
+        if case .rest? = segments.last { true } else { false }
     }
 
     private static func decode(_ part: Substring) -> String {

@@ -120,18 +120,20 @@ public final class MockSession: HTTPSession, RequestStubbing {
     // MARK: Answering
 
     private func reply(_ request: RecordedRequest, of original: URLRequest) -> MockTask.Reply {
-        let tell = recorder.note(request)
-        var reply = reply(recorded: request, of: original)
-        reply.onWaiting = tell
+        let noted = recorder.note(request)
+        var reply = reply(noted, request, of: original)
+        reply.onWaiting = noted.tell
         return reply
     }
 
-    private func reply(recorded request: RecordedRequest, of original: URLRequest) -> MockTask.Reply {
+    private func reply(
+        _ noted: RequestRecorder.Noted, _ request: RecordedRequest, of original: URLRequest
+    ) -> MockTask.Reply {
         // A timeline leaves secrets out when it is read; that takes too long for every request.
         let name = "\(request.method) \(request.url)"
         timeline?.note("request", name)
-        let response: StubResponse
-        if let stubbed = stubList.reply(request) {
+        var response: StubResponse
+        if let stubbed = stubList.reply(request, onTaking: noted.replace) {
             response = stubbed
         } else if let server, request.isForChannelsServer {
             response = server.respond(to: request)
@@ -146,6 +148,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         } else {
             return .init(outcome: .init(error: stubList.recordUnmatched(request)))
         }
+        response = response.conditional(on: request)
         let reply = response.reply(to: original)
         timeline?.note("answer", "\(reply.outcome.error.map { "\($0)" } ?? "\(response.status)") to \(name)")
         if let error = reply.outcome.error as? UnsupportedFault {

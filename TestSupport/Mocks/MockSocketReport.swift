@@ -39,6 +39,15 @@ enum MockSocketReport {
         }
     }
 
+    /// The number of bytes of the frame that a server sends for it: two, four or ten, and the payload.
+    var byteCount: Int {
+        switch self {
+        case .message(let text, _): text.count + (text.count < 126 ? 2 : text.count < 65_536 ? 4 : 10)
+        case .controlFrame: 2
+        case .opened, .closed: 0
+        }
+    }
+
     func deliver(to delegate: (any WebSocketDelegate)?) {
         switch self {
         case .opened(let attempt):

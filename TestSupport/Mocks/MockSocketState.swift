@@ -109,7 +109,7 @@ struct MockSocketState: Sendable {
 
     private mutating func append(_ report: MockSocketReport) {
         // Nothing overtakes what is late.
-        let time = max(now + faults.latency, reports.last?.time ?? now)
+        let time = max(now + faults.latency, reports.last?.time ?? now) + faults.time(for: report.byteCount)
         reports.append(DueReport(report: report, time: time))
     }
 

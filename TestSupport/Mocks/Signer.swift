@@ -126,7 +126,7 @@ public final class Signer: Authorizer, Sendable {
             if failure.times == 1 { state.failures.removeFirst() }
             return (failure.error, state.gate)
         }
-        return (taken.failure, taken.gate, recorder.note(request))
+        return (taken.failure, taken.gate, recorder.note(request).tell)
     }
 
     private func take(_ request: PusherAuthRequest) async throws -> (any Error)? {

@@ -45,6 +45,12 @@ struct SocketFaults: Sendable {
         active.reduce(.zero) { if case .latency(let delay) = $1 { delay } else { $0 } }
     }
 
+    /// Returns the time that so many bytes are on their way; of several bandwidths, the last counts.
+    func time(for bytes: Int) -> Duration {
+        let bandwidth = active.reduce(nil as Int?) { if case .bandwidth(let bytes) = $1 { bytes } else { $0 } }
+        return bandwidth.map { Shaper.time(for: bytes, at: Shaper.possible($0)) } ?? .zero
+    }
+
     /// Returns the failure of the connection before it is open.
     var failureToOpen: WebSocketFailure? {
         active.lazy.compactMap { fault in

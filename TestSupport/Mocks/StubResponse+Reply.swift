@@ -29,6 +29,7 @@ extension Fault {
         case .refused: reply.outcome = .init(error: URLError(.cannotConnectToHost))
         case .reset(.bytes(0)): reply.outcome = .init(error: URLError(.networkConnectionLost))
         case .latency(let delay): reply.delay += delay
+        case .bandwidth(let bytes): reply.delay += Shaper.time(for: reply.outcome.data?.count ?? 0, at: Shaper.possible(bytes))
         case .stall(.bytes(0)): reply.gate = Gate()
         default: reply.outcome = .init(error: UnsupportedFault(fault: self, seam: .mockSession))
         }

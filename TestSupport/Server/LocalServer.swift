@@ -4,7 +4,7 @@ import FlyingSocks
 import Foundation
 import PusherChannels
 
-/// A Channels server on this machine's loopback interface, for development and tests: real sockets, no network.
+/// A Channels server on this machine, for development and tests: real sockets, and no network unless it is asked to listen there.
 ///
 /// It is one process that knows no other and keeps nothing when it ends; apps are served by the hosted service, or by a server of your own.
 /// It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorization endpoint at `/pusher/auth`,
@@ -59,17 +59,21 @@ public final class LocalServer: RequestStubbing {
 
     /// A server could not listen.
     public struct CannotListen: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The address that was asked for.
+        public let host: String
         /// The port that was asked for.
         public let port: Int
         /// The system's reason.
         public let reason: String
 
         /// Names the port and the reason.
-        public var description: String { "can't listen on 127.0.0.1:\(port): \(reason)" }
+        public var description: String { "can't listen on \(host):\(port): \(reason)" }
     }
 
-    /// The address it listens on.
-    public let host = "127.0.0.1"
+    /// The address that clients on this machine reach it by: the one it listens on, of all of them `127.0.0.1`.
+    public let host: String
+    /// The addresses of this machine that it listens on, those that other machines and devices reach first.
+    public let addresses: [String]
     /// The port it listens on.
     public let port: Int
     /// The server's address for requests, `http://127.0.0.1:49152`; `https` with TLS.
@@ -93,12 +97,15 @@ public final class LocalServer: RequestStubbing {
     private let tlsProxy: NetworkFaultProxy?
 
     private init?(
-        port: Int, handler: LocalServerHandler, http: HTTPServer, running: Task<Void, Never>,
+        host listening: String, port: Int, handler: LocalServerHandler, http: HTTPServer, running: Task<Void, Never>,
         tlsProxy: NetworkFaultProxy?
     ) {
+        let host = SocketAddress.local(for: listening)
         guard let url = tlsProxy?.url ?? URL(string: "http://\(host):\(port)"),
             let webSocketURL = tlsProxy?.webSocketURL ?? URL(string: "ws://\(host):\(port)")
         else { return nil }
+        self.host = host
+        addresses = SocketAddress.reachable(at: listening)
         self.port = tlsProxy?.port ?? port
         self.url = url
         self.webSocketURL = webSocketURL
@@ -118,6 +125,8 @@ public final class LocalServer: RequestStubbing {
     /// Starts a server, which listens when this returns.
     ///
     /// - Parameters:
+    ///   - host: The address to listen on. Other machines and devices reach it only when this is one of the network's, or `0.0.0.0`, which
+    ///     stands for all: anybody there may then use the server.
     ///   - port: The port to listen on; 0 takes a free one.
     ///   - apps: The apps that clients may connect to.
     ///   - profile: Which server it imitates.
@@ -127,13 +136,16 @@ public final class LocalServer: RequestStubbing {
     ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
     /// - Throws: ``CannotListen``, at once, such as for a port that is taken, or for TLS where there is none.
     public static func start(
-        port: Int = 0, apps: [ServerApp] = [.local], profile: ServerProfile = .hosted, seed: UInt64? = nil,
-        settings: Settings = Settings(), tls: ServerTLS? = nil
+        host: String = "127.0.0.1", port: Int = 0, apps: [ServerApp] = [.local], profile: ServerProfile = .hosted,
+        seed: UInt64? = nil, settings: Settings = Settings(), tls: ServerTLS? = nil
     ) async throws(CannotListen) -> LocalServer {
         let machine = ServerMachine(apps: apps, profile: profile, seed: seed ?? .random(in: 0 ... .max))
         let core = LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil)
         let handler = LocalServerHandler(core: core)
-        let http = try makeHTTPServer(port: tls == nil ? port : 0, handler: handler)
+        let http =
+            try tls == nil
+            ? makeHTTPServer(host: host, port: port, handler: handler)
+            : makeHTTPServer(host: "127.0.0.1", port: 0, handler: handler)
         let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
         let running = Task {
             do {
@@ -156,10 +168,11 @@ public final class LocalServer: RequestStubbing {
         if failure == nil, case .ip4(_, let bound)? = await http.listeningAddress {
             do throws(NetworkFaultProxy.CannotStart) {
                 let proxy = try tls.map { tls throws(NetworkFaultProxy.CannotStart) in
-                    try NetworkFaultProxy.start(to: "127.0.0.1", port: Int(bound), listeningPort: port, tls: tls)
+                    try NetworkFaultProxy.start(
+                        to: "127.0.0.1", port: Int(bound), listeningHost: host, listeningPort: port, tls: tls)
                 }
                 if let server = LocalServer(
-                    port: Int(bound), handler: handler, http: http, running: running, tlsProxy: proxy)
+                    host: host, port: Int(bound), handler: handler, http: http, running: running, tlsProxy: proxy)
                 {
                     return server
                 }
@@ -168,17 +181,21 @@ public final class LocalServer: RequestStubbing {
             }
         }
         running.cancel()
-        throw CannotListen(port: port, reason: reason)
+        throw CannotListen(host: host, port: port, reason: reason)
     }
 
-    private static func makeHTTPServer(port: Int, handler: LocalServerHandler) throws(CannotListen) -> HTTPServer {
+    private static func makeHTTPServer(
+        host: String, port: Int, handler: LocalServerHandler
+    ) throws(CannotListen) -> HTTPServer {
+        func refusal(_ reason: String) -> CannotListen { CannotListen(host: host, port: port, reason: reason) }
         do {
-            guard let number = UInt16(exactly: port) else { throw CannotListen(port: port, reason: "There is no such port") }
-            let address: sockaddr_in = try .inet(ip4: "127.0.0.1", port: number)
+            guard let number = UInt16(exactly: port) else { throw refusal("There is no such port") }
+            guard SocketAddress(ip4: host, port: number) != nil else { throw refusal("It is no IPv4 address") }
+            let address: sockaddr_in = try .inet(ip4: host, port: number)
             let configuration = HTTPServer.Configuration(address: address, pool: .lasting, logger: .disabled)
             return HTTPServer(config: configuration, handler: handler)
         } catch {
-            throw error as? CannotListen ?? CannotListen(port: port, reason: reason(error))
+            throw error as? CannotListen ?? refusal(reason(error))
         }
     }
 

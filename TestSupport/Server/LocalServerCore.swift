@@ -19,6 +19,8 @@ final class LocalServerCore: Sendable {
     private struct State {
         var machine: ServerMachine
         var sessions: [ID: Session] = [:]
+        /// The WebSockets of the test's own routes.
+        var routed: [ObjectIdentifier: RoutedSocket] = [:]
         var lastNumber = 0
         var isStopping = false
         var timer = MachineTimer()
@@ -29,6 +31,13 @@ final class LocalServerCore: Sendable {
         var webhooks: [(ServerMachine.Webhook, secret: String)] = []
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
         var faults = LocalServerFaults()
+
+        /// Takes those who wait for the last connection to end, if it has.
+        mutating func takeStopWaiters() -> [CheckedContinuation<Void, Never>] {
+            guard sessions.isEmpty, routed.isEmpty else { return [] }
+            defer { stopWaiters = [] }
+            return stopWaiters
+        }
     }
 
     let stubs = StubList()
@@ -105,9 +114,7 @@ final class LocalServerCore: Sendable {
         change { machine, now, effects in machine.handle(.closed(id), at: now, into: &effects) }
         let (session, waiters) = state.withLock { state in
             let session = state.sessions.removeValue(forKey: id)
-            guard state.sessions.isEmpty else { return (session, [CheckedContinuation<Void, Never>]()) }
-            defer { state.stopWaiters.removeAll() }
-            return (session, state.stopWaiters)
+            return (session, state.takeStopWaiters())
         }
         session?.closeTimer?.cancel()
         session?.output.finish()
@@ -130,6 +137,34 @@ final class LocalServerCore: Sendable {
             reading.cancel()
         }
         timer.cancel()
+    }
+
+    // MARK: The test's own WebSockets
+
+    func keep(_ socket: RoutedSocket) {
+        let isStopping = state.withLock { state in
+            state.routed[ObjectIdentifier(socket)] = socket
+            return state.isStopping
+        }
+        if isStopping { socket.close(code: 1001, reason: "the server is being stopped") }
+    }
+
+    func forget(_ socket: RoutedSocket) {
+        let waiters = state.withLock { state in
+            state.routed[ObjectIdentifier(socket)] = nil
+            return state.takeStopWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func find(_ finding: Finding) {
+        state.withLock { $0.findings.append(finding) }
+    }
+
+    /// Cuts a connection whose client doesn't answer a close frame in time: in real time whatever the server's scheduler is.
+    func cutWhenOverdue(label: String = "close of a WebSocket", _ cut: @escaping @Sendable () -> Void) -> any ScheduledAction {
+        let scheduler = LiveScheduler()
+        return scheduler.schedule(at: scheduler.now + settings.closeTimeout, label: label, cut)
     }
 
     // MARK: Faults
@@ -199,11 +234,7 @@ final class LocalServerCore: Sendable {
         case .close(let id, let code, let reason):
             guard let session = state.sessions[id] else { return }
             session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
-            // In real time whatever the server's scheduler is: it is the peer's answer that is waited for.
-            let scheduler = LiveScheduler()
-            state.sessions[id]?.closeTimer = scheduler.schedule(
-                at: scheduler.now + settings.closeTimeout, label: "close of \(id)"
-            ) { [weak self] in
+            state.sessions[id]?.closeTimer = cutWhenOverdue(label: "close of \(id)") { [weak self] in
                 self?.state.withLock { $0.sessions[id]?.reader }?.cancel()
             }
         case .sendWebhook(let webhook):
@@ -290,20 +321,21 @@ final class LocalServerCore: Sendable {
             state.timer.cancel()
             shutdown(&state)
         }
+        for socket in state.withLock({ $0.routed.values }) { socket.close(code: 1001, reason: "the server is being stopped") }
         report()
         await withCheckedContinuation { continuation in
-            let isEmpty = state.withLock { state in
-                if !state.sessions.isEmpty { state.stopWaiters.append(continuation) }
-                return state.sessions.isEmpty
+            let waiters = state.withLock { state in
+                state.stopWaiters.append(continuation)
+                return state.takeStopWaiters()
             }
-            if isEmpty { continuation.resume() }
+            for waiter in waiters { waiter.resume() }
         }
     }
 }
 
 extension String {
     /// The longest beginning that has no more than so many bytes of UTF-8, whole characters only.
-    fileprivate func prefix(utf8Length limit: Int) -> String {
+    func prefix(utf8Length limit: Int) -> String {
         var result = ""
         for character in self {
             guard result.utf8.count + character.utf8.count <= limit else { break }

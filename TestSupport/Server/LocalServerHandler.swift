@@ -18,15 +18,15 @@ struct LocalServerHandler: HTTPHandler {
             guard !core.isStopping else { return HTTPResponse(statusCode: .serviceUnavailable) }
             let faults = core.faults
             if let status = faults.upgradeStatus { return HTTPResponse(StubResponse(status: status)) }
-            let session = LocalServerSession(core: core, path: request.target.rawValue)
-            return faults.spoil(try await WebSocketHTTPHandler(handler: session).handleRequest(request))
+            return faults.spoil(try await socketHandler(of: request).handleRequest(request))
         }
         let received = RecordedRequest(request, isSecure: core.isSecure, body: try await request.bodyData)
         if let (route, request) = unrecordedRouter.route(of: received) {
             return HTTPResponse(await reply { try await route.respond(to: request) })
         }
-        let response = await FirstStep.run(then: core.recorder.note(received)) {
-            await reply { try await self.response(to: received) }
+        let noted = core.recorder.note(received)
+        let response = await FirstStep.run(then: noted.tell) {
+            await reply { try await self.response(to: received, noted).conditional(on: received) }
         }
         core.report(.request(received, status: response.status))
         return HTTPResponse(response)
@@ -42,9 +42,21 @@ struct LocalServerHandler: HTTPHandler {
         }
     }
 
-    private func response(to request: RecordedRequest) async throws -> StubResponse {
-        if let stubbed = core.stubs.reply(request) { return stubbed }
-        if let (route, request) = router.route(of: request) { return try await route.respond(to: request) }
+    private func socketHandler(of request: HTTPRequest) -> WebSocketHTTPHandler {
+        let received = RecordedRequest(request, isSecure: core.isSecure, body: Data())
+        guard let (converse, routed) = router.conversation(for: received) else {
+            return WebSocketHTTPHandler(handler: LocalServerSession(core: core, path: request.target.rawValue))
+        }
+        core.report(.request(routed, status: 101))
+        return WebSocketHTTPHandler(handler: RoutedSocketSession(core: core, request: routed, converse: converse))
+    }
+
+    private func response(to request: RecordedRequest, _ noted: RequestRecorder.Noted) async throws -> StubResponse {
+        if let stubbed = core.stubs.reply(request, onTaking: noted.replace) { return stubbed }
+        if let (route, request) = router.route(of: request) {
+            noted.replace(with: request)
+            return try await route.respond(to: request)
+        }
         if request.isForChannelsServer { return core.respond(to: request) }
         return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request, nor: router.nearMisses(request)))\n")
     }

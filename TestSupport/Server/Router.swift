@@ -21,32 +21,41 @@ extension ServerRoute {
 
 /// The paths that a test adds to a ``LocalServer``. All members may be called from any thread, while the server runs.
 public final class Router: Sendable {
-    private struct Entry {
-        let key: String
+    /// Converses with one client of a WebSocket route: its request, the text messages that it sends, what the server does.
+    typealias Conversation =
+        @Sendable (
+            RecordedRequest, AsyncStream<String>, @escaping @Sendable (SocketStep) -> Void
+        ) async throws -> Void
+
+    private struct Entry<Target: Sendable>: Sendable {
+        /// `nil` where it can't be replaced.
+        let key: String?
         let matcher: RequestMatcher
-        let route: any ServerRoute
+        let target: Target
         /// Where it was added, `Tests.swift:12`.
         let location: String
-        var isAsked = false
-        var name: String { "route \(key) (\(location))" }
-        /// Paths without names for parts come before those with.
-        var isTemplate: Bool { key.contains("{") }
+        let isAsked = Locked(false)
+        var name: String { "route \(key ?? matcher.description) (\(location))" }
+        /// Paths without names for parts come before all else.
+        var isExact: Bool { key.map { !$0.contains("{") } ?? false }
     }
 
-    private let entries = Locked<[Entry]>([])
+    private let entries = Locked<[Entry<any ServerRoute>]>([])
+    private let conversations = Locked<[Entry<Conversation>]>([])
     private let thrown = Locked(FirstElements<Finding>())
 
     init() {}
 
     /// The route of a method and a path, `GET /users/{id}`, or of a path whatever the method, `/hello`; `nil` removes it.
     ///
-    /// A path is compared as a whole, without the query; what stands for `{id}` is in ``RecordedRequest/pathParameters``. Where
-    /// several fit, one without such names comes first, then the one added last. All come before what the server itself has.
+    /// A path is compared as a whole, without the query; what stands for `{id}` is in ``RecordedRequest/pathParameters``, and
+    /// `/files/{path...}` has all that follows. Where several fit, one without such names comes first, then the one added last. All come
+    /// before what the server itself has.
     public subscript(key: String, file: String = #fileID, line: Int = #line) -> (any ServerRoute)? {
-        get { entries.withLock { $0.last { $0.key == key }?.route } }
+        get { entries.withLock { $0.last { $0.key == key }?.target } }
         set {
             let entry = newValue.map {
-                Entry(key: key, matcher: RecordedRequest.matcher(key), route: $0, location: sourceLocation(file, line))
+                Entry(key: key, matcher: RecordedRequest.matcher(key), target: $0, location: sourceLocation(file, line))
             }
             // What is replaced is let go of after the lock.
             entries.letGo { entries in
@@ -65,31 +74,77 @@ public final class Router: Sendable {
         self[key, file, line] = ClosureRoute(handler: handler)
     }
 
+    /// Answers the requests that a matcher means, such as `.path(matching: "/users/[0-9]+")`, by a closure; of several matchers the one
+    /// added last.
+    public func on(
+        _ matcher: RequestMatcher, file: String = #fileID, line: Int = #line,
+        _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse
+    ) {
+        let route = ClosureRoute(handler: handler)
+        entries.withLock { $0.append(Entry(key: nil, matcher: matcher, target: route, location: sourceLocation(file, line))) }
+    }
+
+    /// Converses with the clients that open a WebSocket which a matcher means, `"/prices/{symbol}"`: one call for each.
+    ///
+    /// ```swift
+    /// server.router.onWebSocket("/echo") { request, messages, play in
+    ///     for await message in messages { play(.send(message)) }
+    /// }
+    /// ```
+    ///
+    /// `play` does what a step says, at once and on any thread: messages (`.send`, `.event`, `.establish`), `.controlFrame`, `.close`,
+    /// `.drop`; other steps are found at the test's end. `messages` ends with the connection, and the call is then cancelled. When it
+    /// returns, the connection is closed with code 1000, and with 1011 when it throws. Pings are answered; a binary message ends the
+    /// connection with 1003.
+    public func onWebSocket(
+        _ matcher: RequestMatcher, file: String = #fileID, line: Int = #line,
+        _ converse:
+            @escaping @Sendable (
+                _ request: RecordedRequest, _ messages: AsyncStream<String>, _ play: @escaping @Sendable (SocketStep) -> Void
+            ) async throws -> Void
+    ) {
+        let location = sourceLocation(file, line)
+        conversations.withLock { $0.append(Entry(key: nil, matcher: matcher, target: converse, location: location)) }
+    }
+
     /// The route of a request, and the request with what stands for the names in its path.
     func route(of request: RecordedRequest) -> (any ServerRoute, RecordedRequest)? {
-        let entries = entries.withLock { $0 }
-        for entry in entries.reversed().filter({ !$0.isTemplate }) + entries.reversed().filter(\.isTemplate) {
+        Self.first(of: entries.withLock { $0 }, for: request).map { entry, request in
+            (ClosureRoute { [self] in try await watching(entry, $0, entry.target.respond) }, request)
+        }
+    }
+
+    func conversation(for request: RecordedRequest) -> (Conversation, RecordedRequest)? {
+        Self.first(of: conversations.withLock { $0 }, for: request).map { entry, request in
+            ({ [self] request, messages, play in
+                try await watching(entry, request) { try await entry.target($0, messages, play) }
+            }, request)
+        }
+    }
+
+    private static func first<Target>(
+        of entries: [Entry<Target>], for request: RecordedRequest
+    ) -> (Entry<Target>, RecordedRequest)? {
+        for entry in entries.reversed().filter(\.isExact) + entries.reversed().filter({ !$0.isExact }) {
             let outcome = entry.matcher.outcome(of: request)
             guard outcome.isMatch else { continue }
             var request = request
             request.pathParameters = outcome.pathParameters
-            self.entries.withLock { entries in
-                for index in entries.indices where entries[index].key == entry.key { entries[index].isAsked = true }
-            }
-            return (watched(entry), request)
+            entry.isAsked.withLock { $0 = true }
+            return (entry, request)
         }
         return nil
     }
 
-    /// The route of an entry, which writes down what it throws.
-    private func watched(_ entry: Entry) -> any ServerRoute {
-        ClosureRoute { [self] request in
-            do {
-                return try await entry.route.respond(to: request)
-            } catch let error where !(error is CancellationError) {
-                thrown.withLock { $0.append(Finding(.error, "\(entry.name) threw when asked \(request): \(error)")) }
-                throw error
-            }
+    /// Asks an entry, and writes down what it throws.
+    private func watching<Target, Answer>(
+        _ entry: Entry<Target>, _ request: RecordedRequest, _ ask: (RecordedRequest) async throws -> Answer
+    ) async throws -> Answer {
+        do {
+            return try await ask(request)
+        } catch let error where !(error is CancellationError) {
+            thrown.withLock { $0.append(Finding(.error, "\(entry.name) threw when asked \(request): \(error)")) }
+            throw error
         }
     }
 
@@ -100,8 +155,12 @@ public final class Router: Sendable {
 
     /// The findings for a test's end: routes that were never asked, or threw.
     var findings: [Finding] {
-        let unused = entries.withLock { $0 }.filter { !$0.isAsked }.map { Finding(.unusedStub, "\($0.name) was never asked") }
+        let unused = unasked(entries.withLock { $0 }) + unasked(conversations.withLock { $0 })
         return unused + thrown.withLock { $0.findings { $0 } }
+    }
+
+    private func unasked<Target>(_ entries: [Entry<Target>]) -> [Finding] {
+        entries.filter { !$0.isAsked.withLock { $0 } }.map { Finding(.unusedStub, "\($0.name) was never asked") }
     }
 }
 

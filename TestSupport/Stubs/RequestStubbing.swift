@@ -68,13 +68,16 @@ extension RequestStubbing {
 
     // MARK: What was asked
 
-    /// The requests so far, in order: the latest 10,000.
+    /// The requests so far, in order: the latest 10,000. Their ``RecordedRequest/pathParameters`` are those of the stub or route that
+    /// answered.
     public var requests: [RecordedRequest] { recorder.all }
 
     /// The requests that nothing answered: the first 1,000.
     public var unmatchedRequests: [RecordedRequest] { stubList.unmatchedRequests.map(\.request) }
 
     /// The first request that is meant and that was not returned by this before, now or when it comes.
+    ///
+    /// Its ``RecordedRequest/pathParameters`` have what stands for the matcher's names, too.
     ///
     /// - Parameters:
     ///   - matcher: Which requests are meant.
@@ -87,7 +90,9 @@ extension RequestStubbing {
         _ matcher: RequestMatcher = .any, within patience: Duration = .seconds(10), file: String = #fileID, line: Int = #line
     ) async throws -> RecordedRequest {
         let wait = RecorderWait(matcher.description, within: patience, at: sourceLocation(file, line))
-        return try await recorder.next(wait) { matcher.matches($0) }
+        var request = try await recorder.next(wait) { matcher.matches($0) }
+        request.pathParameters.merge(matcher.outcome(of: request).pathParameters) { $1 }
+        return request
     }
 }
 

@@ -43,7 +43,9 @@ public final class StubList: Sendable {
     ///
     /// Users' code, matchers and answers, runs without the lock. Who answers is decided with it: of two stubs in two states of a
     /// scenario, a request must not miss both because another one changed the state in between.
-    func reply(_ request: RecordedRequest) -> StubResponse? {
+    ///
+    /// - Parameter onTaking: Told of the request with what stands for the names in its path, before the stub's closure runs.
+    func reply(_ request: RecordedRequest, onTaking: (RecordedRequest) -> Void = { _ in }) -> StubResponse? {
         let candidates = all.reversed().compactMap { stub -> (stub: Stub, request: RecordedRequest)? in
             let outcome = stub.matcher.outcome(of: request)
             guard outcome.isMatch else { return nil }
@@ -57,7 +59,9 @@ public final class StubList: Sendable {
             }
             return nil
         }
-        return taken.map { $0.stub.reply($0.request, number: $0.number) }
+        guard let taken else { return nil }
+        onTaking(taken.request)
+        return taken.stub.reply(taken.request, number: taken.number)
     }
 
     /// Something that did not answer a request.

@@ -12,6 +12,7 @@ import FoundationNetworking
     static let rows: [(fault: Fault, outcome: String)] = [
         (.refused, "\(URLError.Code.cannotConnectToHost)"), (.reset, "\(URLError.Code.networkConnectionLost)"),
         (.stall, "\(URLError.Code.timedOut)"), (.latency(.milliseconds(5)), "200"),
+        (.bandwidth(bytesPerSecond: 20_000), "200"),
     ]
 
     /// The error or the status that a request comes to.

@@ -239,4 +239,22 @@ struct DocCommentTests {
         let hidden: JSONValue = ["iban": "<redacted>", "page_token": "7", "password": "<redacted>", "note": "a <redacted>"]
         #expect(try rig.json().arrayValue?.first?["body"] == hidden)
     }
+
+    @Test func routesOfAServer() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)")) { .json(["id": $0.pathParameters["id"]]) }
+            server.router.onWebSocket("/echo") { request, messages, play in
+                for await message in messages { play(.send(message)) }
+            }
+            let (data, _) = try await URLSession.shared.data(from: server.url.appendingPathComponent("users/7"))
+            #expect(String(decoding: data, as: UTF8.self) == #"{"id":"7"}"#)
+        }
+    }
+
+    @Test func aConfigurationThatRecords() {
+        let recorder = TrafficRecorder()
+        let urlSession = URLSession(configuration: recorder.recording(URLSession.shared).urlSessionConfiguration())
+        #expect(urlSession.configuration.protocolClasses?.count == 1)
+    }
 }

@@ -25,8 +25,8 @@ public final class NetworkFaultProxy: Sendable {
         public var description: String { "no proxy to \(target): \(reason)" }
     }
 
-    /// The address it listens on.
-    public let host = "127.0.0.1"
+    /// The address that clients on this machine reach it by: the one it listens on, of all of them `127.0.0.1`.
+    public let host: String
     /// The port it listens on.
     public let port: Int
     /// The proxy's address for requests, `http://127.0.0.1:49152`; `https` with TLS.
@@ -38,11 +38,13 @@ public final class NetworkFaultProxy: Sendable {
 
     private let thread: ProxyThread
 
-    private init?(port: Int, certificate: IssuedCertificate?, thread: ProxyThread) {
+    private init?(host listening: String, port: Int, certificate: IssuedCertificate?, thread: ProxyThread) {
+        let host = SocketAddress.local(for: listening)
         let secure = certificate == nil ? "" : "s"
         guard let url = URL(string: "http\(secure)://\(host):\(port)"),
             let webSocketURL = URL(string: "ws\(secure)://\(host):\(port)")
         else { return nil }
+        self.host = host
         self.port = port
         self.url = url
         self.webSocketURL = webSocketURL
@@ -61,6 +63,7 @@ public final class NetworkFaultProxy: Sendable {
     /// - Parameters:
     ///   - host: The name or address of the server that connections go to; its addresses are tried in turn.
     ///   - port: The server's port.
+    ///   - listeningHost: The proxy's own address; `0.0.0.0` stands for all of this machine's, which others reach.
     ///   - listeningPort: The proxy's own port; 0 takes a free one.
     ///   - faults: What is injected before the first connection.
     ///   - tls: Has the proxy speak TLS with its clients, and pass on what that carries; positions then count the latter.
@@ -68,12 +71,16 @@ public final class NetworkFaultProxy: Sendable {
     /// - Throws: ``CannotStart``, at once: an unknown host, a port that is taken, a fault that no proxy can do, or TLS where
     ///   there is none.
     public static func start(
-        to host: String, port: Int, listeningPort: Int = 0, faults: [Fault] = [], tls: ServerTLS? = nil
+        to host: String, port: Int, listeningHost: String = "127.0.0.1", listeningPort: Int = 0, faults: [Fault] = [],
+        tls: ServerTLS? = nil
     ) throws(CannotStart) -> NetworkFaultProxy {
         let target = "\(host):\(port)"
         func refusal(_ reason: String) -> CannotStart { CannotStart(target: target, reason: reason) }
         guard let listeningPort = UInt16(exactly: listeningPort), (1...65535).contains(port) else {
             throw refusal("there is no such port")
+        }
+        guard let listeningAddress = SocketAddress(ip4: listeningHost, port: listeningPort) else {
+            throw refusal("can't listen on \(listeningHost), which is no IPv4 address")
         }
         for fault in faults {
             do throws(UnsupportedFault) { try fault.check(at: .networkFaultProxy) } catch { throw refusal("\(error)") }
@@ -83,28 +90,35 @@ public final class NetworkFaultProxy: Sendable {
         let certificate: IssuedCertificate?
         let wrap: ProxyCore.Wrap
         do throws(TLSFixtureError) {
-            (certificate, wrap) = try streams(tls)
+            (certificate, wrap) = try streams(tls, for: listeningHost)
         } catch {
             throw refusal("\(error)")
         }
         do throws(Sockets.Failure) {
-            let listener = try ProxyListener(port: listeningPort)
+            let listener = try ProxyListener(listeningAddress)
             let core = ProxyCore(listener: listener, addresses: addresses, faults: faults, wrap: wrap)
             // From here on the thread closes the listener, if need be when the proxy is let go.
             let thread = try ProxyThread(core)
-            guard let proxy = NetworkFaultProxy(port: Int(listener.port), certificate: certificate, thread: thread) else {
+            guard
+                let proxy = NetworkFaultProxy(
+                    host: listeningHost, port: Int(listener.port), certificate: certificate, thread: thread)
+            else {
                 throw Sockets.Failure("URL")
             }
             try thread.run()
             return proxy
         } catch {
-            throw refusal("can't listen on 127.0.0.1:\(listeningPort): \(error.description)")
+            throw refusal("can't listen on \(listeningHost):\(listeningPort): \(error.description)")
         }
     }
 
-    private static func streams(_ tls: ServerTLS?) throws(TLSFixtureError) -> (IssuedCertificate?, ProxyCore.Wrap) {
+    private static func streams(
+        _ tls: ServerTLS?, for host: String
+    ) throws(TLSFixtureError) -> (IssuedCertificate?, ProxyCore.Wrap) {
         guard let tls else { return (nil, { PlainStream(descriptor: $0) }) }
-        let certificate = if let certificate = tls.certificate { certificate } else { try CertificateAuthority().issue() }
+        let addresses = SocketAddress.reachable(at: host).filter { $0 != "127.0.0.1" } + ["127.0.0.1", "::1"]
+        let certificate =
+            if let certificate = tls.certificate { certificate } else { try CertificateAuthority().issue(addresses: addresses) }
         let context = try TLSContext(tls, showing: certificate)
         return (certificate, { context.stream(over: $0) })
     }

@@ -11,13 +11,15 @@ struct ProxyListener {
     private(set) var descriptor: Int32
     private(set) var isListening = true
     let port: UInt16
+    private let address: SocketAddress
 
-    init(port: UInt16) throws(Sockets.Failure) {
+    init(_ address: SocketAddress) throws(Sockets.Failure) {
         // Not for a free port: it could be one that another proxy only holds.
-        let descriptor = try Self.bound(to: port, options: port == 0 ? [] : [SO_REUSEADDR])
+        let descriptor = try Self.bound(to: address, options: address.port == 0 ? [] : [SO_REUSEADDR])
         do throws(Sockets.Failure) {
             try Self.listen(descriptor)
-            self.port = try Self.port(of: descriptor)
+            port = try Self.port(of: descriptor)
+            self.address = address.with(port: port)
         } catch {
             Sockets.close(descriptor)
             throw error
@@ -31,7 +33,7 @@ struct ProxyListener {
         // The port is never free: a second socket is bound to it before the first goes away. Both options are needed, one for
         // the socket that listens, one for its connections; they are off again as soon as nobody needs them.
         Sockets.set(descriptor, SOL_SOCKET, SO_REUSEPORT)
-        let placeholder = try Self.bound(to: port, options: [SO_REUSEADDR, SO_REUSEPORT])
+        let placeholder = try Self.bound(to: address, options: [SO_REUSEADDR, SO_REUSEPORT])
         close()
         for option in [SO_REUSEADDR, SO_REUSEPORT] { Sockets.set(placeholder, SOL_SOCKET, option, to: 0) }
         descriptor = placeholder
@@ -57,8 +59,7 @@ struct ProxyListener {
         guard systemListen(descriptor, 256) == 0 else { throw Sockets.Failure("listen") }
     }
 
-    private static func bound(to port: UInt16, options: [Int32]) throws(Sockets.Failure) -> Int32 {
-        let address = SocketAddress(loopbackPort: port)
+    private static func bound(to address: SocketAddress, options: [Int32]) throws(Sockets.Failure) -> Int32 {
         let descriptor = try Sockets.make(family: address.family)
         for option in options { Sockets.set(descriptor, SOL_SOCKET, option) }
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0 else {

@@ -19,7 +19,7 @@ struct Shaper {
 
     /// Bytes a second; at least one.
     var bandwidth: Int? {
-        didSet { bandwidth = bandwidth.map { min(max(1, $0), 100_000_000_000) } }
+        didSet { bandwidth = bandwidth.map(Self.possible) }
     }
     var dribble: Dribble?
 
@@ -27,6 +27,9 @@ struct Shaper {
     private var paidUntil: Instant?
     private var passedOfPiece = 0
     private var pieceStarts: Instant?
+
+    /// The nearest bandwidth that can be reckoned with.
+    static func possible(_ bandwidth: Int) -> Int { min(max(1, bandwidth), 100_000_000_000) }
 
     /// Returns how many of so many bytes may pass, one at least.
     mutating func allowance(of waiting: Int, at now: Instant) -> Allowance {
@@ -60,8 +63,10 @@ struct Shaper {
         }
     }
 
+    private func cost(of bytes: Int, _ bandwidth: Int) -> Duration { Self.time(for: bytes, at: bandwidth) }
+
     /// The time so many bytes take, rounded up so that they are earned when the time has come.
-    private func cost(of bytes: Int, _ bandwidth: Int) -> Duration {
+    static func time(for bytes: Int, at bandwidth: Int) -> Duration {
         .nanoseconds((bytes * 1_000_000_000 + bandwidth - 1) / bandwidth)
     }
 }

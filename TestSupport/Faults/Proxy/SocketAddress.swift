@@ -11,13 +11,17 @@ struct SocketAddress: Sendable {
     private let bytes: [UInt8]
     let family: Int32
 
-    /// A port of this machine's loopback interface.
-    init(loopbackPort port: UInt16) {
+    /// A port of an IPv4 address, `127.0.0.1`; `nil` where it is none.
+    init?(ip4 host: String, port: UInt16) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        bytes = withUnsafeBytes(of: &address) { Array($0) }
+        guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else { return nil }
+        self.init(address)
+    }
+
+    private init(_ address: sockaddr_in) {
+        bytes = withUnsafeBytes(of: address) { Array($0) }
         family = AF_INET
     }
 
@@ -42,6 +46,18 @@ struct SocketAddress: Sendable {
             $0.map { SocketAddress($0.pointee) }
         }
     }
+
+    /// The port, of an IPv4 address.
+    var port: UInt16 { UInt16(bigEndian: ip4.sin_port) }
+
+    /// Returns this IPv4 address with another port.
+    func with(port: UInt16) -> SocketAddress {
+        var address = ip4
+        address.sin_port = port.bigEndian
+        return SocketAddress(address)
+    }
+
+    private var ip4: sockaddr_in { bytes.withUnsafeBytes { $0.loadUnaligned(as: sockaddr_in.self) } }
 
     /// Calls `body` with the address as the system takes it.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>?, socklen_t) -> Result) -> Result {

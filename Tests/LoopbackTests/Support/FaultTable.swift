@@ -55,7 +55,10 @@ enum FaultTable {
         + (Fault.MalformedFrame.allCases.map { .malformedFrame($0) } + [.badUTF8]).map { fault in
             (fault, SocketOutcome(isOpened: true, messages: 1, end: .failed(.protocolViolation)))
         }
-        + [(.latency(.milliseconds(5)), SocketOutcome(isOpened: true, messages: whole))]
+        + [
+            (.latency(.milliseconds(5)), SocketOutcome(isOpened: true, messages: whole)),
+            (.bandwidth(bytesPerSecond: 20_000), SocketOutcome(isOpened: true, messages: whole)),
+        ]
 
     private static func lost(after messages: Int) -> SocketOutcome {
         SocketOutcome(isOpened: true, messages: messages, end: .failed(.connectionLost))

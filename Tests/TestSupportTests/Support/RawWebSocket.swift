@@ -31,8 +31,10 @@ final class RawWebSocket: Sendable {
     private let isClosed = Locked(false)
 
     /// Connects and asks for an upgrade; `nil` as the path asks for nothing.
-    init(port: Int, path: String? = "/app/local-key?protocol=7&client=raw&version=1.0") async throws {
-        file = try Self.connect(port: port)
+    init(
+        host: String = "127.0.0.1", port: Int, path: String? = "/app/local-key?protocol=7&client=raw&version=1.0"
+    ) async throws {
+        file = try Self.connect(host: host, port: port)
         guard let path else { return }
         try await write(
             Data(
@@ -55,14 +57,14 @@ final class RawWebSocket: Sendable {
         close()
     }
 
-    private static func connect(port: Int) throws -> Int32 {
+    private static func connect(host: String, port: Int) throws -> Int32 {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var timeout = timeval(tv_sec: Patience.seconds, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_addr.s_addr = inet_addr(host)
         let result = withUnsafeBytes(of: &address) { bytes in
             bytes.withMemoryRebound(to: sockaddr.self) {
                 Glibc.connect(file, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_in>.size))

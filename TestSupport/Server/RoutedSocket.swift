@@ -1,0 +1,125 @@
+#if LocalServer
+import FlyingFox
+import Foundation
+import PusherChannels
+
+/// One WebSocket of a route that the test added: FlyingFox's frames on one side, the test's closure on the other.
+struct RoutedSocketSession: WSHandler {
+    let core: LocalServerCore
+    let request: RecordedRequest
+    let converse: Router.Conversation
+
+    func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
+        let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
+        let (messages, incoming) = AsyncStream.makeStream(of: String.self)
+        let socket = RoutedSocket(core: core, output: output)
+        let conversation = Task { [request, converse] in
+            do {
+                try await converse(request, messages) { socket.play($0) }
+                socket.play(.close(code: 1000))
+            } catch {
+                socket.play(.close(code: 1011, reason: "\(error)"))
+            }
+        }
+        let reader = Task { [core] in
+            let reply = await Self.read(client, to: incoming, of: socket)
+            incoming.finish()
+            conversation.cancel()
+            socket.end(saying: reply)
+            core.forget(socket)
+        }
+        socket.setReader(reader)
+        core.keep(socket)
+        // Writing failed, or the server is stopped.
+        output.onTermination = { _ in reader.cancel() }
+        return AsyncStream { [core] in
+            if let frame = await frames.first(where: { _ in true }) { return frame }
+            await core.awaitEnd(of: client)
+            return nil
+        }
+    }
+
+    /// Reads until the connection ends; returns the close frame that the client is owed.
+    private static func read(
+        _ client: AsyncThrowingStream<WSFrame, any Error>, to incoming: AsyncStream<String>.Continuation, of socket: RoutedSocket
+    ) async -> WSFrame? {
+        var messages = MessageAssembler()
+        do {
+            for try await frame in client {
+                switch try messages.take(frame) {
+                case .text(let text): incoming.yield(text)
+                case .ping(let payload): socket.send(WSFrame(fin: true, opcode: .pong, mask: nil, payload: payload))
+                case .close(let code): return .close(code: code)
+                case nil: break
+                }
+            }
+            return nil
+        } catch let violation as MessageAssembler.Violation {
+            return .close(code: WSCloseCode(violation.code, reason: violation.reason))
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// The server's end of such a WebSocket. Nothing follows its close frame.
+final class RoutedSocket: Sendable {
+    private struct State {
+        var reader: Task<Void, Never>?
+        /// Set once a close frame was sent: the client has a while to answer.
+        var closeTimer: (any ScheduledAction)?
+        var isOver = false
+    }
+
+    private let core: LocalServerCore
+    private let output: AsyncStream<WSFrame>.Continuation
+    private let state = Locked(State())
+
+    init(core: LocalServerCore, output: AsyncStream<WSFrame>.Continuation) {
+        self.core = core
+        self.output = output
+    }
+
+    func setReader(_ reader: Task<Void, Never>) {
+        state.withLock { $0.reader = reader }
+    }
+
+    func play(_ step: SocketStep) {
+        switch step {
+        case .send, .event, .establish:
+            if let text = step.message { send(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8))) }
+        case .controlFrame: send(WSFrame(fin: true, opcode: .ping, mask: nil, payload: Data()))
+        case .close(let code, let reason): close(code: code, reason: reason)
+        case .drop: state.withLock { $0.reader }?.cancel()
+        case .accept, .serve, .refuse, .expect, .wait, .fault:
+            core.find(Finding(.error, "a WebSocket route of a server can't do this step: \(step)"))
+        }
+    }
+
+    func send(_ frame: WSFrame) {
+        state.withLock { state in
+            if !state.isOver, state.closeTimer == nil { output.yield(frame) }
+        }
+    }
+
+    func close(code: UInt16, reason: String) {
+        state.withLock { state in
+            guard !state.isOver, state.closeTimer == nil else { return }
+            output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
+            state.closeTimer = core.cutWhenOverdue { [weak self] in self?.state.withLock { $0.reader }?.cancel() }
+        }
+    }
+
+    /// The reader has ended.
+    func end(saying frame: WSFrame?) {
+        if let frame { send(frame) }
+        let timer = state.withLock { state in
+            defer { state.closeTimer = nil }
+            state.isOver = true
+            return state.closeTimer
+        }
+        timer?.cancel()
+        output.finish()
+    }
+}
+#endif

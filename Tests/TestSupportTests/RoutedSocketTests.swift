@@ -1,0 +1,99 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// WebSocket routes of the test's own.
+struct RoutedSocketTests {
+    private enum Refusal: Error { case refused }
+
+    private func withServer(
+        allowing allowed: Set<Finding.Kind> = [], _ body: (TestHarness, LocalServer) async throws -> Void
+    ) async throws {
+        try await withTestHarness(allowing: allowed) { harness in
+            try await body(harness, try await harness.startServer())
+        }
+    }
+
+    /// Answers the server's close frame, and waits for the end.
+    private func finish(_ socket: RawWebSocket) async throws {
+        try await socket.send(opcode: 8, Data([0x03, 0xE8]))
+        #expect(try await socket.receive() == .end)
+    }
+
+    @Test func `A route converses with each client`() async throws {
+        try await withServer { _, server in
+            server.router.onWebSocket("/rooms/{name}") { request, messages, play in
+                play(.send("welcome to \(request.pathParameters["name"] ?? "")"))
+                for await message in messages {
+                    if message == "bye" { return }
+                    play(.event("echo", channel: "c", data: message))
+                }
+            }
+            for name in ["a", "b"] {
+                let socket = try await RawWebSocket(port: server.port, path: "/rooms/\(name)")
+                #expect(try await socket.receive() == .text("welcome to \(name)"))
+                try await socket.send("hello")
+                #expect(try await socket.receive() == .text(#"{"event":"echo","channel":"c","data":"hello"}"#))
+                try await socket.send("bye")
+                #expect(try await socket.receive() == .close(1000, ""))
+                try await finish(socket)
+            }
+            #expect(server.connections.isEmpty)
+        }
+    }
+
+    @Test func `A route closes with a code of its own, or 1011 for an error`() async throws {
+        try await withServer { _, server in
+            server.router.onWebSocket("/own") { _, _, play in play(.close(code: 4001, reason: "own")) }
+            server.router.onWebSocket("/error") { _, _, _ in throw Refusal.refused }
+            for (path, expected) in [("/own", RawWebSocket.Message.close(4001, "own")), ("/error", .close(1011, "refused"))] {
+                let socket = try await RawWebSocket(port: server.port, path: path)
+                #expect(try await socket.receive() == expected)
+                try await finish(socket)
+            }
+        }
+    }
+
+    @Test func `The conversation ends with the connection`() async throws {
+        let (ends, ended) = AsyncStream<Void>.makeStream()
+        try await withServer { _, server in
+            server.router.onWebSocket("/") { _, messages, _ in
+                for await _ in messages {}
+                ended.yield()
+            }
+            let socket = try await RawWebSocket(port: server.port, path: "/")
+            socket.close()
+            for await _ in ends { break }
+            // Stopped with one open: it is told.
+            let other = try await RawWebSocket(port: server.port, path: "/")
+            async let stopped: Void = server.stop()
+            #expect(try await other.receive() == .close(1001, "the server is being stopped"))
+            try await finish(other)
+            await stopped
+        }
+    }
+
+    @Test func `A dropped connection has no close frame`() async throws {
+        try await withServer { _, server in
+            server.router.onWebSocket("/") { _, messages, play in
+                play(.drop)
+                for await _ in messages {}
+            }
+            let socket = try await RawWebSocket(port: server.port, path: "/")
+            #expect(try await socket.receive() == .end)
+        }
+    }
+
+    @Test func `A step that a route can't do is found`() async throws {
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withServer { _, server in
+                server.router.onWebSocket("/") { _, _, play in play(.expect("hello")) }
+                let socket = try await RawWebSocket(port: server.port, path: "/")
+                #expect(try await socket.receive() == .close(1000, ""))
+                try await finish(socket)
+            }
+        }
+        #expect(failure?.findings == [Finding(.error, "a WebSocket route of a server can't do this step: expect hello")])
+    }
+}
