@@ -15,7 +15,9 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
             : "the clock stands still; advance it, or let it run with `time: .automatic`. Pending timers: \(pending.names)"
         return """
             deadlock at \(now): the body waits, nothing on the executor is ready, and \(advice). If it waits for something outside \
-            the executor (GCD, a socket, the main actor, a detached task), say so with `executor.outside(_:)`
+            the executor, say so with `executor.outside(_:)`: for a `Task {}` or a detached task that the code under test starts by \
+            itself, for code of the main actor, GCD, a socket. Where such code needs the clock as well, use `harness.eventually` without \
+            an executor
             """
     }
 }

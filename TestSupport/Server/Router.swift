@@ -116,9 +116,11 @@ public final class Router: Sendable {
 
     func conversation(for request: RecordedRequest) -> (Conversation, RecordedRequest)? {
         Self.first(of: conversations.withLock { $0 }, for: request).map { entry, request in
-            ({ [self] request, messages, play in
-                try await watching(entry, request) { try await entry.target($0, messages, play) }
-            }, request)
+            (
+                { [self] request, messages, play in
+                    try await watching(entry, request) { try await entry.target($0, messages, play) }
+                }, request
+            )
         }
     }
 

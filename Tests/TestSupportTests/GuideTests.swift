@@ -34,6 +34,18 @@ extension Trait where Self == IssueHandlingTrait {
 }
 
 /// The guide's snippets, word for word; `ci/checks/snippets` compares them.
+@MainActor final class OrderList {
+    private(set) var titles: [String] = []
+
+    func load(from api: URLSession, clock: some Clock<Duration>) {
+        Task {
+            try await clock.sleep(for: .seconds(3), tolerance: nil)
+            let (data, _) = try await api.data(from: URL(string: "https://api.example.com/orders")!)
+            titles = try JSONDecoder().decode([String].self, from: data)
+        }
+    }
+}
+
 @Suite struct GuideTests {
     @Test func theClientComesBack() throws {
         try withTestHarness { harness in
@@ -273,6 +285,44 @@ extension Trait where Self == IssueHandlingTrait {
         scheduler.advance(by: .seconds(11))
         poll.cancel()
         #expect(polls.log == ["polled", "polled"])
+    }
+
+    @Test func routesOfYourOwn() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router.on("GET" && .path(matching: "/v[0-9]+/users/(?<id>[0-9]+)")) { request in
+                .json(["id": request.pathParameters["id"]]).tagged("v1")
+            }
+            server.router.on("/old") { _ in .redirect(to: "/v1/users/7") }
+            server.router.onWebSocket("/echo") { request, messages, play in
+                for await message in messages { play(.send(message)) }
+                play(.close(code: 4001, reason: "that was all"))
+            }
+            let (data, _) = try await URLSession.shared.data(from: server.url.appendingPathComponent("old"))
+            #expect(String(decoding: data, as: UTF8.self) == #"{"id":"7"}"#)
+            #expect(server.requests.last?.pathParameters["id"] == "7")
+        }
+    }
+
+    @Test func whatAnAppSendsByItself() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("POST /events", .ok)
+            let recorder = TrafficRecorder()
+            let session = URLSession(configuration: recorder.recording(harness.session).urlSessionConfiguration())
+            var request = URLRequest(url: URL(string: "https://analytics.example.com/events?screen=party")!)
+            request.httpMethod = "POST"
+            _ = try await session.data(for: request)
+            #expect(recorder.entries.map(\.description) == ["POST https://analytics.example.com/events"])
+        }
+    }
+
+    @MainActor @Test func ordersAreShown() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("GET /orders", .json(["tea"]))
+            let list = OrderList()
+            list.load(from: URLSession(configuration: harness.session.urlSessionConfiguration()), clock: harness.clock)
+            try await harness.eventually("the orders are there") { await list.titles == ["tea"] }
+        }
     }
 }
 
