@@ -1,15 +1,16 @@
 import Foundation
 import PusherChannels
 
-/// Which requests are meant. A string is a method (or none, for any) and an address: a path, which may have names for parts of it
+/// Which requests are meant. A string is a method (or none, for any) and an address (or none, after a method): a path, which may have names for parts of it
 /// such as `/users/{id}` and says nothing about the query, or a whole address, compared as it is.
 public typealias RequestMatcher = Matcher<RecordedRequest>
 
 extension RecordedRequest: Matchable {
-    /// Reads `GET /users/{id}`, `/users/{id}` or `POST https://example.com/users`.
+    /// Reads `GET /users/{id}`, `/users/{id}`, `POST https://example.com/users` or `GET`.
     public static func matcher(_ text: String) -> RequestMatcher {
         let words = text.split(separator: " ", maxSplits: 1).map(String.init)
         let address = words.last ?? ""
+        if words.count == 1, address.allSatisfy({ $0.isASCII && $0.isUppercase }) { return .method(address) }
         let place: RequestMatcher = address.contains("://") ? .url(address) : .path(address)
         let whole = words.count > 1 ? .method(words[0]) && place : place
         return RequestMatcher(text) { whole.outcome(of: $0) }

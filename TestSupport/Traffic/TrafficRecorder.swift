@@ -90,7 +90,7 @@ public final class TrafficRecorder: Sendable {
     /// Keeps a session for a configuration that can't; returns the way to one that records, for as long as this lives.
     func keep(_ session: any HTTPSession) -> @Sendable () -> (any HTTPSession)? {
         let number = configured.withLock { configured in
-            configured.append(session)
+            configured.append(session is URLSession ? AsideSession(session) : session)
             return configured.count - 1
         }
         return { [weak self] in

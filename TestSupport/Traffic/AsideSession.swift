@@ -1,0 +1,46 @@
+import Dispatch
+import Foundation
+import PusherChannels
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A session that calls another one on a queue of its own.
+///
+/// On Linux all of Foundation's sessions share a queue, on which they call protocol classes and for which they wait when they are called:
+/// one that is called by the other's protocol class would wait for itself, and ends the process.
+struct AsideSession: HTTPSession {
+    private let base: any HTTPSession
+
+    init(_ base: any HTTPSession) {
+        self.base = base
+    }
+
+    func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> AsideTask {
+        AsideTask { [base] in base.dataTask(with: request, completionHandler: completionHandler) }
+    }
+}
+
+/// One request of an ``AsideSession``: what is asked of it happens in order.
+final class AsideTask: HTTPTask {
+    private let queue = DispatchQueue(label: "request aside")
+    private let task = Locked<(any HTTPTask)?>(nil)
+
+    init(_ make: @escaping @Sendable () -> any HTTPTask) {
+        queue.async { [task] in
+            let made = make()
+            task.withLock { $0 = made }
+        }
+    }
+
+    func resume() {
+        queue.async { [task] in task.withLock { $0 }?.resume() }
+    }
+
+    func cancel() {
+        queue.async { [task] in task.withLock { $0 }?.cancel() }
+    }
+}
