@@ -218,8 +218,8 @@ class ProjectFaults(FaultCase):
     def test_undocumented_public_symbol(self):
         """On symbols of a small library under the name of a real one."""
         self.libraries(LIBRARY + "public struct Silent { public var word = 1 }\n")
-        self.copy("ci/tools/docs")
-        steps = '{ run = "ci/tools/docs symbols {folder}/docs", kind = "build", name = "symbols" }, { run = "ci/tools/docs documented {folder}/docs", name = "documented" }'
+        self.copy("ci/docs")
+        steps = '{ run = "ci/docs symbols {folder}/docs", kind = "build", name = "symbols" }, { run = "ci/docs documented {folder}/docs", name = "documented" }'
         self.cells(f'[[cell]]\nid = "docs"\nwhat = "b"\nsteps = [{steps}]\n')
         self.assertEqual(self.run_cell("docs"), (1, "0 passed, 1 failed, 0 skipped"), self.said)
         for name in ("Silent", "Silent.word"):
