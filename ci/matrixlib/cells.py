@@ -233,6 +233,8 @@ def load(project):
         raise Problem(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise Problem(f"{file.name}: is not UTF-8") from None
+    except RecursionError:
+        raise Problem(f"{file.name}: has too many brackets in brackets") from None
     except tomllib.TOMLDecodeError as error:
         raise Problem(f"{file.name}: {error}") from None
     return Reader(file).matrix(table)

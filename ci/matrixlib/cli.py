@@ -101,6 +101,7 @@ def jobs(text):
 
 
 def main(arguments):
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # Who started it has closed its own.
     words, separator, rest = (arguments, False, []) if "--" not in arguments else split(arguments)
     options = parser().parse_args(words)
     options.rest = rest

@@ -21,7 +21,7 @@ class History:
     def read(self):
         try:
             return {name: known(entry) for name, entry in json.loads(self.file.read_text()).items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}  # It was never written, or isn't ours.
 
     def seconds(self, cell):

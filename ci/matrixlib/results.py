@@ -56,12 +56,16 @@ def to_json(cells, seconds):
 
 
 def write(file, value):
-    """In one go: a reader, or a run that is cut off, sees the whole or nothing of it."""
-    file = pathlib.Path(file)
+    """In one go: a reader, or a run that is cut off, sees the whole or nothing of it. A pipe or a device stays what it is."""
+    file = pathlib.Path(os.path.realpath(file))
+    text = value if isinstance(value, str) else json.dumps(value, indent=1) + "\n"
+    if file.exists() and not file.is_file():
+        file.write_text(text)
+        return
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.parent / f".{file.name}.{os.getpid()}"
     try:
-        part.write_text(value if isinstance(value, str) else json.dumps(value, indent=1) + "\n")
+        part.write_text(text)
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)
@@ -76,8 +80,10 @@ def read(file):
         cells = [CellResult(**cell) for cell in value["cells"]]
         for cell in cells:
             cell.steps = [StepResult(**step | {"tests": [Test(**test) for test in step["tests"]]}) for step in cell.steps]
+            if not all(isinstance(value, str) for value in (cell.id, cell.status, cell.why)) or not isinstance(cell.seconds, (int, float)):
+                raise TypeError
     except OSError as error:
         raise Problem(f"{file}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise Problem(f"{file} is no report of ci/matrix") from None
     return cells

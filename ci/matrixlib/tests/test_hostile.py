@@ -1,0 +1,77 @@
+"""Whatever it is given, it answers in a line: no traces, nothing of others' replaced. All of it in the project's own folder."""
+
+import os
+import pathlib
+import subprocess
+
+from support import LIMIT, ProjectCase
+
+NESTED = "[" * 100_000
+OTHERS = ("[]", "null", '"text"', '{"a": [1]}', '{"a": {"seconds": "x", "times": [{}]}}', NESTED, "\0\1")
+NO_REPORTS = (NESTED, '{"version": 1, "cells": [{"id": 1, "status": 2}]}', '{"version": 1, "cells": [{"id": "a", "status": "b", "seconds": "x"}]}')
+
+
+class HostileCase(ProjectCase):
+    def setUp(self):
+        super().setUp()
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+
+    def answered(self, code, words, *arguments):
+        found, said = self.matrix(*arguments)
+        self.assertEqual(found, code, said)
+        self.assertIn(words, said)
+        self.assertNotIn("Traceback", said)
+
+    def test_cells_that_can_not_be_read(self):
+        file = self.project / "ci/cells.toml"
+        for content, words in ((b"", "has no [[cell]]"), (b"\xff\xfe", "is not UTF-8"), (f"a = {NESTED}".encode(), "too many brackets")):
+            file.write_bytes(content)
+            self.answered(2, words, "list")
+        file.unlink()
+        file.mkdir()
+        self.answered(2, "Is a directory", "run")
+
+    def test_a_history_of_another_shape_is_forgotten(self):
+        file = self.project / ".ci/results/history.json"
+        file.parent.mkdir(parents=True)
+        for text in OTHERS:
+            file.write_text(text)
+            for verb in ("list", "explain", "run"):
+                self.answered(0, "a", verb, "a")
+
+    def test_a_history_that_is_a_folder(self):
+        (self.project / ".ci/results/history.json").mkdir(parents=True)
+        self.answered(0, "a", "list")
+        self.answered(4, "the results could not be written", "run", "a")
+
+    def test_what_is_no_report(self):
+        file = self.project / "no.json"
+        for text in NO_REPORTS:
+            file.write_text(text)
+            self.answered(2, "is no report of ci/matrix", "report", str(file), "--html", str(self.project / "page.html"))
+
+    def test_a_report_in_the_place_of_a_folder(self):
+        self.answered(4, "the results could not be written", "run", "a", "--report", str(self.project))
+
+    def test_a_pipe_that_a_report_goes_to_is_written_into_and_not_replaced(self):
+        pipe, link = self.project / "pipe", self.project / "link"
+        os.mkfifo(pipe)
+        link.symlink_to(pipe)
+        reading = os.open(pipe, os.O_RDWR)
+        self.addCleanup(os.close, reading)
+        self.answered(0, "1 passed", "run", "a", "--report", str(link))
+        self.assertTrue(pipe.is_fifo() and link.is_symlink())
+        self.assertTrue(os.read(reading, 1 << 16).startswith(b"{"))
+
+    def test_a_file_behind_a_link_is_replaced_and_not_the_link(self):
+        (self.project / "link").symlink_to("real.json")
+        self.answered(0, "1 passed", "run", "a", "--report", str(self.project / "link"))
+        self.assertTrue((self.project / "link").is_symlink() and (self.project / "real.json").is_file())
+
+    def test_nobody_reads(self):
+        for verb in (["run", "a"], ["run", "a", "-v"], ["list"], ["explain", "a"], ["report"], ["--help"]):
+            for redirected in (">&-", "| true"):
+                shell = ["bash", "-c", f'"$@" {redirected}', "bash", *self.command(*verb)]
+                done = subprocess.run(shell, env=self.environment(), stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), (verb, redirected))
+        self.assertTrue(pathlib.Path(os.devnull).is_char_device())
