@@ -84,6 +84,8 @@ def parser():
     command = commands.add_parser("compare", help="says what differs between two runs")
     command.add_argument("before", type=pathlib.Path)
     command.add_argument("after", type=pathlib.Path)
+    for command in commands.choices.values():
+        command.set_defaults(verb=command)
     return top
 
 
@@ -103,11 +105,12 @@ def jobs(text):
 def main(arguments):
     sys.stdout = sys.stdout or open(os.devnull, "w")  # Who started it has closed its own.
     words, separator, rest = (arguments, False, []) if "--" not in arguments else split(arguments)
-    options = parser().parse_args(words)
+    options, unknown = parser().parse_known_args(words)
     options.rest = rest
+    if unknown:
+        options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
     if separator and options.command != "run":
-        print("ci/matrix: what comes after -- is for the command of a step: ci/matrix run CELL -- …", file=sys.stderr)
-        return 2
+        options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # Logs have letters that not every terminal knows.
     try:

@@ -1,0 +1,23 @@
+"""What a mistake on the command line says: the usage of the verb that was misused."""
+
+import contextlib
+import io
+
+from support import ProjectCase
+
+
+class UsageCase(ProjectCase):
+    def said(self, *arguments):
+        from matrixlib.cli import main
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as ended:
+            main(["--project", str(self.project), *arguments])
+        self.assertEqual(ended.exception.code, 2)
+        return said.getvalue()
+
+    def test_it_is_that_of_the_verb(self):
+        for arguments in (["run", "--fail-fas", "--x"], ["run", "--jobs", "0"], ["explain"], ["explain", "a", "b"], ["compare", "1"],
+                          ["list", "a", "--", "b"], ["report", "--watch"], ["init", "x"], ["completion", "--x"]):
+            said = self.said(*arguments)
+            self.assertTrue(said.startswith("usage: ci/matrix ") and f" {arguments[0]} " in said.splitlines()[0], said)
+            self.assertIn(f"ci/matrix {arguments[0]}: error: ", said)
