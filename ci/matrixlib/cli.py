@@ -84,6 +84,7 @@ def parser():
     command = commands.add_parser("compare", help="says what differs between two runs")
     command.add_argument("before", type=pathlib.Path)
     command.add_argument("after", type=pathlib.Path)
+    command.add_argument("--all", action="store_true", help="differences within noise, too")
     for command in commands.choices.values():
         command.set_defaults(verb=command)
     return top
@@ -197,8 +198,11 @@ def print_report(options):
 
 
 def compare_runs(options):
-    lines, worse = compare.differences(results.read(options.before), results.read(options.after))
+    lines, worse, hidden = compare.differences(
+        results.read(options.before), results.read(options.after), History(Places(options.project)).times, options.all)
     print("\n".join(lines) if lines else "no difference")
+    if hidden:
+        print(f"{hidden} differences within noise are hidden: --all shows them")
     return 1 if worse else 0
 
 

@@ -1,47 +1,79 @@
 """What differs between two runs: results, times, metrics such as coverage, tests that came and went."""
 
+import statistics
+
 from .screen import clock
 
-# A cell's or test's time counts as changed from this factor, and this many seconds, on.
+# A time is another one from this factor, and this many seconds, on: where a cell has passed often enough, instead of the factor,
+# from so many median deviations from the median (three standard ones) on. A number that a cell measures is, from this share on.
 FACTOR, CELL_SECONDS, TEST_SECONDS = 1.25, 5, 1
+OFTEN, DEVIATIONS = 5, 4.45
+SHARE = 0.002
 
 
-def slower_or_faster(before, after, least):
-    return abs(after - before) >= least and max(before, after) >= FACTOR * min(before, after)
+def noise(seconds, least, times=()):
+    """How far apart two times may be that say nothing, given the shorter one and those of earlier runs."""
+    if len(times) < OFTEN:
+        return max(least, (FACTOR - 1) * seconds)
+    middle = statistics.median(times)
+    return max(least, DEVIATIONS * statistics.median(abs(time - middle) for time in times))
 
 
-def differences(before, after):
-    """Lines for what differs, and the cells that passed before and don't now."""
+class Lines:
+    """Of the differences those that are none of noise, and how many others there are."""
+
+    def __init__(self, everything):
+        self.everything, self.shown, self.hidden = everything, [], 0
+
+    def add(self, line, within_noise=False):
+        if within_noise and not self.everything:
+            self.hidden += 1
+        else:
+            self.shown.append(line)
+
+    def time(self, name, before, after, least, words, times=()):
+        if words(before) != words(after):
+            self.add(f"{name}{words(before)} -> {words(after)}", abs(after - before) < noise(min(before, after), least, times))
+
+
+def differences(before, after, times=lambda name: (), everything=False):
+    """Lines for what differs, the cells that passed before and don't now, and how many differences are left out.
+
+    `times` are those that a cell took in earlier runs.
+    """
     before, after = ({cell.id: cell for cell in cells} for cells in (before, after))
-    lines, worse = [], []
+    lines, worse = Lines(everything), []
     for name in [*before, *(name for name in after if name not in before)]:
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
-            lines.append(f"{name}: only in the {'second' if old is None else 'first'}")
+            lines.add(f"{name}: only in the {'second' if old is None else 'first'}")
             continue
         if old.status != new.status:
-            lines.append(f"{name}: {old.status} -> {new.status}" + (f" ({new.why})" if new.why else ""))
+            lines.add(f"{name}: {old.status} -> {new.status}" + (f" ({new.why})" if new.why else ""))
             if old.status == "passed":
                 worse.append(name)
-        elif new.status == "passed" and slower_or_faster(old.seconds, new.seconds, CELL_SECONDS):
-            lines.append(f"{name}: {clock(old.seconds)} -> {clock(new.seconds)}")
-        lines += metrics(name, old, new) + tests(name, old, new)
-    return lines, worse
+        elif new.status == "passed":
+            lines.time(f"{name}: ", old.seconds, new.seconds, CELL_SECONDS, clock, times(name))
+        metrics(lines, name, old.metrics, new.metrics)
+        tests(lines, name, old, new)
+    return lines.shown, worse, lines.hidden
 
 
-def metrics(name, old, new):
-    keys = [key for key in {**old.metrics, **new.metrics} if old.metrics.get(key) != new.metrics.get(key)]
-    return [f"{name}: {key} {old.metrics.get(key, 'none')} -> {new.metrics.get(key, 'none')}" for key in keys]
+def metrics(lines, name, old, new):
+    for key in {**old, **new}:
+        was, now = old.get(key, "none"), new.get(key, "none")
+        if was != now:
+            numbers = all(isinstance(value, (int, float)) for value in (was, now))
+            lines.add(f"{name}: {key} {was} -> {now}", numbers and abs(now - was) < SHARE * abs(was))
 
 
-def tests(name, old, new):
+def tests(lines, name, old, new):
     if not old.tests or not new.tests:
-        return []
+        return
     was, now = ({test.name: test for test in cell.tests} for cell in (old, new))
-    gone, come = [test for test in was if test not in now], [test for test in now if test not in was]
-    lines = [f"{name}: {len(found)} tests {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}"
-             for found, how in ((gone, "gone"), (come, "new")) if found]
+    for found, how in (([test for test in was if test not in now], "gone"), ([test for test in now if test not in was], "new")):
+        if found:
+            lines.add(f"{name}: {len(found)} tests {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}")
     for test in was:
-        if test in now and slower_or_faster(was[test].seconds, now[test].seconds, TEST_SECONDS):
-            lines.append(f"{name}: {test} {was[test].seconds:.1f} s -> {now[test].seconds:.1f} s")
-    return lines
+        if test in now:
+            lines.time(f"{name}: {test} ", was[test].seconds, now[test].seconds, TEST_SECONDS, "{:.1f} s".format)

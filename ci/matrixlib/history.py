@@ -8,7 +8,7 @@ from .results import write
 
 def known(entry):
     """What is there in the form in which it was written; somebody may have edited the file."""
-    kinds = {"status": str, "seconds": (int, float), "time": int, "inputs": str}
+    kinds = {"status": str, "seconds": (int, float), "time": int, "inputs": str, "times": list}
     return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ()))}
 
 
@@ -27,6 +27,10 @@ class History:
     def seconds(self, cell):
         """How long the cell took when it last passed."""
         return self.cells.get(cell.id, {}).get("seconds")
+
+    def times(self, name):
+        """How long the cell of this id took when it passed, the last twenty times."""
+        return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float))]
 
     def status(self, cell):
         return self.cells.get(cell.id, {}).get("status")
@@ -48,6 +52,7 @@ class History:
             entry["status"], entry["time"] = result.status, int(time.time())
             if result.status == "passed":
                 entry["seconds"], entry["inputs"] = result.seconds, result.inputs
+                entry["times"] = [*self.times(result.id), result.seconds][-20:]
         write(self.file, self.cells)
         self.add_flakes(results)
 

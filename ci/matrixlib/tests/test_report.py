@@ -75,7 +75,40 @@ class ReportCase(ProjectCase):
         from matrixlib.compare import differences
         from matrixlib.results import CellResult
         old, new = (CellResult("a", "passed", seconds=seconds, metrics={"coverage": value}) for seconds, value in ((60, 90.0), (90, 91.5)))
-        self.assertEqual(differences([old], [new]), (["a: 1:00 -> 1:30", "a: coverage 90.0 -> 91.5"], []))
+        self.assertEqual(differences([old], [new]), (["a: 1:00 -> 1:30", "a: coverage 90.0 -> 91.5"], [], 0))
+
+    def test_differences_within_noise_are_hidden_and_counted(self):
+        from matrixlib.compare import differences
+        from matrixlib.results import CellResult, StepResult, Test
+
+        def found(seconds, test, coverage):
+            return [CellResult("a", "passed", seconds=seconds, metrics={"coverage": coverage}, steps=[
+                StepResult("s", "test", "passed", tests=[Test("t()", "passed", test)])])]
+        old, new = found(60, 4, 90.0), found(70, 4.5, 90.1)
+        self.assertEqual(differences(old, new), ([], [], 3))
+        everything = (["a: 1:00 -> 1:10", "a: coverage 90.0 -> 90.1", "a: t() 4.0 s -> 4.5 s"], [], 0)
+        self.assertEqual(differences(old, new, everything=True), everything)
+
+    def test_noise_is_that_of_the_cells_earlier_runs(self):
+        from matrixlib.compare import differences
+        from matrixlib.results import CellResult
+        old, new = ([CellResult("a", "passed", seconds=seconds)] for seconds in (60, 70))
+        for times, hidden in (([60, 61, 60, 59, 70], 0), ([60, 75, 50, 68, 55], 1), ([60, 61, 60], 1)):
+            self.assertEqual(differences(old, new, lambda name: times)[2], hidden, times)
+
+    def test_what_a_cell_took_is_remembered_for_it(self):
+        self.cells(cell("a"))
+        for _ in range(2):
+            self.matrix("run", "a")
+        entry = json.loads((self.project / ".ci/results/history.json").read_text())["a"]
+        self.assertEqual(len(entry["times"]), 2)
+        before, after = self.run_to("1.json"), self.project / "2.json"
+        value = json.loads((self.project / "1.json").read_text())
+        value["cells"][0]["steps"][-1]["tests"][0]["seconds"] += 0.4
+        after.write_text(json.dumps(value))
+        code, said = self.matrix("compare", before, str(after))
+        self.assertEqual((code, said), (0, "no difference\n1 differences within noise are hidden: --all shows them\n"))
+        self.assertIn(" s -> ", self.matrix("compare", before, str(after), "--all")[1])
 
     def test_what_is_no_report(self):
         (self.project / "no.json").write_text("{}")
