@@ -15,6 +15,7 @@ from .run import run
 from .screen import to_nowhere
 from .selection import changed, matching, select
 from .shell import Places
+from .watch import watch
 
 HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on a laptop and on a hosted runner.
 
@@ -68,6 +69,7 @@ def parser():
     command.add_argument("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
     command.add_argument("--timeout-factor", type=at_least(0.001, float), default=1, metavar="X", help="so many times the steps' time-outs")
     command.add_argument("-v", "--verbose", action="store_true", help="print the output of steps as it comes")
+    command.add_argument("--watch", action="store_true", help="run again when a file that git tracks has changed, until Control-C")
     command.add_argument("--fail-fast", action="store_true", help="begin no more cells after one that failed")
     command.add_argument("--fail-on-flaky", action="store_true", help="count flaky cells as failed")
     command.add_argument("--install", action="store_true", help="first install the Debian packages that the cells need")
@@ -153,9 +155,13 @@ def list_cells(options):
 def run_cells(options):
     if not (options.names or options.label or options.axis or options.last_failed):
         options.label = ["smoke"]
-    matrix, cells = chosen(options)
     places = Places(options.project)
-    return run(options, changed(options, cells, History(places)), places)
+
+    def once():
+        _, cells = chosen(options)
+        return run(options, changed(options, cells, History(places)), places)
+
+    return watch(places.project, once) if options.watch else once()
 
 
 def explain(options):

@@ -1,0 +1,53 @@
+"""Runs again when a tracked file changes: which looks count, and as somebody at a terminal has it."""
+
+import contextlib
+import io
+import subprocess
+
+from support import ProjectCase
+
+
+class LooksCase(ProjectCase):
+    def watched(self, looks, codes):
+        """What was said, and how often it ran, given what is found at each look and how each run ends."""
+        from matrixlib.watch import watch
+        looks, left, said = iter(looks), list(codes), io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = watch("made-up", lambda: left.pop(0), lambda project: next(looks), lambda seconds: None)
+        self.assertEqual((code, left), (130, []))
+        return [line for line in said.getvalue().splitlines() if line.startswith("changed")]
+
+    def test_what_is_still_being_written_is_waited_for(self):
+        self.assertEqual(self.watched([{"a": 1}, {"a": 1}, {"a": 2}, {"a": 2, "b": 1}, {"a": 2, "b": 1}, {}], [0, 130]), ["changed: a, b"])
+
+    def test_a_change_that_is_taken_back_is_none(self):
+        self.assertEqual(self.watched([{"a": 1}, {"a": 2}, {"a": 1}, {"a": 1}, {}, {}, {}], [1, 130]), ["changed: a"])
+
+    def test_what_changes_while_it_runs_counts(self):
+        self.assertEqual(self.watched([{"a": 1}, {"a": 2}, {"a": 2}, {}], [0, 130]), ["changed: a"])
+
+
+class WatchCase(ProjectCase):
+    def test_until_control_c(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'cat input >> ran'\n")
+        (self.project / "input").write_text("one\n")
+        for words in (["init", "-q"], ["add", "input", "ci"]):
+            subprocess.run(["git", *words], cwd=self.project, check=True)
+        process = self.start("run", "a", "--watch")
+        self.assertEqual(self.wait_for("ran"), "one\n")
+        (self.project / "ran").unlink()
+        (self.project / "input").write_text("three\n")
+        self.assertEqual(self.wait_for("ran"), "three\n")
+        (self.project / "ran").unlink()
+        (self.project / "ci/cells.toml").write_text("nonsense")
+        while "nonsense" not in (line := process.stdout.readline()) and "ci/matrix: cells.toml" not in line:
+            self.assertTrue(line, "it ended")
+        code, said = self.interrupted(process)
+        self.assertEqual(code, 130)
+        self.assertNotIn("Traceback", said)
+
+    def test_without_git(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        code, said = self.matrix("run", "a", "--watch", GIT_DIR="/nowhere")
+        self.assertEqual((code, said.count("\n")), (2, 1), said)
+        self.assertIn("--watch looks at what git tracks", said)
