@@ -139,9 +139,9 @@ public final class Router: Sendable {
     }
 
     /// Asks an entry, and writes down what it throws.
-    private func watching<Target, Answer>(
-        _ entry: Entry<Target>, _ request: RecordedRequest, _ ask: (RecordedRequest) async throws -> Answer
-    ) async throws -> Answer {
+    private func watching<Target, Response>(
+        _ entry: Entry<Target>, _ request: RecordedRequest, _ ask: (RecordedRequest) async throws -> Response
+    ) async throws -> Response {
         do {
             return try await ask(request)
         } catch let error where !(error is CancellationError) {

@@ -241,7 +241,7 @@ struct DocCommentTests {
     }
 
     @Test func routesOfAServer() async throws {
-        try await withTestHarness { harness in
+        try await withTestHarness(allowing: [.unusedStub]) { harness in
             let server = try await harness.startServer()
             server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)")) { .json(["id": $0.pathParameters["id"]]) }
             server.router.onWebSocket("/echo") { request, messages, play in

@@ -288,7 +288,7 @@ extension Trait where Self == IssueHandlingTrait {
     }
 
     @Test func routesOfYourOwn() async throws {
-        try await withTestHarness { harness in
+        try await withTestHarness(allowing: [.unusedStub]) { harness in
             let server = try await harness.startServer()
             server.router.on("GET" && .path(matching: "/v[0-9]+/users/(?<id>[0-9]+)")) { request in
                 .json(["id": request.pathParameters["id"]]).tagged("v1")

@@ -19,7 +19,7 @@ struct LocalServerRouteTests {
     }
 
     @Test func `Routes go by pattern and by regular expression`() async throws {
-        try await withTestHarness(allowing: [.unmatchedRequest]) { harness in
+        try await withTestHarness(allowing: [.unmatchedRequest, .unusedStub]) { harness in
             let server = try await harness.startServer()
             server.router.on("/files/{path...}") { StubResponse(text: $0.pathParameters["path"] ?? "") }
             server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)/(likes|posts)")) { request in

@@ -44,7 +44,7 @@ struct RoutedSocketTests {
     }
 
     @Test func `A route closes with a code of its own, or 1011 for an error`() async throws {
-        try await withServer { _, server in
+        try await withServer(allowing: [.error]) { _, server in
             server.router.onWebSocket("/own") { _, _, play in play(.close(code: 4001, reason: "own")) }
             server.router.onWebSocket("/error") { _, _, _ in throw Refusal.refused }
             for (path, expected) in [("/own", RawWebSocket.Message.close(4001, "own")), ("/error", .close(1011, "refused"))] {

@@ -46,11 +46,7 @@ extension ErrorScenario {
             "The handler throws", .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }
         ),
         ErrorScenario("No authorization comes in time") {
-            let rig = ClientRig.connected(
-                auth: .customHandler { _, _ in
-                    try await Task.sleep(for: .seconds(86_400))
-                    throw NoError()
-                })
+            let rig = ClientRig.connected(auth: .authorizer(authorizer: SilentAuthorizer()))
             rig.pusher.subscribe("private-orders")
             rig.scheduler.advance(by: .seconds(15))
             return try await rig.error()
@@ -80,13 +76,10 @@ extension ErrorScenario {
             rig.scheduler.advance(by: .seconds(30))
             return try await rig.error()
         },
-        ErrorScenario("The client disconnects while somebody waits for a channel") {
-            let rig = ClientRig(server: .manual)
-            rig.pusher.connect()
-            async let waiting = thrown { try await rig.pusher.subscribe(to: "news") }
-            while rig.pusher.connection.channels.find(name: "news") == nil { await Task.yield() }
-            rig.pusher.disconnect()
-            return try await waiting
+        ErrorScenario("A channel is waited for after the client was shut down") {
+            let rig = ClientRig()
+            await rig.pusher.shutdown()
+            return try await thrown { try await rig.pusher.subscribe(to: "news") }
         },
     ]
 
@@ -114,4 +107,11 @@ extension ErrorScenario {
             return try orders.trigger(eventName: "client-seen", data: "1").refusal()
         },
     ]
+}
+
+/// Never calls back.
+private final class SilentAuthorizer: Authorizer {
+    func fetchAuthValue(
+        socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
+    ) {}
 }

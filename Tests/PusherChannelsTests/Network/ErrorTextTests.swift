@@ -8,7 +8,7 @@ import Testing
     private static let secret = "https://example.com/?token=s3cret"
 
     private func error() -> NSError {
-        let info: [String: Any] = [NSLocalizedDescriptionKey: "it hung up", NSURLErrorFailingURLStringErrorKey: Self.secret]
+        let info: [String: Any] = [NSLocalizedDescriptionKey: "it hung up", NSURLErrorFailingURLErrorKey: Self.secret]
         return NSError(domain: NSURLErrorDomain, code: NSURLErrorNetworkConnectionLost, userInfo: info)
     }
 
