@@ -38,6 +38,7 @@ extension TestHarness {
     ///   - patience: How long to wait at least for other threads when no timer is left, in real time.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
+    ///   - isolation: The actor that the test runs on, by default the caller's.
     ///   - condition: Is looked at again and again.
     /// - Throws: ``NeverHappened``, with what happened and what is scheduled; `CancellationError` when the task is cancelled; what the
     ///   condition throws.

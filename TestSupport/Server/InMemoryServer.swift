@@ -3,7 +3,7 @@ import PusherChannels
 
 /// A Channels server in memory: any number of clients, no sockets, and time only where a scheduler is given.
 ///
-/// Clients reach it by ``makeWebSocket()`` and ask its authorization endpoints and its HTTP API by
+/// Clients reach it by ``makeWebSocket(file:line:)`` and ask its authorization endpoints and its HTTP API by
 /// ``MockSession/init(server:delivery:scheduler:)``. Everything happens within the call that causes it. All members may be called from
 /// any thread.
 public final class InMemoryServer: Sendable {
