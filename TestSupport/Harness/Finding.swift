@@ -45,3 +45,8 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
     /// `unused stub: GET /users (Tests.swift:12)`
     public var description: String { "\(kind.rawValue): \(text)" }
 }
+
+/// `Tests.swift:12`
+func sourceLocation(_ file: String, _ line: Int) -> String {
+    "\(file.split(separator: "/").last ?? ""):\(line)"
+}

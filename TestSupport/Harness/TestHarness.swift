@@ -364,8 +364,3 @@ public final class TestHarness: Sendable {
 func writeToStandardError(_ text: String) {
     FileHandle.standardError.write(Data("\(text)\n".utf8))
 }
-
-/// `Tests.swift:12`
-func sourceLocation(_ file: String, _ line: Int) -> String {
-    "\(file.split(separator: "/").last ?? ""):\(line)"
-}

@@ -37,7 +37,7 @@ public final class TrafficRecorder: Sendable {
     let environment: [String: String]
     private let wallClock: @Sendable () -> Date
     private let lastConnection = Locked(0)
-    private let refusals = Locked<[Finding]>([])
+    let refusals = Locked<[Finding]>([])
     /// The sessions behind configurations that record, kept as long as this is.
     private let configured = Locked<[any HTTPSession]>([])
 
@@ -74,11 +74,6 @@ public final class TrafficRecorder: Sendable {
 
     /// The findings for a test's end: a `record(to:)` that was left in the test and reached a CI machine. A ``TestHarness`` asks for it.
     public var findings: [Finding] { refusals.withLock { $0 } }
-
-    func find(_ finding: Finding) {
-        refusals.withLock { $0.append(finding) }
-        TestHarness.current?.keep(self)
-    }
 
     // MARK: Recording
 
