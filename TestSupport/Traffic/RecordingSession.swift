@@ -9,8 +9,8 @@ import FoundationNetworking
 ///
 /// All members may be called from any thread; completion handlers are called where the session behind it calls them.
 public struct RecordingSession: HTTPSession {
-    private let base: any HTTPSession
-    private let recorder: TrafficRecorder
+    let base: any HTTPSession
+    let recorder: TrafficRecorder
 
     init(_ base: any HTTPSession, recorder: TrafficRecorder) {
         self.base = base
