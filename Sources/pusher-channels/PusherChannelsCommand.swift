@@ -12,7 +12,7 @@ struct PusherChannelsCommand: AsyncParsableCommand {
             \(Status.text)
             """,
         subcommands: [
-            Serve.self, Listen.self, Trigger.self, Channels.self, Users.self, Terminate.self, Auth.self, Webhook.self, Bench.self,
-            Demo.self, Sockets.self,
+            Serve.self, Listen.self, Doctor.self, Trigger.self, Channels.self, Users.self, Terminate.self, Auth.self, Webhook.self,
+            Bench.self, Demo.self, Sockets.self,
         ])
 }

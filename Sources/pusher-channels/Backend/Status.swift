@@ -8,7 +8,7 @@ enum Status {
         done and a later attempt may succeed, as the server was not reached or asked for fewer requests.
         """
 
-    private static let temporary = ExitCode(75)
+    static let temporary = ExitCode(75)
 
     /// Does the work of a command; what may go better later ends it with a status of its own.
     static func of(_ work: () async throws -> Void) async throws {

@@ -87,7 +87,7 @@ extension ProxyConfiguration {
 
 extension WebSocketRequest {
     /// The proxy to go through; nil for the direct way.
-    var effectiveProxy: HTTPProxy? {
+    package var effectiveProxy: HTTPProxy? {
         get throws(WebSocketFailure) {
             try proxy.proxy { (environment) throws(WebSocketFailure) in
                 try environment.proxy(for: host, port: port, secure: secure)

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Logging
+import PusherChannels
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say step by step what works on the way to a server, and what to do about what doesn't.",
+        discussion: """
+            Opens one connection as a client does, and with --auth-endpoint or --secret subscribes to a channel that needs an \
+            authorization. Prints the steps: \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
+
+            Statuses: 0 when all works; 1 when a step failed; 64 when the command line makes no sense; 75 when a step failed and a \
+            later attempt may succeed with nothing changed.
+            """)
+
+    @Argument(help: "The server's host name or address, like --host.")
+    var givenHost: String?
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var route: RouteOptions
+
+    @Option(help: "A path in front of the protocol's own.")
+    var path: String?
+
+    @OptionGroup var authorization: AuthorizationOptions
+
+    @Option(help: "The channel to subscribe to, where something is given that authorizes it.")
+    var channel = "private-doctor"
+
+    @Flag(help: "Print one JSON object a step: step, result (ok, failed, skipped, untested), detail, advice.")
+    var json = false
+
+    func validate() throws {
+        if givenHost != nil, server.host != nil || server.cluster != nil {
+            throw ValidationError("give the host once: by itself, by --host or by --cluster")
+        }
+        guard ChannelName(channel).needsAuthorization else {
+            throw ValidationError("--channel takes one that needs an authorization, such as private-orders")
+        }
+        if authorizes, let problem = authorization.problem(of: channel) { throw ValidationError(problem) }
+    }
+
+    func run() async throws {
+        let (route, error) = await examine()
+        for line in DoctorReport(route, error).lines { output(json ? line.json : line.text) }
+        if let error { throw error.isRetryable ? Status.temporary : .failure }
+    }
+
+    private var authorizes: Bool {
+        if case .noMethod = authorization.method { false } else { true }
+    }
+
+    private func examine() async -> (DoctorRoute, PusherError?) {
+        var server = server
+        if let givenHost { server.host = givenHost }
+        let request = WebSocketRequest(
+            secure: server.usesTLS, host: server.location.stringValue, port: server.portToUse ?? (server.usesTLS ? 443 : 80),
+            path: "/",
+            tls: route.tls, proxy: route.proxyConfiguration)
+        let proxy: HTTPProxy?
+        var problem: PusherError?
+        do throws(WebSocketFailure) {
+            proxy = try request.effectiveProxy
+        } catch {
+            (proxy, problem) = (nil, PusherError(.transport(error.kind), message: error.message))
+        }
+        let way = DoctorRoute(
+            host: request.host, port: request.port, usesTLS: request.secure, proxy: proxy, channel: authorizes ? channel : nil)
+        if let problem { return (way, problem) }
+        note("connecting to \(way.endpoint.onOneLine)")
+        return (way, await firstError(server))
+    }
+
+    /// Returns the error that ends the attempt; nil when all went well.
+    private func firstError(_ server: ServerOptions) async -> PusherError? {
+        let pusher = Pusher(
+            key: server.key,
+            options: PusherClientOptions(
+                authMethod: authorization.method, autoReconnect: false, host: server.location, port: server.portToUse, path: path,
+                useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
+                // Longer than the steps of a connection together: each has a limit of its own, whose error names it.
+                timeouts: ConnectionTimeouts(open: .seconds(120)),
+                logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }))
+        let notifications = ClientNotifications()
+        pusher.delegate = notifications
+        if let userID = authorization.userID {
+            pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
+        }
+        pusher.connect()
+        let error = await firstError(notifications.stream, of: pusher)
+        await pusher.shutdown()
+        return error
+    }
+
+    private func firstError(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async -> PusherError? {
+        for await notification in notifications {
+            switch notification {
+            case .state(.connected):
+                guard authorizes else { return nil }
+                pusher.subscribe(channel)
+            case .subscribed: return nil
+            case .error(let error), .subscriptionFailed(_, let error): return error
+            case .state(.disconnected): return PusherError(.transport(.connectionLost), message: "the connection ended")
+            case .state, .stateChanged, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved: break
+            }
+        }
+        return nil
+    }
+}

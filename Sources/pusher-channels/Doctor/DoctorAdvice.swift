@@ -1,0 +1,92 @@
+import PusherChannels
+
+extension DoctorRoute {
+    /// Returns what to do about a step that failed with an error.
+    func advice(on step: DoctorStep, _ error: PusherError) -> String {
+        let hop = proxy == nil ? "server" : "proxy"
+        switch step {
+        case .options: return "Mend what the message names."
+        case .name: return "Check the spelling of the \(hop)'s name, and this machine's name server (/etc/resolv.conf)."
+        case .address:
+            return
+                "Check this machine's network and its routes; and its limit on open files (ulimit -n), if the message names that."
+        case .tcp:
+            return "Check that the \(hop) runs, its port, and what a firewall between you and it lets through."
+        case .proxy: return proxyAdvice(error)
+        case .tls: return tlsAdvice(error)
+        case .upgrade: return upgradeAdvice(error)
+        case .protocol: return protocolAdvice(error)
+        case .authorization: return authorizationAdvice(error)
+        case .subscription:
+            return
+                "Check that the secret which signs is that of the app with this key, and that the endpoint signs for the same app."
+        }
+    }
+
+    private func proxyAdvice(_ error: PusherError) -> String {
+        switch error.kind {
+        case .transport(.proxyRefused(status: 407)):
+            "Give the proxy's user and password: --proxy http://user:password@host:port, or better in $https_proxy."
+        case .transport(.proxyRefused(status: 502...504)): "Check the server's name and port, as the proxy can't reach it."
+        case .transport(.proxyRefused): "Have the proxy's owner let CONNECT to \(endpoint) through; --proxy none goes without it."
+        default: "Check that an HTTP proxy listens on that port; --proxy none goes without it."
+        }
+    }
+
+    private func tlsAdvice(_ error: PusherError) -> String {
+        guard case .transport(.tlsFailed(let reason)) = error.kind else {
+            return "Check that the port is the server's for TLS, and whether something on the way holds TLS up."
+        }
+        switch reason {
+        case .untrustedAuthority, .selfSigned:
+            return "Give the authority's certificate by --ca-file; or have the server send all certificates up to a trusted one."
+        case .certificateExpired: return "Have the server's certificate renewed; check this machine's clock."
+        case .certificateNotYetValid: return "Check this machine's clock, and the server's certificate."
+        case .wrongHost: return "Use a name that stands in the certificate, or have one issued for \(host)."
+        case .clientCertificateRequired, .clientCertificateRefused:
+            return "Give your client a certificate that the server takes (TLSConfiguration); this command has none."
+        case .unsupportedVersion: return "Have the server speak TLS 1.2 or 1.3."
+        case .notTLS: return "Check the port: it isn't one for TLS. --no-tls goes without."
+        case .publicKeyNotPinned, .certificateRejected, .handshakeFailed, .invalidConfiguration:
+            return "Check the port and the server's TLS; openssl s_client -connect \(endpoint) tells more."
+        }
+    }
+
+    private func upgradeAdvice(_ error: PusherError) -> String {
+        switch error.kind {
+        case .transport(.upgradeRefused(status: 300...399)): "Use the address that the server sends clients to."
+        case .transport(.upgradeRefused(status: 401)), .transport(.upgradeRefused(status: 403)):
+            "Something before the Channels server asks who you are: have it let WebSockets through."
+        case .transport(.upgradeRefused(status: 500...599)): "Look at the server, or what forwards to it: it is busy or broken."
+        case .transport(.upgradeRefused):
+            "Check host, port and --path: what answers is a web server, but no Channels server; a proxy before it must forward upgrades."
+        default:
+            usesTLS
+                ? "Check host and port; a proxy before the server must forward upgrades."
+                : "Check host and port; if the server speaks TLS there, say --tls. A proxy before the server must forward upgrades."
+        }
+    }
+
+    private func protocolAdvice(_ error: PusherError) -> String {
+        switch (error.kind, error.code) {
+        case (.server, 4001): "Check the key, and that its app lives on this server or in this cluster."
+        case (.server, 4003): "Enable the app."
+        case (.server, 4004): "Close clients of the app, or raise its limit."
+        case (.server, 4005): "Check --path: a server behind a proxy may have one."
+        case (.server, 4007): "Use a server that speaks version 7 of the protocol."
+        case (.timedOut, _): "Check that the host is a Channels server: it speaks WebSocket and says nothing."
+        default: "Look at the server's log."
+        }
+    }
+
+    private func authorizationAdvice(_ error: PusherError) -> String {
+        switch error.code {
+        case 401, 403:
+            "The endpoint refuses: it may want a session or a token, which this command has none of; see --channel, too."
+        case 404, 405: "Check the path of --auth-endpoint: it must take POST."
+        case 200: "The endpoint must answer with JSON that has a string \"auth\": see what the address leads to."
+        case let status? where (500...599).contains(status): "Look at the endpoint's log."
+        default: "Check --auth-endpoint: its host, its port, its certificate, and that it answers."
+        }
+    }
+}

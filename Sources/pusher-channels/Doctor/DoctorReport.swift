@@ -1,0 +1,52 @@
+import Foundation
+import PusherChannels
+
+/// The outcome of each step, and the lines that tell it.
+struct DoctorReport: Sendable {
+    /// A step and what came of it.
+    struct Line: Encodable, Equatable, Sendable {
+        enum Result: String, Encodable {
+            case ok, failed, skipped, untested
+        }
+
+        let step: String
+        let result: Result
+        let detail: String
+        var advice: String?
+
+        /// One JSON object.
+        var json: String {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}").asSafeJSON
+        }
+
+        /// The lines for a person: the step, and what to do about it.
+        var text: String {
+            let width = 15
+            let columns = [result == .failed ? "FAILED" : result.rawValue, step]
+                .map { $0.padding(toLength: width, withPad: " ", startingAt: 0) }
+            let first = columns.joined() + detail.onOneLine
+            return advice.map { first + "\n" + String(repeating: " ", count: 2 * width) + $0.onOneLine } ?? first
+        }
+    }
+
+    let lines: [Line]
+
+    /// - Parameter error: What ended the attempt; nil when each step went well.
+    init(_ route: DoctorRoute, _ error: PusherError?) {
+        let failed = error.map(DoctorStep.init(failedWith:))
+        var isReached = true
+        lines = DoctorStep.allCases.map { step in
+            if step == failed, let error {
+                isReached = false
+                return Line(
+                    step: step.rawValue, result: .failed, detail: "\(error)", advice: route.advice(on: step, error))
+            }
+            if let reason = route.reasonToSkip(step) { return Line(step: step.rawValue, result: .skipped, detail: reason) }
+            return isReached
+                ? Line(step: step.rawValue, result: .ok, detail: route.success(of: step))
+                : Line(step: step.rawValue, result: .untested, detail: "a step before it failed")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import PusherChannels
+
+/// The way that a client takes, for a person.
+struct DoctorRoute: Sendable {
+    let host: String
+    let port: Int
+    let usesTLS: Bool
+    /// The proxy on the way; nil for the direct one.
+    let proxy: HTTPProxy?
+    /// The channel to subscribe to; nil when nothing was given that authorizes it.
+    let channel: String?
+
+    /// The server, as messages name it.
+    var endpoint: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// The proxy without its password, as messages name it.
+    private var proxyEndpoint: String? { proxy.map { "\($0.host):\($0.port)" } }
+
+    /// Returns what is known once a step went well.
+    func success(of step: DoctorStep) -> String {
+        switch step {
+        case .options: "can be used"
+        case .name: "\(proxy?.host ?? host) has an address"
+        case .address: "there is a way to it"
+        case .tcp: "\(proxyEndpoint ?? endpoint) accepts connections"
+        case .proxy: "\(proxyEndpoint ?? "it") makes a tunnel to \(endpoint)"
+        case .tls: "the certificate of \(host) is valid, and its authority is trusted"
+        case .upgrade: "\(endpoint) speaks WebSocket"
+        case .protocol: "it is a Channels server that knows the key"
+        case .authorization: "\(channel ?? "the channel") was authorized"
+        case .subscription: "the server takes the authorization"
+        }
+    }
+
+    /// Returns why a step isn't on the way; nil where it is.
+    func reasonToSkip(_ step: DoctorStep) -> String? {
+        switch step {
+        case .proxy: proxy == nil ? "no proxy is used" : nil
+        case .tls: usesTLS ? nil : "TLS isn't used" + (port == 443 ? ", though the port is that of TLS: see --tls" : "")
+        case .authorization, .subscription: channel == nil ? "neither --auth-endpoint nor --secret is given" : nil
+        case .options, .name, .address, .tcp, .upgrade, .protocol: nil
+        }
+    }
+}

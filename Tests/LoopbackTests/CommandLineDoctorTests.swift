@@ -1,0 +1,198 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Processes
+import Testing
+import TestSupport
+
+/// `pusher-channels doctor` as a user runs it: which step it says failed, and with which status it ends.
+@Suite(.serialized) struct CommandLineDoctorTests {
+    private struct Run {
+        let end: Command.End?
+        let steps: [[String: String]]
+        let text: String
+
+        /// The steps with an outcome, in order.
+        func steps(_ result: String) -> [String] {
+            steps.filter { $0["result"] == result }.compactMap { $0["step"] }
+        }
+
+        var failure: [String: String]? { steps.first { $0["result"] == "failed" } }
+    }
+
+    private func doctor(_ arguments: [String]) async throws -> Run {
+        let command = try Command(["doctor", "--json"] + arguments, environment: ["PUSHER_SECRET": ""])
+        let end = await command.end()
+        let output = await command.output.toEnd()
+        let errors = await command.errors.toEnd()
+        let steps = try output.map { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
+        return Run(end: end, steps: steps, text: (output + errors).joined(separator: "\n"))
+    }
+
+    /// A server behind TLS, its endpoint for authorizations, and the file of its authority.
+    private func server() async throws -> (server: LocalServer, port: String, endpoint: String, file: String) {
+        let server = try await LocalServer.start(tls: .throwaway)
+        let port = String(try #require(server.url.port))
+        let file = try #require(server.certificateAuthority).file().path
+        return (server, port, "https://127.0.0.1:\(port)", file)
+    }
+
+    @Test func allIsWellWithAServerThatIs() async throws {
+        try await withWatchdog {
+            let (server, port, endpoint, file) = try await server()
+            let run = try await doctor([
+                "127.0.0.1", "--tls", "--port", port, "--ca-file", file, "--auth-endpoint", endpoint + "/pusher/auth",
+            ])
+            #expect(run.end == .exit(0), "\(run.text)")
+            #expect(run.steps("skipped") == ["proxy"])
+            #expect(
+                run.steps("ok") == [
+                    "options", "name", "address", "tcp", "tls", "upgrade", "protocol", "authorization", "subscription",
+                ])
+            await server.stop()
+        }
+    }
+
+    @Test func whatIsNotAskedForIsSkipped() async throws {
+        try await withWatchdog {
+            let (server, port) = try await Command.server()
+            let run = try await doctor(["--port", String(port)])
+            #expect(run.end == .exit(0), "\(run.text)")
+            #expect(run.steps("skipped") == ["proxy", "tls", "authorization", "subscription"])
+            withExtendedLifetime(server) {}
+        }
+    }
+
+    @Test func aNameThatHasNoAddress() async throws {
+        try await withWatchdog {
+            let run = try await doctor(["nobody.invalid"])
+            #expect(run.end == .exit(75), "\(run.text)")
+            #expect(run.failure?["step"] == "name", "\(run.text)")
+            #expect(run.steps("ok") == ["options"])
+            #expect(run.steps("untested").first == "address")
+        }
+    }
+
+    @Test func aPortOnWhichNobodyListens() async throws {
+        try await withWatchdog {
+            let refusing = try RawServer.refusingPort()
+            defer { close(refusing.descriptor) }
+            let run = try await doctor(["127.0.0.1", "--port", String(refusing.port)])
+            #expect(run.end == .exit(75), "\(run.text)")
+            #expect(run.failure?["step"] == "tcp", "\(run.text)")
+            #expect(run.failure?["advice"]?.contains("that the server runs") == true, "\(run.text)")
+        }
+    }
+
+    @Test func anAuthorityThatIsNotTrusted() async throws {
+        try await withWatchdog {
+            let (server, port, _, _) = try await server()
+            let run = try await doctor(["--tls", "--port", port])
+            #expect(run.end == .exit(1), "\(run.text)")
+            #expect(run.failure?["step"] == "tls", "\(run.text)")
+            #expect(run.failure?["advice"]?.contains("--ca-file") == true, "\(run.text)")
+            #expect(run.steps("ok") == ["options", "name", "address", "tcp"])
+            await server.stop()
+        }
+    }
+
+    @Test func aFileOfAuthoritiesThatIsNotThere() async throws {
+        try await withWatchdog {
+            let run = try await doctor(["--tls", "--ca-file", "/nowhere/roots.pem"])
+            #expect(run.end == .exit(1), "\(run.text)")
+            #expect(run.failure?["step"] == "options", "\(run.text)")
+            #expect(run.steps("ok") == [])
+        }
+    }
+
+    @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n\r\n", ""])
+    func aServerThatIsNotForWebSockets(reply: String) async throws {
+        try await withWatchdog {
+            let server = try RawServer { connection in
+                _ = try connection.readRequest()
+                try connection.send(reply)
+            }
+            let run = try await doctor(["--port", String(server.port)])
+            #expect(run.failure?["step"] == "upgrade", "\(run.text)")
+            #expect(run.failure?["advice"]?.contains("must forward upgrades") == true, "\(run.text)")
+        }
+    }
+
+    @Test func aKeyThatTheServerDoesNotKnow() async throws {
+        try await withWatchdog {
+            let (server, port) = try await Command.server()
+            let run = try await doctor(["--port", String(port), "--key", "wrong"])
+            #expect(run.end == .exit(1), "\(run.text)")
+            #expect(run.failure?["step"] == "protocol", "\(run.text)")
+            #expect(run.failure?["advice"]?.hasPrefix("Check the key") == true, "\(run.text)")
+            withExtendedLifetime(server) {}
+        }
+    }
+
+    @Test func anEndpointThatRefuses() async throws {
+        try await withWatchdog {
+            let (server, port, endpoint, file) = try await server()
+            server.stub("POST /deny", StubResponse(status: 403, text: "no"))
+            let run = try await doctor([
+                "--tls", "--port", port, "--ca-file", file, "--auth-endpoint", endpoint + "/deny?token=s3cret",
+            ])
+            #expect(run.end == .exit(1), "\(run.text)")
+            #expect(run.failure?["step"] == "authorization", "\(run.text)")
+            #expect(run.failure?["detail"]?.contains("403") == true, "\(run.text)")
+            #expect(run.steps("untested") == ["subscription"])
+            #expect(!run.text.contains("s3cret"), "\(run.text)")
+            await server.stop()
+        }
+    }
+
+    @Test func aSecretThatIsNotTheApps() async throws {
+        try await withWatchdog {
+            let (server, port) = try await Command.server()
+            let run = try await doctor(["--port", String(port), "--secret", "s3cret"])
+            #expect(run.end == .exit(1), "\(run.text)")
+            #expect(run.failure?["step"] == "subscription", "\(run.text)")
+            #expect(!run.text.contains("s3cret"), "\(run.text)")
+            withExtendedLifetime(server) {}
+        }
+    }
+
+    @Test func aProxyThatDoesNotTakeThePassword() async throws {
+        try await withWatchdog {
+            let proxy = try RawServer { connection in
+                _ = try connection.readRequest()
+                try connection.send("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+            }
+            let run = try await doctor(["channels.invalid", "--proxy", "http://ann:s3cret@127.0.0.1:\(proxy.port)"])
+            #expect(run.end == .exit(1), "\(run.text)")
+            #expect(run.failure?["step"] == "proxy", "\(run.text)")
+            #expect(run.steps("ok") == ["options", "name", "address", "tcp"])
+            #expect(!run.text.contains("s3cret"), "\(run.text)")
+        }
+    }
+
+    @Test func aPersonReadsLines() async throws {
+        try await withWatchdog {
+            let refusing = try RawServer.refusingPort()
+            defer { close(refusing.descriptor) }
+            let command = try Command("doctor", "127.0.0.1", "--port", String(refusing.port))
+            #expect(await command.end() == .exit(75))
+            let output = await command.output.toEnd()
+            #expect(output.first == "ok             options        can be used", "\(output)")
+            let failed = try #require(output.firstIndex { $0.hasPrefix("FAILED         tcp            127.0.0.1:") }, "\(output)")
+            #expect(output.dropFirst(failed + 1).first?.contains("Check that the server runs") == true, "\(output)")
+        }
+    }
+
+    @Test(arguments: [
+        ["a.example", "--host", "b.example"], ["a.example", "--cluster", "eu"], ["--channel", "news"],
+        ["--secret", "s", "--auth-endpoint", "http://127.0.0.1/"],
+    ])
+    func whatMakesNoSenseIsRefused(arguments: [String]) async throws {
+        try await withWatchdog {
+            let run = try await doctor(arguments)
+            #expect(run.end == .exit(64), "\(run.text)")
+            #expect(run.steps.isEmpty)
+        }
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+#if os(Linux)
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import pusher_channels
+
+/// The step that failed is found from an error: where its kind doesn't tell, from what the page "When connecting fails" has of it.
+@Suite struct DoctorStepTests {
+    /// A row of the page whose kind is that of failures of several steps.
+    struct Row: CustomTestStringConvertible {
+        let section: String
+        let kind: WebSocketFailure.Kind
+        let message: String
+
+        var testDescription: String { message }
+    }
+
+    private static let kinds: [String: WebSocketFailure.Kind] = [
+        "`timedOut`": .timedOut, "`protocolViolation`": .protocolViolation, "`connectionLost`": .connectionLost,
+    ]
+
+    private static let rows: [Row] = {
+        let path = "Sources/PusherChannels/PusherChannels.docc/WhenConnectingFails.md"
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+        let page = (try? String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)) ?? ""
+        var section = ""
+        return page.split(separator: "\n").compactMap { line in
+            if line.hasPrefix("## ") { section = String(line.dropFirst(3)) }
+            let cells = line.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+            guard cells.count == 3, let kind = kinds[cells[1]] else { return nil }
+            return Row(section: section, kind: kind, message: cells[2])
+        }
+    }()
+
+    @Test(arguments: rows)
+    func eachRowOfThePageIsOfItsSectionsStep(row: Row) {
+        let step = DoctorStep(failedWith: PusherError(.transport(row.kind), message: row.message))
+        let expected: DoctorStep? =
+            switch row.section {
+            case "Reaching the server": row.message.hasPrefix("No address") ? .name : .tcp
+            case "Proxies": .proxy
+            case "TLS": .tls
+            case "The upgrade": .upgrade
+            case "Frames": .protocol
+            default: nil
+            }
+        #expect(step == expected, "\(row.section): \(row.message)")
+    }
+
+    @Test func thePageHasSuchRows() {
+        #expect(Set(Self.rows.map(\.section)) == ["Reaching the server", "Proxies", "TLS", "The upgrade", "Frames"])
+    }
+
+    @Test(arguments: [
+        (PusherError(.transport(.tlsFailed(.invalidConfiguration)), message: ""), DoctorStep.options),
+        (PusherError(.transport(.unsupported), message: ""), .options), (PusherError(.invalidRequest, message: ""), .options),
+        (PusherError(.transport(.hostNotFound), message: ""), .name),
+        (PusherError(.transport(.unreachable), message: ""), .address),
+        (PusherError(.transport(.connectionRefused), message: "Proxy 127.0.0.1:3128 can't be reached"), .tcp),
+        (PusherError(.transport(.tlsFailed(.wrongHost)), message: ""), .tls),
+        (PusherError(.transport(.proxyRefused(status: 502)), message: ""), .proxy),
+        (PusherError(.timedOut, message: "the server did not establish the connection within 15.0 seconds"), .protocol),
+        (PusherError(.timedOut, message: "no authorization for private-orders within 15.0 seconds"), .authorization),
+        (
+            PusherError(.timedOut, message: "the server did not answer the subscription to news within 30.0 seconds"),
+            .subscription
+        ),
+    ])
+    func anErrorIsOfItsStep(error: PusherError, step: DoctorStep) {
+        #expect(DoctorStep(failedWith: error) == step)
+    }
+
+    /// Those after it were not tried, and are not said to work.
+    @Test(arguments: [(false, false), (true, true)])
+    func noStepAfterAFailedOneIsWell(usesTLS: Bool, hasProxy: Bool) {
+        let route = DoctorRoute(
+            host: "ws.example", port: 443, usesTLS: usesTLS,
+            proxy: hasProxy ? HTTPProxy(url: "http://a:s3cret@p.example:3128") : nil,
+            channel: "private-a")
+        let report = DoctorReport(route, PusherError(.transport(.upgradeRefused(status: 401)), message: "refused"))
+        let results = report.lines.map(\.result)
+        let between: DoctorReport.Line.Result = hasProxy ? .ok : .skipped
+        #expect(results == [.ok, .ok, .ok, .ok, between, between, .failed, .untested, .untested, .untested])
+        #expect(report.lines.filter { $0.advice != nil }.map(\.step) == ["upgrade"])
+        #expect(!report.lines.contains { $0.text.contains("s3cret") || $0.json.contains("s3cret") })
+    }
+}
+#endif
