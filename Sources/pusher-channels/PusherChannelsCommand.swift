@@ -1,4 +1,5 @@
 import ArgumentParser
+import PusherChannels
 
 @main
 struct PusherChannelsCommand: AsyncParsableCommand {
@@ -10,9 +11,13 @@ struct PusherChannelsCommand: AsyncParsableCommand {
             PUSHER_ENCRYPTION_MASTER_KEY, and PUSHER_CLUSTER or PUSHER_HOST, PUSHER_PORT and PUSHER_TLS. Options go before it.
 
             \(Status.text)
+
+            `pusher-channels --generate-completion-script bash` (or zsh, fish) prints what completes a command line in that shell.
             """,
+        version: libraryVersion,
         subcommands: [
-            Serve.self, Listen.self, Doctor.self, Trigger.self, Channels.self, Users.self, Terminate.self, Auth.self, Webhook.self,
-            Bench.self, Demo.self, Sockets.self,
+            Serve.self, Listen.self, Doctor.self, Trigger.self, Channels.self, Users.self, Terminate.self, Auth.self,
+            Webhook.self, Bench.self,
+            Demo.self, Sockets.self,
         ])
 }

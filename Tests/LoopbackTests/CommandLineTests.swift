@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import Processes
+import PusherChannels
 import Testing
 import TestSupport
 
@@ -67,6 +68,24 @@ import TestSupport
             server.signal(signal)
             #expect(await server.end() == .exit(0))
             try await listen.errors.next(containing: "reconnecting")
+        }
+    }
+
+    @Test func theVersionIsTheLibrarys() async throws {
+        try await withWatchdog {
+            let command = try Command("--version")
+            #expect(await command.end() == .exit(0))
+            #expect(await command.output.toEnd() == [libraryVersion])
+        }
+    }
+
+    @Test(arguments: [("bash", "_pusher"), ("zsh", "#compdef pusher-channels"), ("fish", "complete -c 'pusher-channels'")])
+    func aShellCompletesCommands(shell: String, line: String) async throws {
+        try await withWatchdog {
+            let command = try Command("--generate-completion-script", shell)
+            #expect(await command.end() == .exit(0))
+            let output = await command.output.toEnd()
+            #expect(output.contains { $0.contains(line) } && output.contains { $0.contains("doctor") })
         }
     }
 
