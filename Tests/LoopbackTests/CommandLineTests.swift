@@ -71,6 +71,23 @@ import TestSupport
         }
     }
 
+    /// The first begins the end in good order, which waits for a client that doesn't answer; the second doesn't.
+    @Test func aSecondSignalEndsServeAtOnce() async throws {
+        try await withWatchdog {
+            let (server, port) = try await Command.server()
+            let listen = try Command("listen", "news", "--port", String(port))
+            try await listen.errors.next(containing: "subscribed to news")
+            listen.signal(SIGSTOP)
+            // It finds both when it goes on, so that no end of the first comes before the second.
+            server.signal(SIGSTOP)
+            server.signal(SIGINT)
+            server.signal(SIGTERM)
+            server.signal(SIGCONT)
+            let end = await server.end()
+            #expect(end == .exit(128 + SIGINT) || end == .exit(128 + SIGTERM), "\(String(describing: end))")
+        }
+    }
+
     @Test func theVersionIsTheLibrarys() async throws {
         try await withWatchdog {
             let command = try Command("--version")
