@@ -13,6 +13,7 @@ struct RoutedSocketSession: WSHandler {
         let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
         let (messages, incoming) = AsyncStream.makeStream(of: String.self)
         let socket = RoutedSocket(core: core, output: output)
+        core.keep(socket)
         let conversation = Task { [request, converse] in
             do {
                 try await converse(request, messages) { socket.play($0) }
@@ -23,13 +24,13 @@ struct RoutedSocketSession: WSHandler {
         }
         let reader = Task { [core] in
             let reply = await Self.read(client, to: incoming, of: socket)
+            // First of all the client's close frame is answered: what the conversation does at its end comes too late.
+            socket.end(saying: reply)
             incoming.finish()
             conversation.cancel()
-            socket.end(saying: reply)
             core.forget(socket)
         }
         socket.setReader(reader)
-        core.keep(socket)
         // Writing failed, or the server is stopped.
         output.onTermination = { _ in reader.cancel() }
         return AsyncStream { [core] in
@@ -66,6 +67,8 @@ struct RoutedSocketSession: WSHandler {
 final class RoutedSocket: Sendable {
     private struct State {
         var reader: Task<Void, Never>?
+        /// Set once nothing more is to be read, maybe before there is a reader.
+        var isCut = false
         /// Set once a close frame was sent: the client has a while to answer.
         var closeTimer: (any ScheduledAction)?
         var isOver = false
@@ -81,7 +84,11 @@ final class RoutedSocket: Sendable {
     }
 
     func setReader(_ reader: Task<Void, Never>) {
-        state.withLock { $0.reader = reader }
+        let isCut = state.withLock { state in
+            state.reader = reader
+            return state.isCut
+        }
+        if isCut { reader.cancel() }
     }
 
     func play(_ step: SocketStep) {
@@ -90,7 +97,7 @@ final class RoutedSocket: Sendable {
             if let text = step.message { send(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8))) }
         case .controlFrame: send(WSFrame(fin: true, opcode: .ping, mask: nil, payload: Data()))
         case .close(let code, let reason): close(code: code, reason: reason)
-        case .drop: state.withLock { $0.reader }?.cancel()
+        case .drop: cut()
         case .accept, .serve, .refuse, .expect, .wait, .fault:
             core.find(Finding(.error, "a WebSocket route of a server can't do this step: \(step)"))
         }
@@ -106,8 +113,17 @@ final class RoutedSocket: Sendable {
         state.withLock { state in
             guard !state.isOver, state.closeTimer == nil else { return }
             output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
-            state.closeTimer = core.cutWhenOverdue { [weak self] in self?.state.withLock { $0.reader }?.cancel() }
+            state.closeTimer = core.cutWhenOverdue { [weak self] in self?.cut() }
         }
+    }
+
+    /// Ends the connection without a word.
+    private func cut() {
+        let reader = state.withLock { state in
+            state.isCut = true
+            return state.reader
+        }
+        reader?.cancel()
     }
 
     /// The reader has ended.

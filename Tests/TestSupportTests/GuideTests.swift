@@ -295,8 +295,10 @@ extension Trait where Self == IssueHandlingTrait {
             }
             server.router.on("/old") { _ in .redirect(to: "/v1/users/7") }
             server.router.onWebSocket("/echo") { request, messages, play in
-                for await message in messages { play(.send(message)) }
-                play(.close(code: 4001, reason: "that was all"))
+                for await message in messages {
+                    if message == "bye" { return play(.close(code: 4001, reason: "that was all")) }
+                    play(.send(message))
+                }
             }
             let (data, _) = try await URLSession.shared.data(from: server.url.appendingPathComponent("old"))
             #expect(String(decoding: data, as: UTF8.self) == #"{"id":"7"}"#)

@@ -45,7 +45,10 @@ struct RoutedSocketTests {
 
     @Test func `A route closes with a code of its own, or 1011 for an error`() async throws {
         try await withServer(allowing: [.error]) { _, server in
-            server.router.onWebSocket("/own") { _, _, play in play(.close(code: 4001, reason: "own")) }
+            server.router.onWebSocket("/own") { _, _, play in
+                play(.close(code: 4001, reason: "own"))
+                play(.send("nothing follows"))
+            }
             server.router.onWebSocket("/error") { _, _, _ in throw Refusal.refused }
             for (path, expected) in [("/own", RawWebSocket.Message.close(4001, "own")), ("/error", .close(1011, "refused"))] {
                 let socket = try await RawWebSocket(port: server.port, path: path)
@@ -71,6 +74,19 @@ struct RoutedSocketTests {
             #expect(try await other.receive() == .close(1001, "the server is being stopped"))
             try await finish(other)
             await stopped
+        }
+    }
+
+    @Test func `A client that closes is answered with its own code, whatever the conversation does then`() async throws {
+        try await withServer { _, server in
+            server.router.onWebSocket("/") { _, messages, play in
+                for await _ in messages {}
+                play(.close(code: 4001, reason: "too late"))
+            }
+            let socket = try await RawWebSocket(port: server.port, path: "/")
+            try await socket.send(opcode: 8, Data([0x0F, 0xA2]))
+            #expect(try await socket.receive() == .close(4002, ""))
+            #expect(try await socket.receive() == .end)
         }
     }
 
