@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The snippets of the guide's chapter about channels, word for word.
+@Suite struct GuideChannelsTests {
+    @Test func whoIsThereIsKnown() throws {
+        try withTestHarness { harness in
+            let ann = harness.makePusher { $0.authMethod = .authorizer(authorizer: Signer(userID: "ann")) }
+            let bob = harness.makePusher { $0.authMethod = .authorizer(authorizer: Signer(userID: "bob")) }
+            let lobby = ann.subscribeToPresenceChannel(channelName: "presence-lobby")
+            bob.subscribe("presence-lobby")
+            ann.connect()
+            #expect(lobby.members.map(\.userId) == ["ann"])
+            bob.connect()
+            #expect(lobby.members.map(\.userId).sorted() == ["ann", "bob"])
+            bob.disconnect()
+            #expect(lobby.findMember(userId: "bob") == nil)
+        }
+    }
+
+    @Test func whatIsEncryptedIsRead() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            let pusher = harness.makePusher(socket: socket)
+            let recorder = RecordingDelegate(of: pusher)
+            let name = "private-encrypted-orders"
+            pusher.subscribe(name)
+            pusher.connect()
+            harness.server.publish(channel: name, event: "placed", data: #"{"id":7}"#)
+            #expect(recorder.notifications.last == .event("placed", channel: name, data: #"{"id":7}"#))
+            socket.serverSendsEvent("placed", channel: name, data: "plain text")
+            #expect(recorder.notifications.contains(.failedToDecrypt("placed", channel: name, data: "plain text")))
+        }
+    }
+
+    @Test func whoWasRefusedIsLetIn() throws {
+        try withTestHarness { harness in
+            harness.session.stub("POST /pusher/auth", .http(403)).times(1)
+            let pusher = harness.makePusher()
+            let recorder = RecordingDelegate(of: pusher)
+            let room = pusher.subscribe("private-room")
+            pusher.connect()
+            harness.scheduler.advance(by: .seconds(60))
+            #expect(room.hasFailed)
+            #expect(recorder.notifications.last?.failure?.code == 403)
+            pusher.subscribe("private-room")
+            #expect(room.subscribed)
+        }
+    }
+
+    @Test func typingIsSentNoFasterThanIsAllowed() throws {
+        try withTestHarness { harness in
+            let (ann, bob) = (harness.makePusher(), harness.makePusher())
+            let room = ann.subscribe("private-room")
+            bob.subscribe("private-room")
+            let heard = RecordingDelegate(of: bob)
+            for pusher in [ann, bob] { pusher.connect() }
+            let results = (1...11).map { room.trigger(eventName: "client-typing", data: ["letter": $0]) }
+            #expect(results.filter { $0 == .sent }.count == 10)
+            harness.scheduler.advance(by: .seconds(1))
+            #expect(room.trigger(eventName: "client-typing", data: ["letter": 12]) == .sent)
+            #expect(heard.notifications.last == .event("client-typing", channel: "private-room", data: #"{"letter":12}"#))
+        }
+    }
+
+    @Test func aBackendThatIsBusyIsGivenTime() throws {
+        try withTestHarness { harness in
+            harness.session.stub("POST /pusher/auth", StubResponse(status: 429, headers: ["Retry-After": "7"])).times(1)
+            let pusher = harness.makePusher()
+            let room = pusher.subscribe("private-room")
+            pusher.connect()
+            harness.scheduler.advance(by: .seconds(6))
+            #expect(!room.subscribed)
+            harness.scheduler.advance(by: .seconds(30))
+            #expect(room.subscribed)
+        }
+    }
+
+    @Test func aSlowReaderHoldsTheServerUpForAWhile() async throws {
+        try await withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            let pusher = harness.makePusher(socket: socket) { $0.pauseLimit = .seconds(5) }
+            let prices = pusher.subscribe("prices").events(named: "price", buffering: StreamBuffering(limit: 10))
+            pusher.connect()
+            for price in 1...15 { harness.server.publish(channel: "prices", event: "price", data: "\(price)") }
+            #expect(!socket.isReading)
+            harness.scheduler.advance(by: .seconds(5))
+            #expect(socket.isReading)
+            let error = await #expect(throws: PusherError.self) { for try await _ in prices {} }
+            #expect(error?.kind == .readerTooSlow)
+        }
+    }
+}
