@@ -1,6 +1,7 @@
 """The command line of ci/matrix."""
 
 import argparse
+import atexit
 import json
 import os
 import pathlib
@@ -105,8 +106,17 @@ def jobs(text):
     return max(1, (os.cpu_count() or 1) // 2) if text == "auto" else at_least(1, int)(text)
 
 
+def finish():
+    """What waits to be written may find nobody who reads any more."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        to_nowhere(sys.stdout)
+
+
 def main(arguments):
     sys.stdout = sys.stdout or open(os.devnull, "w")  # Who started it has closed its own.
+    atexit.register(finish)
     words, separator, rest = (arguments, False, []) if "--" not in arguments else split(arguments)
     options, unknown = parser().parse_known_args(words)
     options.rest = rest

@@ -57,6 +57,8 @@ class HostedCase(ProjectCase):
                 for step in job["steps"]:
                     self.assertNotIn("swift ", step.get("run", ""), f"{file.name}: {name} has a command of its own")
             text = file.read_text()
+            if file.name == "documentation.yml":
+                continue  # It publishes, and has a command of its own for that.
             self.assertIn("ci/matrix github", text)
             self.assertRegex(text, r"ci/matrix run .*\$\{\{ matrix\.cells \}\}|ci/matrix run .*\$CELLS")
 
