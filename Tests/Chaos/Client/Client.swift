@@ -19,9 +19,10 @@ struct Client: AsyncParsableCommand {
     @Argument var channels: [String]
 
     func run() async throws {
+        let authorities = try authorities
         if asOtherUser { _ = OtherUser.become() }
         LoopEnd.awaitIt()
-        let pusher = Pusher(key: "local-key", options: options)
+        let pusher = Pusher(key: "local-key", options: options(trusting: authorities))
         let reporter = Reporter()
         pusher.delegate = reporter
         pusher.bind { event in
@@ -34,10 +35,17 @@ struct Client: AsyncParsableCommand {
         withExtendedLifetime(reporter) {}
     }
 
-    private var options: PusherClientOptions {
+    /// The file, or what it says: who is nobody may not enter the folder that it is in.
+    private var authorities: PEMSource? {
+        get throws {
+            try caFile.map { asOtherUser ? .text(try String(contentsOfFile: $0, encoding: .utf8)) : .file($0) }
+        }
+    }
+
+    private func options(trusting authorities: PEMSource?) -> PusherClientOptions {
         PusherClientOptions(
-            authMethod: .endpoint(authEndpoint: authEndpoint), host: .host(host), port: port, useTLS: caFile != nil,
-            tls: TLSConfiguration(roots: caFile.map { .only(.file($0)) } ?? .system), proxy: .none,
+            authMethod: .endpoint(authEndpoint: authEndpoint), host: .host(host), port: port, useTLS: authorities != nil,
+            tls: TLSConfiguration(roots: authorities.map { .only($0) } ?? .system), proxy: .none,
             // What a peer sends without an end is refused before the time for an answer is over, even on a busy machine.
             maximumMessageSize: 4 << 20,
             activityTimeout: 1, timeouts: Patience.timeouts, reconnectPolicy: Patience.reconnects)

@@ -11,7 +11,8 @@ final class World: Sendable {
     private let folder: URL
 
     init(library: String) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("chaos-\(UUID())")
+        // Not where TMPDIR says: that may be its user's alone, and a client may be another's.
+        folder = URL(fileURLWithPath: "/tmp/chaos-\(UUID())")
         environment = ["LD_PRELOAD": library, "CHAOS_WORLD": folder.path]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let pipe = folder.appendingPathComponent(LoopEnd.pipe).path
@@ -35,9 +36,13 @@ final class World: Sendable {
 
     /// Has the client's loop end.
     func endLoop() throws {
-        let file = try FileHandle(forWritingTo: folder.appendingPathComponent(LoopEnd.pipe))
-        try file.write(contentsOf: Data([0]))
-        try file.close()
+        // Without waiting for somebody to read: that would be for ever where nobody does.
+        let descriptor = open(folder.appendingPathComponent(LoopEnd.pipe).path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Trouble("the client doesn't wait for its loop's end: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        guard Glibc.write(descriptor, [0], 1) == 1 else { throw Trouble("the client can't be told to end its loop") }
     }
 
     private func write(_ line: String, to name: String) throws {
