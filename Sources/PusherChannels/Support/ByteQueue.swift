@@ -1,20 +1,31 @@
-/// Bytes that wait for the stream to take them, first in, first out.
-struct OutputBuffer {
+/// Bytes on their way to a socket: first in, first out.
+package struct ByteQueue {
     /// Frames are written to its end.
     var bytes: [UInt8] = []
     /// The number of bytes at the beginning that were taken already.
     private var head = 0
 
-    /// The number of bytes that wait.
-    var count: Int { bytes.count - head }
+    package init() {}
 
-    /// Calls `body` with what waits; `body` tells how much of it the stream took.
-    mutating func write(_ body: (UnsafeRawBufferPointer) -> Int) {
-        let (start, waiting) = (head, count)
-        guard waiting > 0 else { return }
-        let taken = bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
-        head += min(max(taken, 0), waiting)
-        if head == bytes.count {
+    /// The number of bytes that wait.
+    package var count: Int { bytes.count - head }
+
+    package var isEmpty: Bool { count == 0 }
+
+    package mutating func append(_ more: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: more)
+    }
+
+    /// Calls `body` with the first `limit` bytes of what waits, or all of it.
+    package func withPrefix<Result>(_ limit: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[head..<head + min(limit, count)])) }
+    }
+
+    /// Takes so many bytes, or all if there are fewer.
+    package mutating func removeFirst(_ number: Int) {
+        head += min(max(number, 0), count)
+        if isEmpty {
+            // What is idle keeps no more memory than a small buffer.
             bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 16)
             head = 0
         } else if head >= 1 << 16, head * 2 >= bytes.count {
@@ -24,8 +35,13 @@ struct OutputBuffer {
         }
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         bytes = []
         head = 0
+    }
+
+    /// Calls `body` with what waits, if anything does; `body` tells how much of it was taken.
+    mutating func write(_ body: (UnsafeRawBufferPointer) -> Int) {
+        if !isEmpty { removeFirst(withPrefix(.max, body)) }
     }
 }

@@ -1,3 +1,5 @@
+import PusherChannels
+
 /// The client's end of a connection: what the client sends and gets, be it wrapped in TLS or not.
 protocol ProxyStream: AnyObject {
     var descriptor: Int32 { get }

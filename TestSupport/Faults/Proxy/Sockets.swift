@@ -1,3 +1,5 @@
+import PusherChannels
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)

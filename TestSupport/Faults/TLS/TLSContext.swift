@@ -1,3 +1,5 @@
+import PusherChannels
+
 /// The settings that the TLS streams of one server share: its certificate and key, and what it asks of clients.
 final class TLSContext {
     #if canImport(COpenSSL)

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Glibc
+import PusherChannels
 @testable import TestSupport
 
 /// Two sockets, each of which gets what comes from the other, and its end as it was: FIN as FIN, RST as RST.

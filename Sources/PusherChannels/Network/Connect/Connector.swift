@@ -21,7 +21,7 @@ final class Connector: ByteStreamOwner {
     private var refusals = AddressRefusals()
     private var stream: ByteStream?
     /// The part of the request for a tunnel that waits for room.
-    private var output = OutputBuffer()
+    private var output = ByteQueue()
     private let timer: LoopTimer
     private var completion: Completion?
 
@@ -216,7 +216,7 @@ final class ConnectorResources: LoopService {
         }
     }
 
-    func stop() {
+    func shutDown() {
         lookUps = [:]
     }
 }

@@ -12,7 +12,7 @@ struct UpgradeExchange {
     private let endpoint: String
     private let handshake: UpgradeHandshake
     private var parser = ResponseHeadParser()
-    private var output = OutputBuffer()
+    private var output = ByteQueue()
 
     /// Creates the exchange of a request that was checked.
     init(_ request: WebSocketRequest, as upgrade: UpgradeRequest, nonce: (UInt64, UInt64)) {

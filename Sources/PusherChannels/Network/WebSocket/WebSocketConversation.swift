@@ -39,7 +39,7 @@ struct WebSocketConversation: ~Copyable {
     private var reader: MessageReader
     private let writer: FrameWriter
     private var phase = Phase.open
-    private var output = OutputBuffer()
+    private var output = ByteQueue()
     private var pendingPing: [UInt8]?
     /// The last message that gave way to other output.
     private var unsent: String?

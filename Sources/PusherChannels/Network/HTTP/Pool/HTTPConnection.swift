@@ -17,7 +17,7 @@ final class HTTPConnection: ByteStreamOwner {
     private var phase = Phase.new
     private var reader = ResponseReader(method: "GET")
     /// The part of the request that waits for room.
-    private var output = OutputBuffer()
+    private var output = ByteQueue()
     private var requests = 0
 
     init(pool: ConnectionPool, loop: EventLoop, resolve: @escaping AddressResolver.Resolve) {
