@@ -42,7 +42,7 @@ final class StreamRig: ByteStreamOwner {
         try await onThread {
             let rig = try StreamRig(environment)
             defer {
-                rig.loop.stop()
+                rig.loop.shutDown()
                 close(rig.peer)
             }
             return try body(rig)

@@ -16,7 +16,7 @@ protocol LoopService: AnyObject {
     init(loop: EventLoop)
 
     /// Ends at once all that it serves, with a report to everybody concerned.
-    func stop()
+    func shutDown()
 }
 
 /// Sockets, timers and deferred work of one thread. Confined to that thread: it isn't `Sendable`, and only commands get to see it.
@@ -83,8 +83,8 @@ final class EventLoop {
     }
 
     /// Ends all that is left, and lets go of what refers to it: much of that refers to the loop.
-    func stop() {
-        for service in services.values { service.stop() }
+    func shutDown() {
+        for service in services.values { service.shutDown() }
         for handler in handlers.values { handler.cut() }
         (libwebsockets, poller) = (nil, nil)
         services = [:]

@@ -24,7 +24,7 @@ public final class NetworkLoop: Sendable {
         var wakeUp: WakeUp?
         var lastKey: UInt64 = 0
         /// Those who wait for the thread to end.
-        var stopping: [CheckedContinuation<Void, Never>] = []
+        var shutdowns: [CheckedContinuation<Void, Never>] = []
     }
 
     let environment: NetworkEnvironment
@@ -47,7 +47,7 @@ public final class NetworkLoop: Sendable {
         await withCheckedContinuation { continuation in
             let isRunning = state.withLock { state in
                 guard state.isRunning else { return false }
-                state.stopping.append(continuation)
+                state.shutdowns.append(continuation)
                 wake(state)
                 return true
             }
@@ -135,7 +135,7 @@ public final class NetworkLoop: Sendable {
             runCommands(on: loop)
             let hasMore = loop.settle()
             if let waiting = waitingForEnd(of: loop) {
-                loop.stop()
+                loop.shutDown()
                 return waiting
             }
             loop.wait(hasMore ? .notAtAll : .untilNext)
@@ -147,18 +147,18 @@ public final class NetworkLoop: Sendable {
     private func waitingForEnd(of loop: EventLoop) -> [CheckedContinuation<Void, Never>]? {
         state.withLock { state in
             let isDone = state.commands.isEmpty
-            guard loop.failure != nil || (isDone && !state.stopping.isEmpty) else { return nil }
+            guard loop.failure != nil || (isDone && !state.shutdowns.isEmpty) else { return nil }
             state.wakeUp = nil
             guard isDone else { return [] }
-            defer { state.stopping = [] }
-            return state.stopping
+            defer { state.shutdowns = [] }
+            return state.shutdowns
         }
     }
 
     /// Returns whether somebody opened something, or wants it to stop, after it had stopped.
     private func isNeeded() -> Bool {
         state.withLock { state in
-            state.isRunning = state.needs > 0 || !state.stopping.isEmpty
+            state.isRunning = state.needs > 0 || !state.shutdowns.isEmpty
             if !state.isRunning { state.commands = [] }
             return state.isRunning
         }

@@ -96,7 +96,7 @@ final class WebSocketConnection {
     }
 
     /// Ends at once, because the loop does.
-    func stop() {
+    func shutDown() {
         let message = "The loop was shut down"
         guard case .open = phase else { return cancel(message) }
         conversation.cut(WebSocketFailure(.cancelled, message))

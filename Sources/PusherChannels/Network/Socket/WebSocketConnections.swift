@@ -24,8 +24,8 @@ final class WebSocketConnections: LoopService {
         connections[key] = nil
     }
 
-    func stop() {
-        for connection in connections.values { connection.stop() }
+    func shutDown() {
+        for connection in connections.values { connection.shutDown() }
     }
 
     // MARK: Turns to open

@@ -51,7 +51,7 @@ final class HTTPClient: LoopService {
         for (key, pool) in pools where key.session == session { pool.closeIdle() }
     }
 
-    func stop() {
+    func shutDown() {
         for pool in pools.values { pool.stop(HTTPFailure(WebSocketFailure(.cancelled, "The loop was shut down"))) }
     }
 
