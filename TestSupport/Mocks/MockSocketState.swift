@@ -90,9 +90,19 @@ struct MockSocketState: Sendable {
 
     /// When something that is late goes on by itself.
     private var nextTime: Instant? {
-        let late = reports.first { $0.time > now }.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
+        let late = firstLate.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
         let pause = canPlay ? scripts.nextTime.flatMap { $0 > now ? $0 : nil } : nil
         return [late, pause].compactMap(\.self).min()
+    }
+
+    /// The first report whose time is yet to come; found by halves, as none is before one that was made earlier.
+    private var firstLate: DueReport? {
+        var (low, high) = (reports.startIndex, reports.endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if reports[middle].time > now { high = middle } else { low = middle + 1 }
+        }
+        return low < reports.endIndex ? reports[low] : nil
     }
 
     /// Indicates whether there is a connection for a script to go on with; what it has left without one, it is said to have left.

@@ -157,6 +157,18 @@ struct MockWebSocketTests {
         #expect(recorder.entries == ["#1 open", "#1 1", "#1 2", "#1 3", "#1 closed 1000 "])
     }
 
+    @Test func `What waits unread costs what its number does`() {
+        func time(_ count: Int) -> Duration {
+            let socket = makeSocket(.manual)
+            socket.open(request, attempt: ConnectionAttempt(1))
+            socket.accept()
+            socket.setReading(false)
+            return ContinuousClock().measure { for _ in 0..<count { socket.serverSends("unread") } }
+        }
+        // Four times as many took sixteen times as long; another program's turn in between is no reason to fail.
+        #expect((1...5).contains { _ in time(16_000) < time(4_000) * 8 })
+    }
+
     @Test func `A client that closes while it doesn't read hears of the close, and of nothing before it`() {
         let socket = makeSocket(.manual)
         socket.open(request, attempt: ConnectionAttempt(1))
