@@ -17,9 +17,9 @@ class Places:
 
     @property
     def program(self):
-        """What runs cells of this project again."""
-        ours = self.project == pathlib.Path(__file__).resolve().parents[2]
-        return "ci/matrix" if ours else f"ci/matrix --project {shlex.quote(str(self.project))}"
+        """What runs cells of this project again; for another one's, from wherever it is pasted."""
+        home = pathlib.Path(__file__).resolve().parents[2]
+        return "ci/matrix" if self.project == home else shlex.join([f"{home}/ci/matrix", "--project", str(self.project)])
 
     def folder(self, cell):
         return self.project / ".ci/cells" / cell.build

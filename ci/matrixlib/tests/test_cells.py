@@ -153,7 +153,7 @@ class CellsCase(ProjectCase):
 wrote .github/workflows/ci.yml
 wrote .swift-format
 added .ci/ to .gitignore
-next: ci/matrix --project {self.project} run
+next: {MATRIX} --project {self.project} run
 """))
         code, said = self.matrix("list", "-l", "full")
         self.assertEqual((code, [line.split()[0] for line in said.splitlines()]), (0, ["format", "debug", "release", "tsan", "asan", "coverage"]))

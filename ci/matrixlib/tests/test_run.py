@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest.mock
 
-from support import ProjectCase, last_line
+from support import MATRIX, ProjectCase, last_line
 
 
 def cell(name, run="true", **values):
@@ -25,7 +25,7 @@ class RunCase(ProjectCase):
         self.cells(cell("a", "echo the reason; false | cat") + cell("b"))
         code, said = self.matrix("run", "*")
         self.assertEqual((code, last_line(said)), (1, "1 passed, 1 failed, 0 skipped"))
-        for words in ("echo: exit 1", "| the reason", "log: .ci/logs/a/echo.log", f"again: ci/matrix --project {self.project} run a\n"):
+        for words in ("echo: exit 1", "| the reason", "log: .ci/logs/a/echo.log", f"again: {MATRIX} --project {self.project} run a\n"):
             self.assertIn(words, said)
 
     def test_exit_codes_by_the_kind_of_step(self):
@@ -44,7 +44,7 @@ retries = 0
 steps = [{ name = "test", kind = "test", run = "swift test {report} {tests}" }]
 """)
         _, said = self.matrix("run", "*", FAKE_TESTS="one=pass two=fail")
-        program = f"ci/matrix --project {self.project}"
+        program = f"{MATRIX} --project {self.project}"
         self.assertIn(f"""failed: a: false: exit 1
     again: {program} run a --step false
 failed: c: test: failed: Made.Up/two()
