@@ -90,6 +90,7 @@ def parser():
     command.add_argument("--all", action="store_true", help="differences within noise, too")
     for command in commands.choices.values():
         command.set_defaults(verb=command)
+        command.add_argument("--project", type=pathlib.Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return top
 
 

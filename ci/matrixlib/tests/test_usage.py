@@ -2,8 +2,9 @@
 
 import contextlib
 import io
+import subprocess
 
-from support import ProjectCase
+from support import MATRIX, ProjectCase
 
 
 class UsageCase(ProjectCase):
@@ -21,3 +22,8 @@ class UsageCase(ProjectCase):
             said = self.said(*arguments)
             self.assertTrue(said.startswith("usage: ci/matrix ") and f" {arguments[0]} " in said.splitlines()[0], said)
             self.assertIn(f"ci/matrix {arguments[0]}: error: ", said)
+
+    def test_the_project_is_named_before_the_verb_or_behind_it(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        done = subprocess.run([MATRIX, "list", "--project", self.project], capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.returncode, done.stdout.split()[0]), (0, "a"), done.stderr)
