@@ -19,61 +19,51 @@ def noise(seconds, least, times=()):
     return max(least, DEVIATIONS * statistics.median(abs(time - middle) for time in times))
 
 
-class Lines:
-    """Of the differences those that are none of noise, and how many others there are."""
-
-    def __init__(self, everything):
-        self.everything, self.shown, self.hidden = everything, [], 0
-
-    def add(self, line, within_noise=False):
-        if within_noise and not self.everything:
-            self.hidden += 1
-        else:
-            self.shown.append(line)
-
-    def time(self, name, before, after, least, words, times=()):
-        if words(before) != words(after):
-            self.add(f"{name}{words(before)} -> {words(after)}", abs(after - before) < noise(min(before, after), least, times))
-
-
 def differences(before, after, times=lambda name: (), everything=False):
-    """Lines for what differs, the cells that passed before and don't now, and how many differences are left out.
+    """Lines for what differs, the cells that passed before and don't now, and how many differences are left out, being within noise.
 
     `times` are those that a cell took in earlier runs.
     """
     before, after = ({cell.id: cell for cell in cells} for cells in (before, after))
-    lines, worse = Lines(everything), []
-    for name in [*before, *(name for name in after if name not in before)]:
+    found = list(of_cells(before, after, times))
+    shown = [line for line, is_noise in found if everything or not is_noise]
+    worse = [name for name, old in before.items() if old.status == "passed" != after.get(name, old).status]
+    return shown, worse, len(found) - len(shown)
+
+
+def of_cells(before, after, times):
+    """Each difference as a line, and whether it is within noise; so are those of the functions below."""
+    for name in before | after:
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
-            lines.add(f"{name}: only in the {'second' if old is None else 'first'}")
+            yield f"{name}: only in the {'second' if old is None else 'first'}", False
             continue
         if old.status != new.status:
-            lines.add(f"{name}: {old.status} -> {new.status}" + (f" ({new.why})" if new.why else ""))
-            if old.status == "passed":
-                worse.append(name)
+            yield f"{name}: {old.status} -> {new.status}" + (f" ({new.why})" if new.why else ""), False
         elif new.status == "passed":
-            lines.time(f"{name}: ", old.seconds, new.seconds, CELL_SECONDS, clock, times(name))
-        metrics(lines, name, old.metrics, new.metrics)
-        tests(lines, name, old, new)
-    return lines.shown, worse, lines.hidden
+            yield from of_times(f"{name}: ", old.seconds, new.seconds, CELL_SECONDS, clock, times(name))
+        yield from of_metrics(name, old.metrics, new.metrics)
+        if old.tests and new.tests:
+            yield from of_tests(name, *({test.name: test for test in cell.tests} for cell in (old, new)))
 
 
-def metrics(lines, name, old, new):
-    for key in {**old, **new}:
+def of_times(name, before, after, least, words, times=()):
+    if words(before) != words(after):
+        yield f"{name}{words(before)} -> {words(after)}", abs(after - before) < noise(min(before, after), least, times)
+
+
+def of_metrics(name, old, new):
+    for key in old | new:
         was, now = old.get(key, "none"), new.get(key, "none")
         if was != now:
             numbers = all(isinstance(value, (int, float)) for value in (was, now))
-            lines.add(f"{name}: {key} {was} -> {now}", numbers and abs(now - was) < SHARE * abs(was))
+            yield f"{name}: {key} {was} -> {now}", numbers and abs(now - was) < SHARE * abs(was)
 
 
-def tests(lines, name, old, new):
-    if not old.tests or not new.tests:
-        return
-    was, now = ({test.name: test for test in cell.tests} for cell in (old, new))
+def of_tests(name, was, now):
     for found, how in (([test for test in was if test not in now], "gone"), ([test for test in now if test not in was], "new")):
         if found:
-            lines.add(f"{name}: {len(found)} tests {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}")
+            yield f"{name}: {len(found)} tests {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False
     for test in was:
         if test in now:
-            lines.time(f"{name}: {test} ", was[test].seconds, now[test].seconds, TEST_SECONDS, "{:.1f} s".format)
+            yield from of_times(f"{name}: {test} ", was[test].seconds, now[test].seconds, TEST_SECONDS, "{:.1f} s".format)
