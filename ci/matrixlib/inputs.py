@@ -5,14 +5,8 @@ import functools
 import hashlib
 import pathlib
 import platform
-import subprocess
 
-
-def said(*command, cwd=None):
-    try:
-        return subprocess.run(command, cwd=cwd, capture_output=True, timeout=60, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
+from .processes import said
 
 
 @functools.cache
@@ -21,7 +15,7 @@ def files(project):
     names = said("git", "ls-files", "-coz", "--exclude-standard", cwd=project)
     if names is None:
         return None
-    paths = {name: pathlib.Path(project, name) for name in names.decode(errors="surrogateescape").split("\0") if name}
+    paths = {name: pathlib.Path(project, name) for name in names.split("\0") if name}
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(paths.items()) if path.is_file()}
 
 

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import tempfile
 
+from .processes import said
+
 # Asked by packages' scripts before they start a service; 101 forbids it.
 POLICY = pathlib.Path("/usr/sbin/policy-rc.d")
 
@@ -14,11 +16,8 @@ POLICY = pathlib.Path("/usr/sbin/policy-rc.d")
 @functools.cache
 def installed():
     """The names of all packages that are there; None where Debian's aren't known."""
-    if not shutil.which("dpkg-query"):
-        return None
-    command = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n"]
-    lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
-    return {line.removeprefix("installed ") for line in lines if line.startswith("installed ")}
+    listed = said("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
+    return None if listed is None else {line.removeprefix("installed ") for line in listed.splitlines() if line.startswith("installed ")}
 
 
 def install(names):

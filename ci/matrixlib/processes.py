@@ -16,7 +16,7 @@ SUPERVISOR = pathlib.Path(__file__).with_name("supervise.py")
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code (negative: the signal), or why it was ended before it had one."""
+    """How a command ended, as supervise.py says it: its exit code (negative: the signal), or why it was ended before it had one."""
     code: int | None
     seconds: float
     reason: str | None = None  # "timeout" or "interrupted"
@@ -59,6 +59,15 @@ def ended_for_memory(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/p
         return 0
 
 
+def said(*command, cwd=None):
+    """What a short command prints, with the bytes that are no text as surrogates; None if it can't be run or fails."""
+    try:
+        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode(errors="surrogateescape")
+
+
 class Processes:
     def __init__(self):
         self.stopped = threading.Event()
@@ -88,9 +97,7 @@ class Processes:
             left = end_orphans(environment.get("TMPDIR", ""))
             return Ended(
                 process.returncode, 0, "interrupted" if self.stopped.is_set() else None, left, starved=ended_for_memory() - starved)
-        return Ended(
-            told["exit"], told["seconds"], told["ended"], tuple(told["left"]), tuple(told["unkillable"]), tuple(told["running"]),
-            told["problem"], ended_for_memory() - starved)
+        return Ended(**told, starved=ended_for_memory() - starved)
 
     def stop(self):
         """Ends what runs; nothing is started any more. From a handler of a signal, while another thread may hold the lock."""

@@ -9,25 +9,15 @@ import subprocess
 import sys
 
 from . import packages
+from .processes import said
 
 SIMULATOR = pathlib.Path(__file__).parents[1] / "tools/simulator"
 APT_LISTS = pathlib.Path("/var/lib/apt/lists")
 
 
-def quiet(*command, cwd=None):
-    """Whether a command ends well."""
-    try:
-        done = subprocess.run(
-            command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
-
 def system(name):
-    names = {"Darwin": "macos"}
-    here = names.get(platform.system(), platform.system().lower())
-    return None if here == name else f"needs {'macOS' if name == 'macos' else 'Linux'}, this is {platform.system()}"
+    """By the name that Python has for it."""
+    return None if platform.system() == name else f"needs {'macOS' if name == 'Darwin' else name}, this is {platform.system()}"
 
 
 def root(_, __):
@@ -35,9 +25,8 @@ def root(_, __):
 
 
 def namespaces(_, __):
-    if not shutil.which("unshare") or not quiet("unshare", "--mount", "--pid", "--fork", "true"):
-        return "needs mount and process namespaces (unshare --mount --pid)"
-    return None
+    can = said("unshare", "--mount", "--pid", "--fork", "true") is not None
+    return None if can else "needs mount and process namespaces (unshare --mount --pid)"
 
 
 def command(name, _):
@@ -75,11 +64,7 @@ def debian_mirror(_, __):
 @functools.cache
 def simulators():
     """What simctl lists, None if it can't be asked."""
-    try:
-        command = ["xcrun", "simctl", "list", "-j", "devices", "available"]
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
+    return said("xcrun", "simctl", "list", "-j", "devices", "available")
 
 
 def simulator(name, _):
@@ -106,13 +91,13 @@ def swift_apart(_, __):
 
 
 def git_tag(_, project):
-    return None if quiet("git", "describe", "--tags", "--abbrev=0", cwd=project) else "there is no tag to compare with yet"
+    return "there is no tag to compare with yet" if said("git", "describe", "--tags", "--abbrev=0", cwd=project) is None else None
 
 
 # The name before the colon: what looks after it, given what is behind the colon and the project's folder.
 KINDS = {
-    "linux": lambda *_: system("linux"),
-    "macos": lambda *_: system("macos"),
+    "linux": lambda *_: system("Linux"),
+    "macos": lambda *_: system("Darwin"),
     "root": root,
     "namespaces": namespaces,
     "command": command,

@@ -172,7 +172,7 @@ def main():
     output.close()
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     result = {
-        "exit": code, "seconds": took, "ended": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values()),
+        "code": code, "seconds": took, "reason": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values()),
         "running": running, "problem": output.problem}
     try:
         os.write(1, json.dumps(result).encode())

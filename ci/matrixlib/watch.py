@@ -4,8 +4,8 @@ import os
 import pathlib
 import time
 
-from . import inputs
 from .problems import Problem
+from .processes import said
 
 # Seconds between two looks: an editor that writes several files has ended when one look finds what the last one did.
 PAUSE = 0.3
@@ -14,11 +14,11 @@ INTERRUPTED = 130
 
 def stamps(project):
     """When each tracked file was last written; without those that are gone."""
-    names = inputs.said("git", "ls-files", "-z", cwd=project)
+    names = said("git", "ls-files", "-z", cwd=project)
     if names is None:
         raise Problem(f"--watch looks at what git tracks, and {project} is no folder of git's")
     found = {}
-    for name in names.decode(errors="surrogateescape").split("\0")[:-1]:
+    for name in names.split("\0")[:-1]:
         try:
             status = os.stat(pathlib.Path(project, name))
         except OSError:

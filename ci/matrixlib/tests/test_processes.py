@@ -44,12 +44,12 @@ class ProcessesCase(SpawningCase):
 
     def test_after_a_hang_where_orphans_are_not_adopted(self):
         told = self.elsewhere(2, GROUPS)
-        self.assertEqual((told["ended"], told["unkillable"]), ("timeout", []))
+        self.assertEqual((told["reason"], told["unkillable"]), ("timeout", []))
         self.assert_ended(*self.pids(), within=0.5)
 
     def test_after_it_ended_well_where_orphans_are_not_adopted(self):
         told = self.elsewhere(20, "bash -c 'sleep 1000 & echo $! > pids'")
-        self.assertEqual((told["exit"], told["ended"], told["left"], told["unkillable"]), (0, None, ["sleep"], []))
+        self.assertEqual((told["code"], told["reason"], told["left"], told["unkillable"]), (0, None, ["sleep"], []))
         self.assert_ended(*self.pids(), within=0.5)
 
     def test_after_it_ended_well(self):
