@@ -134,8 +134,7 @@ class Reader:
             if base is not None and base not in templates:
                 self.fail(where, f"there is no step '{base}'; known: {', '.join(templates)}")
             if base:
-                template = templates[base]
-                own = {key: getattr(template, key) for key in ("name", "run", "kind", "timeout", "tests", "env")} | own
+                own = dataclasses.asdict(templates[base]) | own
             found.append(self.step(where, named_after(own.get("run", "")), own))
         if "timeout" in values:
             seconds = values.pop("timeout")
@@ -228,7 +227,7 @@ def load(project):
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise Problem(f"there is no {file}") from None
+        raise Problem(f"there is no {file}: ci/matrix init writes a first one for a Swift package") from None
     except OSError as error:
         raise Problem(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:

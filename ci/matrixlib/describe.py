@@ -13,7 +13,8 @@ def rows(cells, history, project):
         reason = missing_of(cell, project)
         yield {
             "id": cell.id, "what": cell.what, "labels": list(cell.labels), "axes": cell.axes, "job": cell.job, "optional": cell.optional,
-            "ready": reason is None, "why": reason or "", "seconds": history.seconds(cell), "last": history.status(cell), "at": history.time(cell)}
+            "ready": reason is None, "why": reason or "", "seconds": history.last(cell, "seconds"),
+            "last": history.last(cell, "status"), "at": history.last(cell, "time")}
 
 
 def age(time):
@@ -26,7 +27,6 @@ def age(time):
 
 def listing(matrix, found):
     """A table; of the axes only what is not the usual."""
-    found = list(found)
     usual = {axis: values[0] for axis, values in matrix.axes.items()}
     width = max((len(row["id"]) for row in found), default=0)
     for row in found:
@@ -47,7 +47,7 @@ def explanation(cell, places, history):
     yield f"  builds in   {places.folder(cell)}/build" + ("" if cell.build == cell.id else f", that of {cell.build}")
     yield f"  logs        {places.logs(cell)}"
     yield f"  hosted job  {cell.job}, on {cell.runner}"
-    seconds, status = history.seconds(cell), history.status(cell)
+    seconds, status = history.last(cell, "seconds"), history.last(cell, "status")
     yield f"  last time   {status or 'has not run here'}" + (f", {clock(seconds)} when it passed" if seconds is not None else "")
     yield f"  retries     {cell.retries} of failing tests, which are flaky then, not passed"
     for test, count in history.flakes(cell).items():

@@ -58,8 +58,9 @@ def sanitizer(log):
     return None, 0
 
 
-def killed(log):
-    return KILLED if UNEXPECTED.search(log) else None
+def killed(code, log):
+    """What SIGKILL means, where a command got it: itself, as a shell tells, or as SwiftPM does of the tests."""
+    return KILLED if code in (-9, 137) or UNEXPECTED.search(log) else None
 
 
 def crashed(log):

@@ -1,5 +1,6 @@
 """What earlier runs left: how long cells took, how they ended, and which tests were flaky."""
 
+import collections
 import json
 import time
 
@@ -24,24 +25,17 @@ class History:
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}  # It was never written, or isn't ours.
 
-    def seconds(self, cell):
-        """How long the cell took when it last passed."""
-        return self.cells.get(cell.id, {}).get("seconds")
+    def last(self, cell, key):
+        """Of the cell's last run its `status` and `time` (since 1970), of the last that passed its `seconds`; None where there was none."""
+        return self.cells.get(cell.id, {}).get(key)
 
     def times(self, name):
         """How long the cell of this id took when it passed, the last twenty times."""
         return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float))]
 
-    def status(self, cell):
-        return self.cells.get(cell.id, {}).get("status")
-
-    def time(self, cell):
-        """When the cell was last run, in seconds since 1970."""
-        return self.cells.get(cell.id, {}).get("time")
-
     def inputs(self, cell):
         """What the cell's result depended on when it last passed, if nothing has happened to it since."""
-        return self.cells.get(cell.id, {}).get("inputs") if self.status(cell) == "passed" else None
+        return self.last(cell, "inputs") if self.last(cell, "status") == "passed" else None
 
     def add(self, results):
         self.cells = self.read()  # Another ci/matrix may have added to it since.
@@ -67,13 +61,12 @@ class History:
 
     def flakes(self, cell):
         """How often each test of the cell was flaky."""
-        counts = {}
+        counts = collections.Counter()
         lines = self.flaky.read_text(errors="replace").splitlines() if self.flaky.exists() else []
         for line in lines:
             try:
                 entry = json.loads(line)
-                if entry["cell"] == cell.id:
-                    counts[entry["test"]] = counts.get(entry["test"], 0) + 1
+                counts[entry["test"]] += entry["cell"] == cell.id
             except (ValueError, TypeError, KeyError):
                 continue
-        return counts
+        return +counts

@@ -75,7 +75,7 @@ def interruptible(processes, screen):
 
 def estimate(cells, history, jobs):
     """How long it will take, given for how long cells have run, and those that finished; None where one has not passed before."""
-    known = {cell.id: history.seconds(cell) for cell in cells}
+    known = {cell.id: history.last(cell, "seconds") for cell in cells}
 
     def seconds(running, finished):
         left = [None if known[name] is None else max(0, known[name] - running.get(name, 0)) for name in known if name not in finished]

@@ -28,7 +28,6 @@ class Runner:
         self.failed = None  # the first cell that did
         self._built = {}  # what was built in this run, by folder and command: for which cell, and how long it took
         self.shared = []  # what builds took that other cells needed, too
-        self._lock = threading.Lock()
 
     def run(self, cells):
         """The results in the order of the cells."""
@@ -43,14 +42,13 @@ class Runner:
         return sorted(found, key=lambda result: order[result.id])
 
     def chain(self, cells):
-        return [self.finished(cell, self.cell(cell)) for cell in cells]
-
-    def finished(self, cell, result):
-        with self._lock:
+        found = []
+        for cell in cells:
+            found.append(result := self.cell(cell))
             if result.status in ("failed", "flaky"):
                 self.failed = self.failed or cell.id
-        self.screen.ended_cell(result, self.details(cell, result))
-        return result
+            self.screen.ended_cell(result, self.details(cell, result))
+        return found
 
     def cell(self, cell):
         result = CellResult(cell.id, "skipped", axes=cell.axes)
@@ -173,11 +171,5 @@ def conclude(result):
         if step.status == "passed":
             continue
         result.why = f"{step.name}: {step.why}"
-        if step.status == "interrupted":
-            result.status, result.code = "interrupted", INTERRUPTED
-        elif step.status == "timeout":
-            result.status, result.code = "failed", TIMEOUT
-        elif step.status == "flaky":
-            result.status = "flaky"
-        else:
-            result.status, result.code = "failed", STEP_KINDS[step.kind]
+        result.status = step.status if step.status in ("interrupted", "flaky") else "failed"
+        result.code = {"interrupted": INTERRUPTED, "timeout": TIMEOUT, "flaky": 0}.get(step.status, STEP_KINDS[step.kind])

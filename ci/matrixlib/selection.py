@@ -25,7 +25,7 @@ def matching(matrix, pattern):
 def changed(options, cells, history):
     """The cells as the options of a run want them."""
     if options.last_failed:
-        cells = [cell for cell in cells if history.status(cell) in ("failed", "flaky")]
+        cells = [cell for cell in cells if history.last(cell, "status") in ("failed", "flaky")]
     found = []
     for cell in cells:
         steps = [step for step in cell.steps if options.step in (None, step.name)]

@@ -81,54 +81,41 @@ def names(tests):
     return shown if len(tests) <= 5 else f"{shown} and {len(tests) - 5} more"
 
 
-def killed(code):
-    """What SIGKILL means, where a command got it, itself or as a shell tells."""
-    return diagnosis.KILLED if code in (-9, 137) else None
-
-
 def judge(result, step, ended, log):
     """Sets what became of it, and why in a line."""
     running, failing = with_status(result, "running"), with_status(result, "failed")
+    beside = f"; running: {names(running)}" if running else ""
     found, _ = diagnosis.sanitizer(log)
+    result.status = "failed"
     if ended.reason:
         result.status = ended.reason
         result.why = f"not finished within {step.timeout} s" if ended.reason == "timeout" else "interrupted"
-        if running:
-            result.why += f"; running: {names(running)}"
-        elif result.tests:
-            result.why += f"; all {len(result.tests)} tests had ended"
+        result.why += beside or (f"; all {len(result.tests)} tests had ended" if result.tests else "")
         if ended.running:
             result.why += f"; still there: {', '.join(ended.running[:3])}"
     elif ended.code == 0 and result.finding:
-        result.status, result.why = "failed", f"ended well, but there is {result.finding}"
+        result.why = f"ended well, but there is {result.finding}"
     elif ended.code == 0 and step.reports_tests and not result.tests:
-        result.status, result.why = "failed", "no test was run"
+        result.why = "no test was run"
     elif ended.code == 0 and running:
-        result.status, result.why = "failed", f"ended in the middle of {names(running)}"
+        result.why = f"ended in the middle of {names(running)}"
     elif ended.code == 0 and failing:
-        result.status, result.why = "failed", f"ended well, but these failed: {names(failing)}"
+        result.why = f"ended well, but these failed: {names(failing)}"
     elif ended.code == 0:
-        return
+        result.status = "passed"
     elif found:
-        result.status, result.why, result.finding = "failed", found, found
-        if running:
-            result.why += f"; running: {names(running)}"
+        result.why, result.finding = found + beside, found
     elif step.reports_tests and (running or diagnosis.crashed(log)):
         result.status = "crashed"
         # Who recorded something while all were running is more likely the one than the others.
         running = sorted(running, key=lambda test: not test.messages)
         named = diagnosis.in_backtrace(log, running)
-        result.why = f"crashed; running: {names(running)}" if running else "crashed outside of a test"
-        if named:
-            result.why = f"crashed in {names(named)}"
-        if how := killed(ended.code) or diagnosis.killed(log):
+        result.why = f"crashed in {names(named)}" if named else f"crashed; running: {names(running)}" if running else "crashed outside of a test"
+        if how := diagnosis.killed(ended.code, log):
             result.why += f"; {how}"
-    elif result.finding:
-        result.status, result.why = "failed", result.finding + (f"; failed: {names(failing)}" if failing else "")
-    elif failing:
-        result.status, result.why = "failed", f"failed: {names(failing)}"
+    elif result.finding or failing:
+        result.why = "; ".join(filter(None, [result.finding, failing and f"failed: {names(failing)}"]))
+    elif errors := diagnosis.compile_errors(log):
+        result.why = f"does not compile: {errors[0][0]}:{errors[0][1]}: {errors[0][2]}"
     else:
-        errors = diagnosis.compile_errors(log)
-        what = killed(ended.code) or (f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}")
-        result.status = "failed"
-        result.why = f"does not compile: {errors[0][0]}:{errors[0][1]}: {errors[0][2]}" if errors else what
+        result.why = diagnosis.killed(ended.code, log) or (f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}")
