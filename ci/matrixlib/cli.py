@@ -1,7 +1,6 @@
 """The command line of ci/matrix."""
 
 import argparse
-import atexit
 import json
 import os
 import pathlib
@@ -11,7 +10,7 @@ from . import compare, describe, github, page, report, results
 from .cells import load
 from .history import History
 from .init import init
-from .problems import Problem, in_words
+from .problems import Problem, in_words, naming
 from .run import run
 from .screen import to_nowhere
 from .selection import changed, matching, select
@@ -107,28 +106,15 @@ def jobs(text):
     return max(1, (os.cpu_count() or 1) // 2) if text == "auto" else at_least(1, int)(text)
 
 
-def finish():
-    """What waits to be written may find nobody who reads any more."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        to_nowhere(sys.stdout)
-
-
 def main(arguments):
     sys.stdout = sys.stdout or open(os.devnull, "w")  # Who started it has closed its own.
-    atexit.register(finish)
-    words, separator, rest = (arguments, False, []) if "--" not in arguments else split(arguments)
-    options, unknown = parser().parse_known_args(words)
-    options.rest = rest
-    if unknown:
-        options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
-    if separator and options.command != "run":
-        options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # Logs have letters that not every terminal knows.
+    output = os.path.realpath("/dev/stdout")
     try:
-        return COMMANDS[options.command](options) or 0
+        with naming(output):
+            try:
+                return obeyed(arguments)
+            finally:  # What waits to be written may find nobody who reads any more, or no room.
+                sys.stdout.flush()
     except Problem as problem:
         print(f"ci/matrix: {problem}", file=sys.stderr)
         return 2
@@ -136,6 +122,8 @@ def main(arguments):
         to_nowhere(sys.stdout)
         return 0
     except OSError as error:
+        if error.filename == output:
+            to_nowhere(sys.stdout)
         print(f"ci/matrix: {in_words(error)}", file=sys.stderr)
         return 4
     except KeyboardInterrupt:
@@ -143,9 +131,17 @@ def main(arguments):
         return 130
 
 
-def split(arguments):
-    place = arguments.index("--")
-    return arguments[:place], True, arguments[place + 1:]
+def obeyed(arguments):
+    place = arguments.index("--") if "--" in arguments else len(arguments)
+    options, unknown = parser().parse_known_args(arguments[:place])
+    options.rest = arguments[place + 1:]
+    if unknown:
+        options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if arguments[place:] and options.command != "run":
+        options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # Logs have letters that not every terminal knows.
+    return COMMANDS[options.command](options) or 0
 
 
 def chosen(options):

@@ -4,7 +4,7 @@ import collections
 import json
 import time
 
-from .results import write
+from .results import append, write
 
 
 def known(entry):
@@ -51,13 +51,11 @@ class History:
         self.add_flakes(results)
 
     def add_flakes(self, results):
-        lines = [
-            json.dumps({"time": int(time.time()), "cell": result.id, "test": test.name, "messages": test.messages})
-            for result in results for test in result.tests if test.status == "flaky"]
-        if lines:
-            self.flaky.parent.mkdir(parents=True, exist_ok=True)
-            with self.flaky.open("a") as file:
-                file.write("".join(line + "\n" for line in lines))
+        for result in results:
+            for test in result.tests:
+                if test.status == "flaky":
+                    entry = {"time": int(time.time()), "cell": result.id, "test": test.name, "messages": test.messages}
+                    append(self.flaky, json.dumps(entry) + "\n")
 
     def flakes(self, cell):
         """How often each test of the cell was flaky."""

@@ -75,12 +75,12 @@ class Output:
                 self.left -= len(line)
 
     def write(self, piece):
-        """A full disk is told once, and the command goes on: to end it is its own matter."""
+        """What the system refused, such as room on the disk, is told at the end: to end the command is its own matter."""
         while piece and not self.problem:
             try:
                 piece = piece[os.write(self.file, piece):]
             except OSError as error:
-                self.problem = error.strerror
+                self.problem = error.errno
 
     def close(self):
         self.take()

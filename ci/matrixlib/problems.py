@@ -1,16 +1,28 @@
-"""What ends ci/matrix before a cell is run."""
+"""What ends ci/matrix before a cell is run, and what the system refuses."""
 
-
+import contextlib
 import errno
 import os
 import shutil
 
 
+@contextlib.contextmanager
+def naming(file):
+    """Has what the system refuses say of which file: an error of writing doesn't."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(file)
+        raise
+
+
 def in_words(error):
     """What the system refused; of a full disk also how much room there is left, and where."""
-    if error.errno != errno.ENOSPC or not error.filename:
-        return str(error)
-    folder = os.path.dirname(os.path.abspath(error.filename))
+    if error.errno == errno.ENXIO:
+        return f"{error.filename}: nobody reads this pipe"
+    folder = os.path.dirname(os.path.abspath(error.filename or "."))
+    if error.errno != errno.ENOSPC or folder == "/dev":
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     free = shutil.disk_usage(folder).free >> 20 if os.path.exists(folder) else 0
     return f"no space left in {folder}: {free} MB are free"
 

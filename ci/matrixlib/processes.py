@@ -23,7 +23,7 @@ class Ended:
     left: tuple = ()  # the names of processes that it had left behind
     unkillable: tuple = ()
     running: tuple = ()  # where its time was up: what ran then, in words
-    problem: str | None = None  # what was wrong with writing its output
+    problem: int | None = None  # why its output could not be written, by the system's number
     starved: int = 0  # how many processes the kernel ended meanwhile for want of memory
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import pathlib
 
-from .problems import Problem
+from .problems import Problem, naming
 
 VERSION = 1
 
@@ -57,18 +57,27 @@ def to_json(cells, seconds):
 
 def write(file, value):
     """In one go: a reader, or a run that is cut off, sees the whole or nothing of it. A pipe or a device stays what it is."""
-    file = pathlib.Path(os.path.realpath(file))
     text = value if isinstance(value, str) else json.dumps(value, indent=1) + "\n"
-    if file.exists() and not file.is_file():
-        file.write_text(text)
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.parent / f".{file.name}.{os.getpid()}"
-    try:
-        part.write_text(text)
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+    with naming(file):
+        if os.path.exists(file) and not os.path.isfile(file):
+            # A pipe that nobody reads would be waited for.
+            with open(file, "w", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as out:
+                os.set_blocking(out.fileno(), True)
+                out.write(text)
+            return
+        file = pathlib.Path(os.path.realpath(file))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.parent / f".{file.name}.{os.getpid()}"
+        try:
+            part.write_text(text)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def append(file, text):
+    with naming(file), open(file, "a", encoding="utf-8") as out:
+        out.write(text)
 
 
 def read(file):

@@ -49,6 +49,8 @@ def run(options, cells, places):
     for cell, result in zip(cells, found):
         result.inputs = before[cell.id] if inputs.fingerprint(str(places.project), cell) == before[cell.id] else None
     unwritten = save(options, places, history, found)
+    if screen.refused and not isinstance(screen.refused, BrokenPipeError):
+        raise screen.refused
     try:
         close(options, places, found, unwritten)
     except BrokenPipeError:
@@ -85,20 +87,19 @@ def estimate(cells, history, jobs):
 
 
 def save(options, places, history, found):
-    """Writes the results; None, or why that can't be done."""
-    value = results.to_json(found, sum(result.seconds for result in found))
-    try:
-        history.add(found)
-        results.write(places.results / "latest.json", value)
-        results.write(places.results / "junit.xml", report.junit(found))
-        if options.report:
-            results.write(options.report, value)
-        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with open(summary, "a", encoding="utf-8") as file:
-                file.write(report.markdown(found))
-    except OSError as error:
-        return in_words(error)
-    return None
+    """Writes the results, each where that can be done; why some can't."""
+    value, unwritten = results.to_json(found, sum(result.seconds for result in found)), []
+    for write, *what in (
+            (results.write, options.report or os.devnull, value),
+            (results.write, places.results / "latest.json", value),
+            (results.write, places.results / "junit.xml", report.junit(found)),
+            (results.append, os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, report.markdown(found)),
+            (history.add, found)):
+        try:
+            write(*what)
+        except OSError as error:
+            unwritten.append(in_words(error))
+    return "; ".join(dict.fromkeys(unwritten))
 
 
 def failures(places, found):

@@ -11,7 +11,7 @@ import time
 from . import temporary
 from .cells import STEP_KINDS
 from .diagnosis import plain, shown
-from .problems import in_words
+from .problems import in_words, naming
 from .requirements import missing_of, on_ci
 from .results import CellResult, StepResult
 from .shell import command
@@ -64,7 +64,7 @@ class Runner:
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
         else:
             try:
-                with self.alone(cell) as its_own:
+                with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
                     self.steps(cell, result) if its_own else not_begun(result)
             except OSError as error:  # such as no space on the disk
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, in_words(error)

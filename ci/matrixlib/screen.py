@@ -37,6 +37,7 @@ class Screen:
         self.finished = set()
         self.running = {}  # cell: (step, when it began)
         self.ending = False
+        self.refused = None  # why nothing more can be shown
         self._lock = threading.Lock()
         self._end = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
@@ -110,7 +111,8 @@ class Screen:
         try:
             self.out.write(text)
             self.out.flush()
-        except OSError:  # Nobody reads any more: what runs ends as it does when a terminal is closed.
+        except OSError as error:  # Nobody reads any more, or the disk is full: what runs ends as it does when a terminal is closed.
+            self.refused = self.refused or error
             to_nowhere(self.out)
             # The thread that handles signals, which sleeps: Linux would give it to this one.
             signal.pthread_kill(threading.main_thread().ident, signal.SIGHUP)

@@ -23,6 +23,8 @@ class StepRunner:
         log.write_text(f"$ {text}\n")
         values = os.environ | environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
         ended = self.processes.run(argv(text), values, self.places.project, step.timeout, log)
+        if ended.problem:  # Neither its log nor what its tests reported may be whole.
+            raise OSError(ended.problem, os.strerror(ended.problem), str(log))
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
         if step.reports_tests:
             result.tests, outside = testlog.read(events, log)
@@ -31,8 +33,6 @@ class StepRunner:
             result.notes.append(f"left processes behind, which were ended: {', '.join(ended.left)}")
         if ended.starved:
             result.notes.append(f"the kernel ended {ended.starved} processes for want of memory meanwhile")
-        if ended.problem:
-            result.notes.append(f"the log is not whole: {ended.problem}")
         if ended.unkillable:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
         judge(result, step, ended, diagnosis.plain(diagnosis.read(log)))

@@ -18,8 +18,8 @@ def folder(home):
     if note.exists():
         remove(note.read_text())
     path = tempfile.mkdtemp(prefix=PREFIX)
-    note.write_text(path)
     try:
+        note.write_text(path)
         yield path
     finally:
         remove(path)
