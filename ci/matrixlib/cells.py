@@ -3,10 +3,9 @@
 import dataclasses
 import pathlib
 import re
-import shlex
 import tomllib
 
-from .problems import Problem
+from .problems import Problem, there_is_no
 from .requirements import KINDS as REQUIREMENTS, NAMED
 
 # What each selects: what a merge must pass is what every commit must, and more.
@@ -75,13 +74,16 @@ class Reader:
     def fail(self, where, what):
         raise Problem(f"{self.file.name}: {where}: {what}")
 
+    def one_of(self, known, where, what, name):
+        if name not in known:
+            self.fail(where, there_is_no(what, name, known))
+
     def take(self, where, table, types):
         """The table's values, each of the type that its key must have."""
         if not isinstance(table, dict):
             self.fail(where, "is not a table")
         for key, value in table.items():
-            if key not in types:
-                self.fail(where, f"unknown key '{key}'; known: {', '.join(sorted(types))}")
+            self.one_of(sorted(types), where, "key", key)
             if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
                 self.fail(where, f"'{key}' is not of type {types[key].__name__}")
             if key in LEAST and value < LEAST[key]:
@@ -112,8 +114,7 @@ class Reader:
         values = self.take(where, table, {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict})
         if "run" not in values:
             self.fail(where, "'run' is missing")
-        if values.get("kind", "check") not in STEP_KINDS:
-            self.fail(where, f"unknown kind '{values['kind']}'; known: {', '.join(STEP_KINDS)}")
+        self.one_of(STEP_KINDS, where, "kind", values.get("kind", "check"))
         self.placeholders(where, values["run"], PLACEHOLDERS)
         if values.get("kind") == "test" and "{report}" not in values["run"]:
             self.fail(where, "a test step needs {report}, without which nobody knows how its tests went")
@@ -125,15 +126,13 @@ class Reader:
         found = []
         for item in values.pop("steps", None) or [{"run": values.pop("run")}]:
             if isinstance(item, str):
-                if item not in templates and "/" not in item and " " not in item:
-                    self.fail(where, f"there is no step '{item}'; known: {', '.join(templates)}")
+                if "/" not in item and " " not in item:
+                    self.one_of(templates, where, "step", item)
                 found.append(templates.get(item) or Step(name=named_after(item), run=item))
                 continue
             own = dict(item) if isinstance(item, dict) else self.fail(where, "a step is a string or a table")
-            base = own.pop("use", None)
-            if base is not None and base not in templates:
-                self.fail(where, f"there is no step '{base}'; known: {', '.join(templates)}")
-            if base:
+            if (base := own.pop("use", None)) is not None:
+                self.one_of(templates, where, "step", base)
                 own = dataclasses.asdict(templates[base]) | own
             found.append(self.step(where, named_after(own.get("run", "")), own))
         if "timeout" in values:
@@ -158,15 +157,11 @@ class Reader:
         if not ID.fullmatch(values["id"]):
             self.fail(where, "an id is made of lower-case letters, digits, '-' and '.'")
         for label in values.setdefault("labels", ["full"]):
-            if label not in LABELS:
-                self.fail(where, f"unknown label '{label}'; known: {', '.join(LABELS)}")
+            self.one_of(LABELS, where, "label", label)
         for axis, value in values.get("axes", {}).items():
-            if axis not in axes:
-                self.fail(where, f"there is no axis '{axis}'; known: {', '.join(axes)}")
-            if value not in axes[axis]:
-                self.fail(where, f"'{value}' is no value of the axis '{axis}'; known: {', '.join(axes[axis])}")
-        if values.get("runner", "linux") not in runners:
-            self.fail(where, f"there is no runner '{values['runner']}'; known: {', '.join(runners)}")
+            self.one_of(axes, where, "axis", axis)
+            self.one_of(axes[axis], where, f"value of the axis '{axis}' called", value)
+        self.one_of(runners, where, "runner", values.get("runner", "linux"))
         steps = self.steps(where, values, templates)
         values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
         self.requirements(where, own := values.get("requires", []))
@@ -178,8 +173,7 @@ class Reader:
     def requirements(self, where, names):
         for requirement in names:
             kind, separator, name = requirement.partition(":")
-            if kind not in REQUIREMENTS:
-                self.fail(where, f"unknown requirement '{requirement}'; known: {', '.join(sorted(REQUIREMENTS))}")
+            self.one_of(sorted(REQUIREMENTS), where, "requirement", kind)
             if kind in NAMED and not name:
                 self.fail(where, f"the requirement '{kind}' needs a name: {kind}:X")
             if separator and kind not in NAMED:
@@ -230,12 +224,10 @@ def load(project):
         raise Problem(f"there is no {file}: ci/matrix init writes a first one for a Swift package") from None
     except OSError as error:
         raise Problem(f"{file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise Problem(f"{file.name}: is not UTF-8") from None
     except RecursionError:
         raise Problem(f"{file.name}: has too many brackets in brackets") from None
-    except tomllib.TOMLDecodeError as error:
-        raise Problem(f"{file.name}: {error}") from None
+    except ValueError as error:
+        raise Problem(f"{file.name}: {'is not UTF-8' if isinstance(error, UnicodeDecodeError) else error}") from None
     return Reader(file).matrix(table)
 
 
@@ -243,7 +235,3 @@ def named_after(command):
     """The name of a step that has none: the program's that it runs."""
     name = command.split()[0].rpartition("/")[2] if command.strip() else ""
     return name if STEP_NAME.fullmatch(name) else "run"
-
-
-def shell_words(flags):
-    return " ".join(shlex.quote(flag) for flag in flags)

@@ -178,9 +178,8 @@ def explain(options):
 
 
 def begin(options):
-    project = Places(options.project).project
-    print("\n".join(init(project)))
-    print(f"next: {Places(project).program} run")
+    places = Places(options.project)
+    print(*init(places.project), f"next: {places.program} run", sep="\n")
 
 
 def print_completion(options):
@@ -190,7 +189,7 @@ def print_completion(options):
 
 def print_github(options):
     matrix, cells = chosen(options)
-    print("matrix=" + json.dumps({"include": github.jobs(matrix, cells)}))
+    print("matrix=" + json.dumps({"include": [*github.jobs(matrix, cells)]}))
     return 0 if cells else 5
 
 

@@ -6,26 +6,18 @@ import shlex
 from . import diagnosis, testlog
 
 
-def on_github(environment=os.environ):
-    return environment.get("GITHUB_ACTIONS") == "true"
-
-
-def excerpt(places, step):
-    log = diagnosis.read(places.project / step.log) if step.log else ""
-    return [diagnosis.shown(line) for line in diagnosis.excerpt(log, step.tests)]
-
-
 def lines(places, cell, result):
     """The first failure's output, where its log is, and how to see it again."""
     shown = []
     for step in result.steps:
         shown += [f"    {step.name}: {note}" for note in step.notes if not note.startswith("built for ")]
         if step.status not in ("passed", "interrupted"):
-            shown += [f"    | {line}" for line in excerpt(places, step)]
+            log = diagnosis.read(places.project / step.log)
+            shown += [f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step.tests)]
             shown.append(f"    log: {step.log}")
     if result.status in ("failed", "flaky"):
         shown.append(f"    again: {places.program} run {cell.id}")
-    return shown + (annotations(places, result) + logs(places, result) if on_github() else [])
+    return shown + (annotations(places, result) + logs(places, result) if os.environ.get("GITHUB_ACTIONS") == "true" else [])
 
 
 def alone(step):

@@ -14,7 +14,7 @@ CRASH = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Sign
 CRASHED_THREAD = re.compile(r"^Thread \d+.* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
 FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
-COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 UNEXPECTED = re.compile(r"unexpected signal code 9\b")
 KILLED = "signal 9 (SIGKILL), which the kernel sends where memory is short"
@@ -46,7 +46,7 @@ def shown(line):
 
 
 def plain(text):
-    return COLOURS.sub("", text)
+    return COLORS.sub("", text)
 
 
 def sanitizer(log):
@@ -61,10 +61,6 @@ def sanitizer(log):
 def killed(code, log):
     """What SIGKILL means, where a command got it: itself, as a shell tells, or as SwiftPM does of the tests."""
     return KILLED if code in (-9, 137) or UNEXPECTED.search(log) else None
-
-
-def crashed(log):
-    return CRASH.search(log) is not None
 
 
 def in_backtrace(log, tests):
@@ -109,10 +105,6 @@ def excerpt(log, tests=()):
             shown += [f"  {line}" for message in test.messages[:5] for line in message.splitlines()[:8]]
         return shown
     fatal = [match[1] for match in map(FATAL.match, lines) if match]
-    return fatal[:5] or complaints(lines) or lines[-TAIL:]
-
-
-def complaints(lines):
-    """What a tool like DocC says, each with the line that says where."""
+    # What a tool like DocC says, each with the line that says where.
     starts = [number for number, line in enumerate(lines) if COMPLAINT.match(line)]
-    return [line for start in starts[:10] for line in lines[start:start + 2]]
+    return fatal[:5] or [line for start in starts[:10] for line in lines[start:start + 2]] or lines[-TAIL:]

@@ -6,18 +6,15 @@ def jobs(matrix, cells):
     found = {}
     for cell in cells:
         found.setdefault(cell.job, []).append(cell)
-    return [job(matrix, name, members) for name, members in found.items()]
-
-
-def job(matrix, name, cells):
-    runner = matrix.runners[cells[0].runner]
-    return {
-        "job": name,
-        "cells": " ".join(cell.id for cell in cells),
-        "runs-on": runner.get("runs-on", "ubuntu-latest"),
-        "container": runner.get("container"),  # None: on the machine itself
-        "minutes": minutes(cells),
-    }
+    for name, members in found.items():
+        runner = matrix.runners[members[0].runner]
+        yield {
+            "job": name,
+            "cells": " ".join(cell.id for cell in members),
+            "runs-on": runner.get("runs-on", "ubuntu-latest"),
+            "container": runner.get("container"),  # None: on the machine itself
+            "minutes": minutes(members),
+        }
 
 
 def minutes(cells):

@@ -1,6 +1,7 @@
 """What earlier runs left: how long cells took, how they ended, and which tests were flaky."""
 
 import collections
+import contextlib
 import json
 import time
 
@@ -62,9 +63,7 @@ class History:
         counts = collections.Counter()
         lines = self.flaky.read_text(errors="replace").splitlines() if self.flaky.exists() else []
         for line in lines:
-            try:
+            with contextlib.suppress(ValueError, TypeError, KeyError):
                 entry = json.loads(line)
                 counts[entry["test"]] += entry["cell"] == cell.id
-            except (ValueError, TypeError, KeyError):
-                continue
         return +counts

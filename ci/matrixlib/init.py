@@ -16,7 +16,8 @@ def init(project):
     if there:
         raise Problem(f"{', '.join(there)} is there already")
     # As `swift package init` writes its sources; swift format's own default is two spaces.
-    for name, source in FILES.items() if (project / ".swift-format").exists() else (FILES | {".swift-format": "swift-format.json"}).items():
+    formatted = {} if (project / ".swift-format").exists() else {".swift-format": "swift-format.json"}
+    for name, source in (FILES | formatted).items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text((FIRST / source).read_text())
         yield f"wrote {name}"

@@ -31,7 +31,3 @@ def fingerprint(project, cell):
         return None
     own = {name: digest for name, digest in known.items() if not cell.inputs or any(fnmatch.fnmatch(name, glob) for glob in cell.inputs)}
     return hashlib.sha256(f"{own} {cell} {tools()}".encode(errors="surrogateescape")).hexdigest()
-
-
-def forget():
-    files.cache_clear()

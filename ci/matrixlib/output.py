@@ -4,6 +4,7 @@ Used by supervise.py, which is a program by itself: nothing of the package is im
 """
 
 import collections
+import contextlib
 import fcntl
 import os
 import re
@@ -23,10 +24,8 @@ class Output:
     def __init__(self, file):
         self.reading, self.writing = os.pipe()
         os.set_blocking(self.reading, False)
-        try:
+        with contextlib.suppress(OSError):  # As large as it is elsewhere.
             fcntl.fcntl(self.reading, F_SETPIPE_SZ, 1 << 20)
-        except OSError:
-            pass  # As large as it is elsewhere.
         self.file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.room, self.left, self.problem = HEAD, MATTERS, None
         self.tail, self.size, self.dropped = collections.deque(), 0, 0

@@ -26,11 +26,9 @@ def install(names):
         return None
     if not shutil.which("apt-get"):
         return "only Debian and Ubuntu are known here"
-    root = []
-    if os.geteuid() != 0:
-        if not shutil.which("sudo"):
-            return "neither root nor sudo"
-        root = ["sudo"]
+    root = ["sudo"] if os.geteuid() else []
+    if root and not shutil.which("sudo"):
+        return "neither root nor sudo"
     ours = not POLICY.exists()
     if not ours and subprocess.run([POLICY, names[0], "start"], capture_output=True).returncode != 101:
         return f"{POLICY} would let services start"

@@ -1,6 +1,7 @@
 """What ends ci/matrix before a cell is run, and what the system refuses."""
 
 import contextlib
+import difflib
 import errno
 import os
 import shutil
@@ -29,3 +30,9 @@ def in_words(error):
 
 class Problem(Exception):
     """Said in one line, without a trace of where it came from; ends with exit code 2."""
+
+
+def there_is_no(what, name, known):
+    """Says so, which one was probably meant, and which ones there are."""
+    meant = difflib.get_close_matches(name, known, 1)
+    return f"there is no {what} '{name}'{f': did you mean {meant[0]}?' if meant else ''}; known: {', '.join(known)}"

@@ -95,8 +95,7 @@ class Processes:
             told = json.loads(said)
         except ValueError:  # Something ended the supervisor: this process, or the command itself.
             left = end_orphans(environment.get("TMPDIR", ""))
-            return Ended(
-                process.returncode, 0, "interrupted" if self.stopped.is_set() else None, left, starved=ended_for_memory() - starved)
+            told = {"code": process.returncode, "seconds": 0, "reason": "interrupted" if self.stopped.is_set() else None, "left": left}
         return Ended(**told, starved=ended_for_memory() - starved)
 
     def stop(self):

@@ -1,5 +1,6 @@
 """Results of one or several runs as JUnit, JSON and a table in Markdown."""
 
+import collections
 import xml.etree.ElementTree as xml
 
 from .screen import clock
@@ -19,10 +20,10 @@ def merged(runs):
 
 
 def closing_line(cells):
-    """A flaky cell is in none of the numbers: it did not pass, and a line above this one names it."""
-    counts = [sum(cell.status in statuses for cell in cells) for statuses in (("passed",), ("failed", "interrupted"), ("skipped",))]
-    unchanged = sum(cell.status == "unchanged" for cell in cells)
-    return "{} passed, {} failed, {} skipped".format(*counts) + (f", {unchanged} unchanged" if unchanged else "")
+    """A flaky cell is in none of the numbers, unless it counts as failed: it did not pass, and a line above this one names it."""
+    count = collections.Counter("failed" if cell.status == "interrupted" or cell.status == "flaky" and cell.code else cell.status for cell in cells)
+    unchanged = f", {count['unchanged']} unchanged" if count["unchanged"] else ""
+    return f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped{unchanged}"
 
 
 def junit(cells):

@@ -20,24 +20,10 @@ def system(name):
     return None if platform.system() == name else f"needs {'macOS' if name == 'Darwin' else name}, this is {platform.system()}"
 
 
-def root(_, __):
-    return None if os.geteuid() == 0 else "needs root"
-
-
-def namespaces(_, __):
-    can = said("unshare", "--mount", "--pid", "--fork", "true") is not None
-    return None if can else "needs mount and process namespaces (unshare --mount --pid)"
-
-
-def command(name, _):
-    return None if shutil.which(name) else f"needs the command {name}"
-
-
 def apt(name, _):
     there = packages.installed()
-    if there is None:
-        return f"needs the Debian package {name}"
-    return None if name in there else f"needs the Debian package {name}; --install gets it"
+    how = "" if there is None else "; --install gets it"
+    return None if name in (there or ()) else f"needs the Debian package {name}{how}"
 
 
 def of_setup(_, project):
@@ -85,29 +71,26 @@ def swift_sdk(name, _):
 def swift_apart(_, __):
     """A Swift that can be mounted elsewhere without the rest of the system."""
     program = shutil.which("swift")
-    if program and pathlib.Path(program).resolve().parents[2] != pathlib.Path("/"):
-        return None
-    return "needs a Swift in a folder of its own, not in /usr"
-
-
-def git_tag(_, project):
-    return "there is no tag to compare with yet" if said("git", "describe", "--tags", "--abbrev=0", cwd=project) is None else None
+    apart = program and pathlib.Path(program).resolve().parents[2] != pathlib.Path("/")
+    return None if apart else "needs a Swift in a folder of its own, not in /usr"
 
 
 # The name before the colon: what looks after it, given what is behind the colon and the project's folder.
 KINDS = {
     "linux": lambda *_: system("Linux"),
     "macos": lambda *_: system("Darwin"),
-    "root": root,
-    "namespaces": namespaces,
-    "command": command,
+    "root": lambda *_: "needs root" if os.geteuid() else None,
+    "namespaces": lambda *_: (
+        None if said("unshare", "--mount", "--pid", "--fork", "true") is not None
+        else "needs mount and process namespaces (unshare --mount --pid)"),
+    "command": lambda name, _: None if shutil.which(name) else f"needs the command {name}",
     "apt": apt,
     "setup": of_setup,
     "debian-mirror": debian_mirror,
     "simulator": simulator,
     "swift-sdk": swift_sdk,
     "swift-apart": swift_apart,
-    "git-tag": git_tag,
+    "git-tag": lambda _, project: None if said("git", "describe", "--tags", cwd=project) else "there is no tag to compare with yet",
 }
 # Those of which there are many, so that they have a name.
 NAMED = {"command", "apt", "swift-sdk", "simulator"}
@@ -122,10 +105,7 @@ def missing(requirement, project):
 
 def missing_of(cell, project):
     """Why a cell can't run here: the first reason, since the others may follow from it."""
-    for requirement in cell.requires:
-        if reason := missing(requirement, project):
-            return reason
-    return None
+    return next(filter(None, (missing(requirement, project) for requirement in cell.requires)), None)
 
 
 def forget():
@@ -146,6 +126,6 @@ def install(cells, project):
     return reason
 
 
-def on_ci(environment=os.environ):
+def on_ci():
     """Whether a missing requirement is a failure: where `CI` is set."""
-    return environment.get("CI", "").lower() not in ("", "0", "false")
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")

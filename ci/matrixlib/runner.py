@@ -154,11 +154,10 @@ def following(log, name, screen):
 
 def locked(file):
     """Whether this process has the lock of a file now."""
-    try:
+    with contextlib.suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        return True
+    return False
 
 
 def not_begun(result):

@@ -9,7 +9,7 @@ import time
 
 from .supervise import BY_ITSELF, KILLED, POLITELY
 
-COLOURS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "unchanged": "33", "interrupted": "33"}
+COLORS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "unchanged": "33", "interrupted": "33"}
 
 
 def clock(seconds):
@@ -55,7 +55,7 @@ class Screen:
                 self._write("\r\x1b[K")
 
     def paint(self, status, text):
-        return f"\x1b[{COLOURS[status]}m{text}\x1b[0m" if self.colored else text
+        return f"\x1b[{COLORS[status]}m{text}\x1b[0m" if self.colored else text
 
     def began_step(self, cell, step, log=""):
         with self._lock:

@@ -1,25 +1,18 @@
 """Which cells are meant."""
 
 import dataclasses
-import difflib
 import fnmatch
 import math
+import shlex
 
-from .cells import LABELS, shell_words
-from .problems import Problem
-
-
-def no_cell(matrix, name):
-    raise Problem(f"there is no cell '{name}'{meant(name, known := [cell.id for cell in matrix.cells])}; known: {', '.join(known)}")
-
-
-def meant(name, known):
-    found = difflib.get_close_matches(name, known, 1)
-    return f": did you mean {found[0]}?" if found else ""
+from .cells import LABELS
+from .problems import Problem, there_is_no
 
 
 def matching(matrix, pattern):
-    return [cell for cell in matrix.cells if fnmatch.fnmatchcase(cell.id, pattern)] or no_cell(matrix, pattern)
+    if found := [cell for cell in matrix.cells if fnmatch.fnmatchcase(cell.id, pattern)]:
+        return found
+    raise Problem(there_is_no("cell", pattern, [cell.id for cell in matrix.cells]))
 
 
 def changed(options, cells, history):
@@ -37,15 +30,15 @@ def changed(options, cells, history):
         found.append(dataclasses.replace(cell, steps=tuple(steps), retries=retries))
     if options.step and not any(cell.steps for cell in found):
         names = list(dict.fromkeys(step.name for cell in cells for step in cell.steps))
-        raise Problem(f"there is no step '{options.step}'{meant(options.step, names)}; known: {', '.join(names)}")
+        raise Problem(there_is_no("step", options.step, names))
     return [cell for cell in found if cell.steps]
 
 
 def with_arguments(step, words):
     """The step with options instead of those that choose its tests, or, where it has none, behind its command."""
     if "{tests}" in step.run:
-        return dataclasses.replace(step, tests=shell_words(words))
-    return dataclasses.replace(step, run=f"{step.run.rstrip()} {shell_words(words)}")
+        return dataclasses.replace(step, tests=shlex.join(words))
+    return dataclasses.replace(step, run=f"{step.run.rstrip()} {shlex.join(words)}")
 
 
 def axis_value(matrix, text):
@@ -53,7 +46,7 @@ def axis_value(matrix, text):
     if not separator or axis not in matrix.axes:
         raise Problem(f"'{text}' is not AXIS=VALUE; axes: {', '.join(matrix.axes)}")
     if value not in matrix.axes[axis]:
-        raise Problem(f"'{value}' is no value of {axis}; known: {', '.join(matrix.axes[axis])}")
+        raise Problem(there_is_no(f"value of the axis '{axis}' called", value, matrix.axes[axis]))
     return axis, value
 
 
@@ -62,7 +55,7 @@ def select(matrix, names=(), labels=(), axes=()):
     labels = [label for text in labels for label in text.split(",")]
     for label in labels:
         if label not in LABELS:
-            raise Problem(f"there is no label '{label}'{meant(label, LABELS)}; known: {', '.join(LABELS)}")
+            raise Problem(there_is_no("label", label, LABELS))
     wanted_labels = set().union(*(LABELS[label] for label in labels))
     values = [axis_value(matrix, text) for text in axes]
     wanted = [name for name in names if not name.startswith("!")]

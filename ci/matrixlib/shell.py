@@ -3,7 +3,6 @@
 import pathlib
 import shlex
 
-from .cells import shell_words
 from .problems import Problem
 
 
@@ -55,9 +54,9 @@ def command(places, cell, step, attempt=0, tests=None):
     """The step's command; for another attempt with the options that choose its tests instead of the step's own."""
     events = shlex.quote(str(places.events(cell, step, attempt)))
     values = {
-        "flags": shell_words(cell.flags),
+        "flags": shlex.join(cell.flags),
         "report": f"--experimental-event-stream-output {events}",
-        "tests": step.tests if tests is None else shell_words(tests),
+        "tests": step.tests if tests is None else shlex.join(tests),
         "folder": shlex.quote(str(places.folder(cell))),
     }
     text = step.run
@@ -66,9 +65,8 @@ def command(places, cell, step, attempt=0, tests=None):
     return text.strip()
 
 
-def argv(text):
-    """A failing command ends the step, in the middle of a pipe, too."""
-    return ["bash", "-eo", "pipefail", "-c", text]
+# A failing command ends the step, in the middle of a pipe, too.
+SHELL = ["bash", "-eo", "pipefail"]
 
 
 def exports(values):
@@ -78,7 +76,7 @@ def exports(values):
 def script(places, cell):
     """Lines that do what running the cell does, in a shell of their own."""
     lines = [
-        "bash -eo pipefail /dev/fd/3 3<<'CELL' </dev/null",
+        f"{shlex.join(SHELL)} /dev/fd/3 3<<'CELL' </dev/null",
         f"# {cell.id}: {cell.what}",
         f"cd {shlex.quote(str(places.project))}",
         *exports(environment(places, cell)),

@@ -4,7 +4,7 @@ import os
 
 from . import diagnosis, testlog
 from .results import StepResult
-from .shell import argv, command, environment, own
+from .shell import SHELL, command, environment, own
 
 # More than these at once are no flakes, and to run each again would take long.
 RETRIED_AT_ONCE = 20
@@ -22,7 +22,7 @@ class StepRunner:
         text = command(self.places, cell, step, number, tests)
         log.write_text(f"$ {text}\n")
         values = os.environ | environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
-        ended = self.processes.run(argv(text), values, self.places.project, step.timeout, log)
+        ended = self.processes.run([*SHELL, "-c", text], values, self.places.project, step.timeout, log)
         if ended.problem:  # Neither its log nor what its tests reported may be whole.
             raise OSError(ended.problem, os.strerror(ended.problem), str(log))
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
@@ -105,7 +105,7 @@ def judge(result, step, ended, log):
         result.status = "passed"
     elif found:
         result.why, result.finding = found + beside, found
-    elif step.reports_tests and (running or diagnosis.crashed(log)):
+    elif step.reports_tests and (running or diagnosis.CRASH.search(log)):
         result.status = "crashed"
         # Who recorded something while all were running is more likely the one than the others.
         running = sorted(running, key=lambda test: not test.messages)

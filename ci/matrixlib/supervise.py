@@ -6,6 +6,7 @@ the time is up, when it is told to, and when who started it is gone. Says what h
 had been running.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -71,19 +72,16 @@ def remaining(command, known):
 def still_running(command, known):
     """The living processes that wait for no other one below this, in words: which one it is that doesn't end."""
     left = remaining(command, known)
-    parents = {parent for pid, parent, _, _, _ in (from_proc() if sys.platform == "linux" else from_ps()) if pid in left}
-    return [in_words(pid, left[pid]) for pid in sorted(left) if pid not in parents]
+    rows = sorted(row for row in (from_proc() if sys.platform == "linux" else from_ps()) if row[0] in left)
+    parents = {parent for _, parent, *_ in rows}
+    return [in_words(pid, state, name) for pid, _, _, state, name in rows if pid not in parents]
 
 
-def in_words(pid, name):
-    words, stopped = "", ""
-    try:
+def in_words(pid, state, name):
+    words, stopped = "", ", stopped (state T)" if state[0] in "Tt" else ""
+    with contextlib.suppress(OSError):  # It has just ended, or the system has no such files.
         with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
             words = " ".join(file.read().replace("\0", " ").split())
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            stopped = ", stopped (state T)" if file.read().rpartition(")")[2].split()[0] in "Tt" else ""
-    except OSError:
-        pass  # It has just ended, or the system has no such files.
     return f"{name} (pid {pid}{stopped}{': ' + words[:120] if words else ''})"
 
 
@@ -112,10 +110,8 @@ def end_everything(command, status, known, output):
             for pid in left:
                 if pid not in told or number == signal.SIGKILL:
                     told.add(pid)
-                    try:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
                         os.kill(pid, number)
-                    except (ProcessLookupError, PermissionError):
-                        pass
             output.wait(0.02)
     return status, remaining(command, known)
 
@@ -174,10 +170,8 @@ def main():
     result = {
         "code": code, "seconds": took, "reason": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values()),
         "running": running, "problem": output.problem}
-    try:
+    with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(result).encode())
-    except BrokenPipeError:
-        pass
 
 
 if __name__ == "__main__":

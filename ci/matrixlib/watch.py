@@ -1,15 +1,16 @@
 """`ci/matrix run --watch`: runs again when a file that git tracks has changed."""
 
+import contextlib
 import os
 import pathlib
 import time
 
 from .problems import Problem
 from .processes import said
+from .runner import INTERRUPTED
 
 # Seconds between two looks: an editor that writes several files has ended when one look finds what the last one did.
 PAUSE = 0.3
-INTERRUPTED = 130
 
 
 def stamps(project):
@@ -19,11 +20,9 @@ def stamps(project):
         raise Problem(f"--watch looks at what git tracks, and {project} is no folder of git's")
     found = {}
     for name in names.split("\0")[:-1]:
-        try:
+        with contextlib.suppress(OSError):
             status = os.stat(pathlib.Path(project, name))
-        except OSError:
-            continue
-        found[name] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            found[name] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return found
 
 

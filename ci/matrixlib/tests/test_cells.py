@@ -34,27 +34,27 @@ class CellsCase(ProjectCase):
 
     def test_mistakes_are_named_with_the_place(self):
         cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
-        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': unknown key 'lable'; known: axes, build, env, exclusive, flags, id, inputs, "
+        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': there is no key 'lable': did you mean labels?; known: axes, build, env, exclusive, flags, id, inputs, "
                      "job, labels, optional, requires, retries, run, runner, steps, timeout, what")
         self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
         self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ")
-        self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': unknown label 'fast'; known: smoke, full, nightly")
+        self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': there is no label 'fast'; known: smoke, full, nightly")
         self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'; known: ")
-        self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': '3' is no value of the axis 'y'; known: 1, 2")
+        self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': there is no value of the axis 'y' called '3'; known: 1, 2")
         self.refused(cell + 'run = "true"\nrunner = "mac"', "cell 'a': there is no runner 'mac'; known: linux")
         self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
         self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not of type int")
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
-                     "cell 'a': unknown requirement 'rot'; known: apt, command, debian-mirror, git-tag, linux, macos, namespaces, root, "
+                     "cell 'a': there is no requirement 'rot': did you mean root?; known: apt, command, debian-mirror, git-tag, linux, macos, namespaces, root, "
                      "setup, simulator, swift-apart, swift-sdk")
 
     def test_what_a_value_of_an_axis_requires(self):
         axes, cells = '[axes]\nsize = ["small", "big"]\n', TWO.partition("[[cell]]")[2]
-        for text, why in (('[requires.color]\nred = []', "requires: unknown key 'color'; known: size"),
-                          ('[requires.size]\nred = []', "requires.size: unknown key 'red'; known: big, small"),
-                          ('[requires.size]\nbig = ["rot"]', "requires.size: 'big': unknown requirement 'rot'; known: apt"),
+        for text, why in (('[requires.color]\nred = []', "requires: there is no key 'color'; known: size"),
+                          ('[requires.size]\nred = []', "requires.size: there is no key 'red'; known: big, small"),
+                          ('[requires.size]\nbig = ["rot"]', "requires.size: 'big': there is no requirement 'rot': did you mean root?; known: apt"),
                           ('[requires.size]\nbig = "root"', "requires.size: 'big' is not of type list")):
             self.cells(f"{axes}{text}\n[[cell]]{cells}")
             code, said = self.matrix("list")
@@ -79,7 +79,7 @@ class CellsCase(ProjectCase):
         self.refused("cell = [3]", "a cell: is not a table")
         self.refused("[step]\nbuild = 3", "step 'build': is not a table")
         self.refused("[runner]\nlinux = 3", "runner 'linux': is not a table")
-        self.refused('[runner.linux]\nruns_on = "x"', "runner 'linux': unknown key 'runs_on'; known: container, runs-on")
+        self.refused('[runner.linux]\nruns_on = "x"', "runner 'linux': there is no key 'runs_on': did you mean runs-on?; known: container, runs-on")
         self.refused("", "top level: has no [[cell]]")
 
     def test_a_file_that_cannot_be_read(self):
