@@ -27,6 +27,7 @@ HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on 
   ci/matrix run --last-failed -v     those that failed last time, with their output as it comes
   ci/matrix run --dry-run tsan       the commands that do the same when pasted
   ci/matrix explain tsan             everything about one
+  ci/matrix --project DIR init       first cells, and a hosted workflow, for another Swift package
 
 Ends with
   0    every cell passed, or was skipped or flaky beside others that passed
@@ -46,7 +47,8 @@ A test that fails and then passes is flaky: neither passed nor failed, so its ce
 
 def parser():
     top = argparse.ArgumentParser(prog="ci/matrix", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    top.add_argument("--project", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
+    top.add_argument("--project", type=pathlib.Path, metavar="DIR",
+                     default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
     commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
 
     def selecting(name, what):
@@ -218,12 +220,12 @@ def compare_runs(options):
     return 1 if worse else 0
 
 
-# For bash, and zsh after `autoload -U bashcompinit && bashcompinit`.
+# In whichever folder it is called; for bash, and zsh after `autoload -U bashcompinit && bashcompinit`.
 COMPLETION = """_ci_matrix() {{
     local words="{verbs}"
     [ "$COMP_CWORD" -gt 1 ] && words="{cells} --label --axis --jobs --step --last-failed --verbose"
     COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
-complete -F _ci_matrix ci/matrix"""
+complete -F _ci_matrix matrix"""
 COMMANDS = {
     "completion": print_completion, "init": begin, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}

@@ -19,7 +19,7 @@ NOTHING = 5
 
 def run(options, cells, places):
     if not cells:
-        print(f"nothing is selected\n{report.closing_line([])}")
+        print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
         return NOTHING
     if options.dry_run:
         print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells))

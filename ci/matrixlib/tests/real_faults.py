@@ -87,7 +87,7 @@ class RealFaults(FaultCase):
     def test_none_then_a_failing_test_then_a_compile_error(self):
         """One after the other in one folder: each run after a fault works."""
         self.assertEqual(self.ran_with(""), (0, "1 passed, 0 failed, 0 skipped"), self.said)
-        self.assertIn("1 tests", self.said)
+        self.assertIn("1 test\n", self.said)
         self.assertEqual(self.ran_with("@Test func fails() { #expect(next(1) == 3) }\n"), (1, "0 passed, 1 failed, 0 skipped"), self.said)
         self.assertIn("test: failed 3 times: MadeTests.fails()", self.said)
         self.assertRegex(self.said, r"MadeTests\.fails\(\) at .*/MadeTests\.swift:6\n.*Expectation failed: .*next\(1\).* == 3")

@@ -53,7 +53,7 @@ failed: c: test: failed: Made.Up/two()
 """, said)
         code, said = self.matrix("run", "c", "--", "--filter", r"^Made\.Up/one\(\)", FAKE_TESTS="one=pass two=fail")
         self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"), said)
-        self.assertIn("1 tests", said)
+        self.assertIn("1 test\n", said)
 
     def test_what_comes_after_two_hyphens_goes_to_the_last_step_that_has_no_tests(self):
         self.cells(cell("a", "echo"))
