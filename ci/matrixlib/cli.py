@@ -22,7 +22,7 @@ HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on 
   ci/matrix list                     the cells, how long they took, which can't run here and why
   ci/matrix run                      those with the label smoke
   ci/matrix run -l full -j 2         those with the label full, two at a time
-  ci/matrix run debug 'checks.*'     by id; '!docc' leaves one out
+  ci/matrix run debug '*san'         by id; '!docs' leaves one out
   ci/matrix run debug -- --filter X  with options of the step's own command: of the one that runs tests, or else of the last
   ci/matrix run --last-failed -v     those that failed last time, with their output as it comes
   ci/matrix run --dry-run tsan       the commands that do the same when pasted
