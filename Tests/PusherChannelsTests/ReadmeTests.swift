@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PusherChannels
 import TestSupport
@@ -17,6 +18,19 @@ import Testing
         orders.trigger(eventName: "client-seen", data: ["by": "ann"])
         let lobby = pusher.subscribe("presence-lobby", onMemberAdded: { print("\($0.userId) came") })
         _ = lobby
+    }
+
+    /// Compiled only: it would never end.
+    func useLocalServer() {
+        let pusher = Pusher(
+            key: "local-key",
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "http://127.0.0.1:6001/pusher/auth"), host: .host("127.0.0.1"), port: 6001,
+                useTLS: false))
+        let orders = pusher.subscribe("private-orders")
+        orders.bind(eventName: "placed") { event in print(event.data ?? "") }
+        pusher.connect()
+        dispatchMain()  // a program that ends after its last line hears nothing
     }
 
     func follow(_ pusher: Pusher) async throws {
