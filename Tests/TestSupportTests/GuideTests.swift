@@ -64,7 +64,7 @@ extension Trait where Self == IssueHandlingTrait {
             let placed = feed.orders.events(named: "placed")
             feed.pusher.connect()
             harness.server.publish(channel: "private-orders", event: "placed", data: #"{"id":7}"#)
-            let first = try await placed.first { _ in true }
+            let first = try await harness.makeExecutor().run { _ in try await placed.first { _ in true } }
             #expect(first?.data == #"{"id":7}"#)
         }
     }
