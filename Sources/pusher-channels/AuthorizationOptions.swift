@@ -17,45 +17,68 @@ struct AuthorizationOptions: ParsableArguments {
             """)
     var givenMasterKey: String?
 
-    @Option(help: "The address of an authorization endpoint.")
-    var authEndpoint: String?
+    @Option(name: .customLong("auth-endpoint"), help: "The address of an authorization endpoint; $PUSHER_AUTH_ENDPOINT.")
+    var givenEndpoint: String?
 
     @Option(help: "The user id on presence channels; takes --secret.")
     var userID: String?
 
-    /// What the environment has doesn't stand in the way of an endpoint.
-    private var secret: String? { givenSecret ?? (authEndpoint == nil ? ServerOptions.variable("SECRET") : nil) }
-
-    private var encryptionMasterKey: String? {
-        givenMasterKey ?? (secret == nil ? nil : ServerOptions.variable("ENCRYPTION_MASTER_KEY"))
-    }
-
     func validate() throws {
-        if givenSecret != nil, authEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
-        if userID != nil, secret == nil { throw ValidationError("--user-id takes --secret") }
-        if encryptionMasterKey != nil, secret == nil { throw ValidationError("--encryption-master-key takes --secret") }
-        // Not repeating what was given: it may be most of a key, or hold a password.
-        if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
-            throw ValidationError("--encryption-master-key takes 32 bytes in base64")
-        }
-        if let authEndpoint, !["http", "https"].contains(URL(string: authEndpoint)?.scheme?.lowercased()) {
-            throw ValidationError("--auth-endpoint takes an address that begins with http:// or https://")
+        if givenSecret != nil, givenEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
+        if let givenEndpoint, let requirement = Setting.authEndpoint.requirement(unmetBy: givenEndpoint) {
+            throw ValidationError("--auth-endpoint \(requirement)")
         }
     }
 
-    var method: AuthMethod {
-        if let secret { return .inline(secret: secret, encryptionMasterKey: encryptionMasterKey) }
-        if let authEndpoint { return .endpoint(authEndpoint: authEndpoint) }
-        return .noMethod
+    /// Checks what can only be checked with the values of the environment and the file.
+    func validate(with settings: Settings) throws {
+        if case .secret(_, let masterKey) = credential(settings) {
+            // Not repeating what was given: it may be most of a key.
+            if let masterKey, let requirement = Setting.encryptionMasterKey.requirement(unmetBy: masterKey) {
+                throw ValidationError("--encryption-master-key \(requirement)")
+            }
+        } else {
+            if userID != nil { throw ValidationError("--user-id takes --secret") }
+            if givenMasterKey != nil { throw ValidationError("--encryption-master-key takes --secret") }
+        }
+        if case .endpoint(let endpoint) = credential(settings),
+            let requirement = Setting.authEndpoint.requirement(unmetBy: endpoint)
+        {
+            throw ValidationError("$\(Setting.authEndpoint.variable) \(requirement)")
+        }
     }
 
-    /// Which option a channel lacks, for a person; nil when none.
-    func problem(of channel: String) -> String? {
+    private enum Credential {
+        case endpoint(String)
+        case secret(String, encryptionMasterKey: String?)
+    }
+
+    /// The credential to authorize with. What the environment and the file have doesn't stand in the way of an option.
+    private func credential(_ settings: Settings) -> Credential? {
+        if let givenEndpoint { return .endpoint(givenEndpoint) }
+        let found = givenSecret.map { (.secret, $0) } ?? settings.first(of: [.authEndpoint, .secret])
+        return found.map { setting, value in
+            setting == .authEndpoint
+                ? .endpoint(value) : .secret(value, encryptionMasterKey: givenMasterKey ?? settings[.encryptionMasterKey])
+        }
+    }
+
+    func method(_ settings: Settings) -> AuthMethod {
+        switch credential(settings) {
+        case .endpoint(let endpoint)?: .endpoint(authEndpoint: endpoint)
+        case .secret(let secret, let masterKey)?: .inline(secret: secret, encryptionMasterKey: masterKey)
+        case nil: .noMethod
+        }
+    }
+
+    /// Returns which option a channel lacks, for a person; nil when none.
+    func problem(of channel: String, _ settings: Settings) -> String? {
         let name = ChannelName(channel)
-        if name.needsAuthorization, secret == nil, authEndpoint == nil { return "\(channel) takes --secret or --auth-endpoint" }
-        if name.kind == .encrypted, secret != nil, encryptionMasterKey == nil {
-            return "\(channel) takes --encryption-master-key beside --secret, or --auth-endpoint"
+        return switch credential(settings) {
+        case nil where name.needsAuthorization: "\(channel) takes --secret or --auth-endpoint"
+        case .secret(_, nil)? where name.kind == .encrypted:
+            "\(channel) takes --encryption-master-key beside --secret, or --auth-endpoint"
+        default: nil
         }
-        return nil
     }
 }

@@ -37,8 +37,9 @@ struct Listen: AsyncParsableCommand {
 
     func validate() throws {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
+        try authorization.validate(with: server.settings)
         for channel in channels {
-            if let problem = authorization.problem(of: channel) { throw ValidationError(problem) }
+            if let problem = authorization.problem(of: channel, server.settings) { throw ValidationError(problem) }
         }
         if !(maxDelay > 0) || maxDelay > 86_400 { throw ValidationError("--max-delay must be more than 0, and a day at most") }
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
@@ -48,7 +49,7 @@ struct Listen: AsyncParsableCommand {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                authMethod: authorization.method, host: server.location, port: server.portToUse, path: path,
+                authMethod: authorization.method(server.settings), host: server.location, port: server.portToUse, path: path,
                 useTLS: server.usesTLS,
                 tls: route.tls, proxy: route.proxyConfiguration,
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),

@@ -2,10 +2,9 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// Where the server is: what the options say, otherwise the environment, otherwise where a local server is.
+/// The way to the server: what the options say, otherwise the environment, the configuration file, and where a local server is.
 struct ServerOptions: ParsableArguments {
-    @Option(help: "The app's key; $PUSHER_KEY.")
-    var key = Self.variable("KEY") ?? "local-key"
+    @OptionGroup var configuration: SettingsOptions
 
     @Option(help: "The cluster of the hosted service, such as eu; $PUSHER_CLUSTER.")
     var cluster: String?
@@ -23,30 +22,32 @@ struct ServerOptions: ParsableArguments {
         if host != nil, cluster != nil { throw ValidationError("give --host or --cluster, not both") }
     }
 
-    /// What an option names goes before what the environment names.
+    var settings: Settings { configuration.settings }
+
+    var key: String { configuration.key }
+
+    /// What an option names goes before what the environment or the file name.
     var location: PusherHost {
         if let host { return .host(host) }
         if let cluster { return .cluster(cluster) }
-        if let host = Self.variable("HOST") { return .host(host) }
-        return Self.variable("CLUSTER").map { .cluster($0) } ?? .host("127.0.0.1")
+        return switch settings.first(of: [.host, .cluster]) {
+        case (.cluster, let name)?: .cluster(name)
+        case (_, let name)?: .host(name)
+        case nil: .host("127.0.0.1")
+        }
     }
 
     /// The port to ask; `nil` for the scheme's own.
     var portToUse: Int? {
-        port ?? Self.variable("PORT").flatMap { Int($0) } ?? (isHosted ? nil : 6001)
+        port ?? settings[.port].flatMap { Int($0) } ?? (isHosted ? nil : 6001)
     }
 
     var usesTLS: Bool {
-        tls ?? Self.variable("TLS").map { $0 == "1" } ?? isHosted
+        tls ?? settings[.tls].flatMap(Setting.bool) ?? isHosted
     }
 
     private var isHosted: Bool {
         if case .cluster = location { true } else { false }
-    }
-
-    /// A variable as `LocalServer.environment` sets it for a child process; one that is empty isn't set.
-    static func variable(_ name: String) -> String? {
-        ProcessInfo.processInfo.environment["PUSHER_\(name)"].flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 

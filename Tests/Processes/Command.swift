@@ -22,14 +22,15 @@ package final class Command: Sendable {
     private let ended = Locked<End?>(nil)
     private let ending = Note<End>()
 
-    /// Runs `pusher-channels`, which is built beside the tests.
+    /// Runs `pusher-channels`, which is built beside the tests, without the configuration file of whoever runs them.
     package convenience init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null"
     ) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let directory = URL(fileURLWithPath: tests).deletingLastPathComponent()
         try self.init(
-            program: directory.appendingPathComponent("pusher-channels").path, arguments, environment: environment, input: input)
+            program: directory.appendingPathComponent("pusher-channels").path, arguments,
+            environment: ["PUSHER_CONFIG": "/dev/null"].merging(environment) { $1 }, input: input)
     }
 
     package convenience init(_ arguments: String...) throws {

@@ -30,12 +30,12 @@ struct Auth: ParsableCommand {
         @Option(help: "A user whose coming and going the user hears of; may be given several times.")
         var watch: [String] = []
 
-        @Option(help: "The app's key; $PUSHER_KEY.")
-        var key = ServerOptions.variable("KEY") ?? "local-key"
+        @OptionGroup var configuration: SettingsOptions
 
         @OptionGroup var app: AppOptions
 
         func validate() throws {
+            _ = try app.masterKeys(configuration.settings)
             let isPresence = channel.map { ChannelName($0).kind == .presence } ?? true
             if isPresence, userID == nil { throw ValidationError("give --user-id") }
             if !isPresence, userID != nil || userInfo != nil {
@@ -52,7 +52,9 @@ struct Auth: ParsableCommand {
         }
 
         private func signed() throws -> Data {
-            let authenticator = PusherAuthenticator(key: key, secret: app.secret, encryptionMasterKeys: app.masterKeys)
+            let settings = configuration.settings
+            let authenticator = PusherAuthenticator(
+                key: configuration.key, secret: app.secret(settings), encryptionMasterKeys: try app.masterKeys(settings))
             let request = PusherAuthRequest(socketID: socketID, channelName: channel)
             let info = try userInfo.map { EncodableJSON(value: try JSONValue(parsing: $0)) }
             guard let userID else { return try authenticator.authorizeChannel(request).json }

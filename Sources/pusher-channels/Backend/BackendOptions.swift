@@ -4,28 +4,34 @@ import PusherChannels
 
 /// The app whose backend a command plays: its secret never needs to stand on a command line, where other users see it.
 struct AppOptions: ParsableArguments {
-    @Option(help: "The app's id; $PUSHER_APP_ID.")
-    var appID = ServerOptions.variable("APP_ID") ?? "1"
+    @Option(name: .customLong("app-id"), help: "The app's id; $PUSHER_APP_ID, by default 1.")
+    var givenID: String?
 
-    @Option(help: "The app's secret; better in $PUSHER_SECRET, where other users don't see it.")
-    var secret = ServerOptions.variable("SECRET") ?? "local-secret"
+    @Option(
+        name: .customLong("secret"),
+        help: """
+            The app's secret, by default local-secret; better in $PUSHER_SECRET or the configuration file, where other users don't see \
+            it.
+            """)
+    var givenSecret: String?
 
     @Option(
         name: .customLong("encryption-master-key"),
-        help: "The app's encryption master key, 32 bytes in base64; better in $PUSHER_ENCRYPTION_MASTER_KEY.")
+        help: "The app's encryption master key, 32 bytes in base64; better in $PUSHER_ENCRYPTION_MASTER_KEY or the file.")
     var givenMasterKey: String?
 
-    private var encryptionMasterKey: String? { givenMasterKey ?? ServerOptions.variable("ENCRYPTION_MASTER_KEY") }
+    func id(_ settings: Settings) -> String { givenID ?? settings[.appID] ?? "1" }
 
-    func validate() throws {
+    func secret(_ settings: Settings) -> String { givenSecret ?? settings[.secret] ?? "local-secret" }
+
+    /// Returns the key of encrypted channels, in a list as the libraries want it; empty where there is none.
+    func masterKeys(_ settings: Settings) throws -> [EncryptionMasterKey] {
+        guard let text = givenMasterKey ?? settings[.encryptionMasterKey] else { return [] }
         // Not repeating what was given: it may be most of a key.
-        if let key = encryptionMasterKey, (try? EncryptionMasterKey(base64: key)) == nil {
+        guard let key = try? EncryptionMasterKey(base64: text) else {
             throw ValidationError("--encryption-master-key takes 32 bytes in base64")
         }
-    }
-
-    var masterKeys: [EncryptionMasterKey] {
-        encryptionMasterKey.flatMap { try? EncryptionMasterKey(base64: $0) }.map { [$0] } ?? []
+        return [key]
     }
 }
 
@@ -35,12 +41,17 @@ struct BackendOptions: ParsableArguments {
     @OptionGroup var app: AppOptions
     @OptionGroup var route: RouteOptions
 
-    var api: PusherHTTPAPI {
+    func validate() throws {
+        _ = try app.masterKeys(server.settings)
+    }
+
+    func makeAPI() throws -> PusherHTTPAPI {
+        let settings = server.settings
         let session = DefaultTransport.httpSession
         let routed = (session as? any RoutedHTTPSession)?.routed(tls: route.tls, proxy: route.proxyConfiguration)
         return PusherHTTPAPI(
-            appID: app.appID, key: server.key, secret: app.secret, host: server.location, port: server.portToUse,
-            useTLS: server.usesTLS, options: PusherHTTPAPIOptions(encryptionMasterKeys: app.masterKeys),
+            appID: app.id(settings), key: server.key, secret: app.secret(settings), host: server.location, port: server.portToUse,
+            useTLS: server.usesTLS, options: PusherHTTPAPIOptions(encryptionMasterKeys: try app.masterKeys(settings)),
             environment: PusherEnvironment(httpSession: routed ?? session))
     }
 }

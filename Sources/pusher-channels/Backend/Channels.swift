@@ -27,7 +27,7 @@ struct Channels: AsyncParsableCommand {
 
     func run() async throws {
         try await Status.of {
-            let api = backend.api
+            let api = try backend.makeAPI()
             let attributes = info?.attributes ?? []
             if channels.isEmpty {
                 for channel in try await api.channels(withPrefix: prefix, info: attributes) { output(channel.line) }
@@ -48,7 +48,7 @@ struct Users: AsyncParsableCommand {
 
     func run() async throws {
         try await Status.of {
-            for user in try await backend.api.users(of: channel) { output(user.onOneLine) }
+            for user in try await backend.makeAPI().users(of: channel) { output(user.onOneLine) }
         }
     }
 }
@@ -63,6 +63,6 @@ struct Terminate: AsyncParsableCommand {
     @OptionGroup var backend: BackendOptions
 
     func run() async throws {
-        try await Status.of { try await backend.api.terminateConnections(ofUser: userID) }
+        try await Status.of { try await backend.makeAPI().terminateConnections(ofUser: userID) }
     }
 }

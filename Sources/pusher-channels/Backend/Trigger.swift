@@ -55,13 +55,13 @@ struct Trigger: AsyncParsableCommand {
 
     private func publish() async throws {
         guard let channel, let event, let data else { return }
-        let told = try await backend.api.trigger(
+        let told = try await backend.makeAPI().trigger(
             channels: [channel] + others, eventName: event, data: data, excluding: socketID, info: info?.attributes ?? [])
         if info != nil { for channel in told { output(channel.line) } }
     }
 
     private func publishLines() async throws {
-        let api = backend.api
+        let api = try backend.makeAPI()
         var lines = EventLines()
         var events: [PusherBatchEvent] = []
         while let event = try lines.next() {

@@ -24,14 +24,19 @@ struct Webhook: ParsableCommand {
         @Flag(help: "Take a webhook of any time; otherwise it may be ten minutes old.")
         var anyTime = false
 
-        @Option(help: "The app's key; $PUSHER_KEY.")
-        var key = ServerOptions.variable("KEY") ?? "local-key"
+        @OptionGroup var configuration: SettingsOptions
 
         @OptionGroup var app: AppOptions
 
+        func validate() throws {
+            _ = try app.masterKeys(configuration.settings)
+        }
+
         func run() throws {
+            let (key, settings) = (configuration.key, configuration.settings)
             let verifier = PusherWebhookVerifier(
-                secrets: [key: app.secret], encryptionMasterKeys: app.masterKeys, tolerance: anyTime ? nil : .seconds(600))
+                secrets: [key: app.secret(settings)], encryptionMasterKeys: try app.masterKeys(settings),
+                tolerance: anyTime ? nil : .seconds(600))
             let body = FileHandle.standardInput.readDataToEndOfFile()
             let webhook = try verifier.verify(body: body, key: webhookKey ?? key, signature: signature)
             for event in webhook.events { output(event.line) }

@@ -38,7 +38,8 @@ struct Doctor: AsyncParsableCommand {
         guard ChannelName(channel).needsAuthorization else {
             throw ValidationError("--channel takes one that needs an authorization, such as private-orders")
         }
-        if authorizes, let problem = authorization.problem(of: channel) { throw ValidationError(problem) }
+        try authorization.validate(with: server.settings)
+        if authorizes, let problem = authorization.problem(of: channel, server.settings) { throw ValidationError(problem) }
     }
 
     func run() async throws {
@@ -48,7 +49,7 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private var authorizes: Bool {
-        if case .noMethod = authorization.method { false } else { true }
+        if case .noMethod = authorization.method(server.settings) { false } else { true }
     }
 
     private func examine() async -> (DoctorRoute, PusherError?) {
@@ -77,7 +78,8 @@ struct Doctor: AsyncParsableCommand {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                authMethod: authorization.method, autoReconnect: false, host: server.location, port: server.portToUse, path: path,
+                authMethod: authorization.method(server.settings), autoReconnect: false, host: server.location,
+                port: server.portToUse, path: path,
                 useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
                 // Longer than the steps of a connection together: each has a limit of its own, whose error names it.
                 timeouts: ConnectionTimeouts(open: .seconds(120)),

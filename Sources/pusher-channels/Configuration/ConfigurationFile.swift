@@ -1,0 +1,90 @@
+import Foundation
+import PusherChannels
+
+/// Settings in a file: a line `name = value` each, and comments from a `#` on.
+struct ConfigurationFile: Equatable, Sendable {
+    /// The reason why a file can't be used. It repeats nothing of what stands in the file: any part of that may be a secret.
+    struct Problem: Error, Equatable, CustomStringConvertible {
+        let description: String
+    }
+
+    let values: [Setting: String]
+
+    init(values: [Setting: String]) {
+        self.values = values
+    }
+
+    /// Reads the lines of a file.
+    ///
+    /// - Parameter name: The file, as messages name it.
+    /// - Throws: `Problem`, with the line.
+    init(parsing bytes: Data, name: String) throws(Problem) {
+        var values: [Setting: String] = [:]
+        var lines: [Setting: Int] = [:]
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            func problem(_ text: String) -> Problem { Problem(description: "\(name):\(index + 1): \(text)") }
+            guard let text = String(bytes: line, encoding: .utf8) else { throw problem("this is no UTF-8") }
+            // Editors for Windows begin a file with this.
+            let content = Self.withoutComment(index == 0 && text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text)
+            if content.isEmpty { continue }
+            let parts = content.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw problem("a line is: name = value") }
+            let (left, value) = (parts[0].trimmingCharacters(in: .whitespaces), parts[1].trimmingCharacters(in: .whitespaces))
+            guard let setting = Setting(rawValue: left) else {
+                throw problem("there is no such name; there are \(Setting.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            if let first = lines[setting] { throw problem("\(setting.rawValue) stands on line \(first), too") }
+            if value.isEmpty { throw problem("\(setting.rawValue) has no value") }
+            if value.first == "\"" || value.first == "'" { throw problem("a value stands without quotation marks") }
+            if let requirement = setting.requirement(unmetBy: value) { throw problem("\(setting.rawValue) \(requirement)") }
+            values[setting] = value
+            lines[setting] = index + 1
+        }
+        self.values = values
+    }
+
+    /// A comment begins a line or follows a space, so that an address may hold a `#`.
+    private static func withoutComment(_ line: String) -> String {
+        let scalars = line.unicodeScalars
+        var end = scalars.endIndex
+        var isAfterSpace = true
+        for index in scalars.indices {
+            if isAfterSpace, scalars[index] == "#" {
+                end = index
+                break
+            }
+            isAfterSpace = CharacterSet.whitespaces.contains(scalars[index])
+        }
+        return String(scalars[..<end]).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension ConfigurationFile {
+    /// The number of bytes that a file may have: it holds ten short lines.
+    static let largestSize = 65_536
+
+    /// Reads a file without waiting for anybody: neither for the writer of a pipe nor for the end of a device.
+    static func read(_ path: String) -> Result<ConfigurationFile, Problem> {
+        Result { () throws(Problem) in
+            let name = path.onOneLine
+            func problem(_ text: String) -> Problem { Problem(description: "\(name): \(text)") }
+            func systemProblem() -> Problem { problem(String(cString: strerror(errno))) }
+            let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw systemProblem() }
+            defer { close(descriptor) }
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw systemProblem() }
+            // What stands for no file at all.
+            if path == "/dev/null" { return try ConfigurationFile(parsing: Data(), name: name) }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw problem("this is no regular file") }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+            guard let bytes = try? handle.read(upToCount: largestSize + 1) ?? Data() else { throw systemProblem() }
+            guard bytes.count <= largestSize else { throw problem("more than \(largestSize) bytes are no configuration") }
+            let file = try ConfigurationFile(parsing: bytes, name: name)
+            if status.st_mode & (S_IRGRP | S_IROTH) != 0, file.values.keys.contains(where: \.isSecret) {
+                note("warning: \(name) holds a secret, and others can read it: chmod 600 makes it yours")
+            }
+            return file
+        }
+    }
+}

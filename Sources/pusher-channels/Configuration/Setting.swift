@@ -1,0 +1,46 @@
+import Foundation
+
+/// A value that an option, the environment and the configuration file can give, under the option's name.
+enum Setting: String, CaseIterable, Sendable {
+    case appID = "app-id"
+    case authEndpoint = "auth-endpoint"
+    case cluster
+    case encryptionMasterKey = "encryption-master-key"
+    case host
+    case key
+    case port
+    case secret
+    case tls
+
+    /// The environment variable, as `LocalServer.environment` sets it for a child process.
+    var variable: String { "PUSHER_" + rawValue.uppercased().replacingOccurrences(of: "-", with: "_") }
+
+    var isSecret: Bool {
+        switch self {
+        case .secret, .encryptionMasterKey: true
+        case .appID, .authEndpoint, .cluster, .host, .key, .port, .tls: false
+        }
+    }
+
+    /// Returns what a value has to be and isn't; nil where it can be used. The value isn't repeated: it may be most of a key.
+    func requirement(unmetBy value: String) -> String? {
+        switch self {
+        case .authEndpoint:
+            ["http", "https"].contains(URL(string: value)?.scheme?.lowercased())
+                ? nil : "takes an address that begins with http:// or https://"
+        case .encryptionMasterKey: Data(base64Encoded: value)?.count == 32 ? nil : "takes 32 bytes in base64"
+        case .port: Int(value).map { 1...65_535 ~= $0 } == true ? nil : "takes a number from 1 to 65535"
+        case .tls: Self.bool(value) == nil ? "takes 1 or 0" : nil
+        case .appID, .cluster, .host, .key, .secret: nil
+        }
+    }
+
+    /// Returns what the value of a switch means; nil where it means nothing.
+    static func bool(_ value: String) -> Bool? {
+        switch value.lowercased() {
+        case "1", "true", "yes", "on": true
+        case "0", "false", "no", "off": false
+        default: nil
+        }
+    }
+}

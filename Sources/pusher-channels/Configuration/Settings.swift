@@ -1,0 +1,32 @@
+import Foundation
+
+/// The values that stand in for options which aren't given: those of the environment, before those of the configuration file.
+struct Settings: Sendable {
+    private let sources: [[Setting: String]]
+
+    /// - Parameter variables: The environment's; one that is empty isn't set.
+    init(variables: [String: String], file: ConfigurationFile?) {
+        let environment = Setting.allCases.compactMap { setting in variables[setting.variable].map { (setting, $0) } }
+        sources = [Dictionary(uniqueKeysWithValues: environment).filter { !$0.value.isEmpty }, file?.values ?? [:]]
+    }
+
+    subscript(setting: Setting) -> String? { first(of: [setting])?.value }
+
+    /// Returns one of several settings that exclude each other: of the first source that has any, the first in this order.
+    func first(of settings: [Setting]) -> (setting: Setting, value: String)? {
+        for source in sources {
+            for setting in settings {
+                if let value = source[setting] { return (setting, value) }
+            }
+        }
+        return nil
+    }
+
+    /// The file that is read where no option names one, and whether it has to be there.
+    static func file(variables: [String: String]) -> (path: String, isRequired: Bool)? {
+        func directory(_ name: String) -> String? { variables[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        if let path = variables["PUSHER_CONFIG"], !path.isEmpty { return (path, true) }
+        let configuration = directory("XDG_CONFIG_HOME") ?? directory("HOME").map { $0 + "/.config" }
+        return configuration.map { ($0 + "/pusher-channels/config", false) }
+    }
+}

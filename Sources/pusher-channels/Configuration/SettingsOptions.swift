@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+
+/// The app's key, and the file with the settings that neither options nor the environment give.
+struct SettingsOptions: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp(
+            "A file of settings, a line name = value each; $PUSHER_CONFIG, by default pusher-channels/config in ~/.config.",
+            valueName: "file"),
+        completion: .file(), transform: { ConfigurationFile.read($0) })
+    var givenFile: Result<ConfigurationFile, ConfigurationFile.Problem>?
+
+    @Option(name: .customLong("key"), help: "The app's key; $PUSHER_KEY, by default local-key.")
+    var givenKey: String?
+
+    func validate() throws {
+        if case .failure(let problem) = file { throw ValidationError(problem.description) }
+        // Those of which a wrong one would quietly mean another server.
+        for setting in [Setting.port, .tls] {
+            if let value = variable(setting), let requirement = setting.requirement(unmetBy: value) {
+                throw ValidationError("$\(setting.variable) \(requirement)")
+            }
+        }
+    }
+
+    var key: String { givenKey ?? settings[.key] ?? "local-key" }
+
+    var settings: Settings {
+        // What can't be read was said before anything asks.
+        Settings(variables: ProcessInfo.processInfo.environment, file: try? file.get())
+    }
+
+    private var file: Result<ConfigurationFile, ConfigurationFile.Problem> { givenFile ?? Self.standardFile }
+
+    private func variable(_ setting: Setting) -> String? {
+        ProcessInfo.processInfo.environment[setting.variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Read once, and not at all where an option names another.
+    private static let standardFile: Result<ConfigurationFile, ConfigurationFile.Problem> = {
+        let none = ConfigurationFile(values: [:])
+        guard let (path, isRequired) = Settings.file(variables: ProcessInfo.processInfo.environment) else {
+            return .success(none)
+        }
+        if !isRequired, access(path, F_OK) != 0 { return .success(none) }
+        return ConfigurationFile.read(path)
+    }()
+}

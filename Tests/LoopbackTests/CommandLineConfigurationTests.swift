@@ -1,0 +1,153 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Processes
+import PusherChannels
+import Testing
+import TestSupport
+
+/// Commands that find their app in a file: which file, what goes before it, and files that are none.
+@Suite(.serialized) struct CommandLineConfigurationTests {
+    /// A folder of a test's own, which goes with the value.
+    private final class Folder {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("pusher-channels-\(UUID().uuidString)")
+
+        init() throws {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+
+        deinit {
+            try? FileManager.default.removeItem(at: url)
+        }
+
+        func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+        func file(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
+            let file = path(name)
+            try FileManager.default.createDirectory(
+                atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+            return file
+        }
+    }
+
+    private func configuration(_ server: LocalServer) -> String {
+        "host = 127.0.0.1\nport = \(server.url.port ?? 0)\napp-id = 7\nkey = k\nsecret = s3cret\n"
+    }
+
+    private func server() async throws -> LocalServer {
+        try await LocalServer.start(apps: [ServerApp(id: "7", key: "k", secret: "s3cret")])
+    }
+
+    @Test func aFileSaysWhichAppIsMeant() async throws {
+        try await withWatchdog {
+            let (server, folder) = (try await server(), try Folder())
+            let file = try folder.file("config", configuration(server))
+            let trigger = try Command("trigger", "news", "headline", "{}", "--config", file)
+            #expect(await trigger.end() == .exit(0))
+            #expect(server.requests.map(\.path) == ["/apps/7/events"])
+            #expect(await trigger.errors.toEnd() == [])
+            // The secret lets it in, as that of the environment does.
+            let listen = try Command("listen", "private-a", "--config", file, "--count", "1")
+            try await listen.errors.next(containing: "subscribed to private-a")
+            await server.stop()
+        }
+    }
+
+    @Test(arguments: [["XDG_CONFIG_HOME": ""], ["HOME": ".config/", "XDG_CONFIG_HOME": ""]])
+    func theFileHasAPlaceOfItsOwn(variables: [String: String]) async throws {
+        try await withWatchdog {
+            let (server, folder) = (try await server(), try Folder())
+            let below = variables["HOME"] ?? ""
+            _ = try folder.file(below + "pusher-channels/config", configuration(server))
+            var environment = ["PUSHER_CONFIG": "", "XDG_CONFIG_HOME": below.isEmpty ? folder.url.path : ""]
+            environment["HOME"] = below.isEmpty ? nil : folder.url.path
+            let trigger = try Command(["trigger", "news", "headline", "{}"], environment: environment)
+            #expect(await trigger.end() == .exit(0), "\(trigger.errors.all)")
+            #expect(server.requests.map(\.path) == ["/apps/7/events"])
+            await server.stop()
+        }
+    }
+
+    @Test func optionsGoBeforeTheEnvironmentAndThatBeforeTheFile() async throws {
+        try await withWatchdog {
+            let (server, folder) = (try await server(), try Folder())
+            let file = try folder.file("config", configuration(server))
+            func path(_ arguments: [String], _ environment: [String: String]) async throws -> String? {
+                let channels = try Command(
+                    ["channels"] + arguments, environment: ["PUSHER_CONFIG": file].merging(environment) { $1 })
+                _ = await channels.end()
+                return server.requests.last?.path
+            }
+            #expect(try await path([], [:]) == "/apps/7/channels")
+            #expect(try await path([], ["PUSHER_APP_ID": "8"]) == "/apps/8/channels")
+            #expect(try await path(["--app-id", "9"], ["PUSHER_APP_ID": "8"]) == "/apps/9/channels")
+            // The file that an option names is read instead of the other, not after it.
+            let other = try folder.file("other", "host = 127.0.0.1\nport = \(server.url.port ?? 0)\n")
+            #expect(try await path(["--config", other], [:]) == "/apps/1/channels")
+            await server.stop()
+        }
+    }
+
+    /// None of them is waited for, and none is read to an end that doesn't come.
+    @Test func whatIsNoFileOfSettingsIsRefused() async throws {
+        try await withWatchdog {
+            let folder = try Folder()
+            #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
+            let cases = [
+                ("/dev/zero", "this is no regular file"), (folder.path("pipe"), "this is no regular file"),
+                (folder.url.path, "this is no regular file"), (folder.path("nowhere"), "No such file or directory"),
+                (try folder.file("large", String(repeating: "#", count: 65_537)), "more than 65536 bytes are no configuration"),
+                (try folder.file("bad", "key = k\nsecret s3cret\n"), "bad:2: a line is: name = value"),
+            ]
+            for (path, reason) in cases {
+                for (arguments, environment) in [(["--config", path], [:]), ([], ["PUSHER_CONFIG": path])] {
+                    let command = try Command(["channels"] + arguments, environment: environment)
+                    #expect(await command.end() == .exit(64))
+                    let errors = await command.errors.toEnd()
+                    #expect(errors.first?.hasPrefix("Error: ") == true, "\(errors)")
+                    #expect(errors.first?.hasSuffix(reason) == true, "\(errors)")
+                    #expect(!errors.contains { $0.contains("s3cret") })
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [(0o600, "secret = s3cret", false), (0o640, "secret = s3cret", true), (0o644, "key = k", false)])
+    func aSecretThatOthersCanReadIsAWarning(mode: Int, text: String, isWarned: Bool) async throws {
+        try await withWatchdog {
+            let folder = try Folder()
+            let file = try folder.file("config", text, mode: mode)
+            let command = try Command("auth", "sign", "private-a", "--socket-id", "1.2", "--config", file)
+            #expect(await command.end() == .exit(0))
+            let warning = "warning: \(file) holds a secret, and others can read it: chmod 600 makes it yours"
+            #expect(await command.errors.toEnd() == (isWarned ? [warning] : []))
+            #expect(await command.output.toEnd().count == 1)
+        }
+    }
+
+    @Test(arguments: [("PUSHER_PORT", "six", "takes a number from 1 to 65535"), ("PUSHER_TLS", "perhaps", "takes 1 or 0")])
+    func aVariableThatMakesNoSenseIsRefused(name: String, value: String, reason: String) async throws {
+        try await withWatchdog {
+            let command = try Command(["channels"], environment: [name: value])
+            #expect(await command.end() == .exit(64))
+            #expect(await command.errors.toEnd().first == "Error: $\(name) \(reason)")
+        }
+    }
+
+    @Test(arguments: ["listen", "trigger", "auth", "webhook"])
+    func helpShowsNoSecretOfTheEnvironment(command: String) async throws {
+        try await withWatchdog {
+            let help = try Command(
+                ["help", command], environment: ["PUSHER_SECRET": "s3cret", "PUSHER_ENCRYPTION_MASTER_KEY": "s3cret"])
+            #expect(await help.end() == .exit(0))
+            let dump = try Command(["--experimental-dump-help"], environment: ["PUSHER_SECRET": "s3cret"])
+            #expect(await dump.end() == .exit(0))
+            for output in [await help.output.toEnd(), await dump.output.toEnd()] {
+                #expect(!output.isEmpty && !output.contains { $0.contains("s3cret") })
+            }
+        }
+    }
+}
+#endif
