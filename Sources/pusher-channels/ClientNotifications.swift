@@ -18,6 +18,8 @@ enum ClientNotification: Sendable {
     case event(PusherEvent)
     case memberAdded(String)
     case memberRemoved(String)
+    /// Somebody wants the process to end, by this signal.
+    case interrupted(Int32)
 }
 
 /// Turns a client's calls into a stream.

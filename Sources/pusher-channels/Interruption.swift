@@ -2,10 +2,10 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Waits for SIGINT or SIGTERM. A second one ends the process at once, with the status of a shell for it: the end in good order, which
-/// the first begins, may take longer than somebody wants to wait.
-func interruption() async {
-    let signals = AsyncStream<Void> { continuation in
+/// Catches SIGINT and SIGTERM from now on; the first is the stream's element. A second one ends the process at once, with the status
+/// of a shell for it: the end in good order, which the first begins, may take longer than somebody wants to wait.
+func interruptions() -> AsyncStream<Int32> {
+    AsyncStream<Int32> { continuation in
         let isEnding = Locked(false)
         sources.withLock { sources in
             sources = [SIGINT, SIGTERM].map { number in
@@ -13,14 +13,13 @@ func interruption() async {
                 let source = DispatchSource.makeSignalSource(signal: number)
                 source.setEventHandler {
                     if isEnding.withLock({ wasEnding in (wasEnding, wasEnding = true).0 }) { _exit(128 + number) }
-                    continuation.yield()
+                    continuation.yield(number)
                 }
                 source.resume()
                 return source
             }
         }
     }
-    for await _ in signals { return }
 }
 
 /// What hears of the signals, until the process ends.

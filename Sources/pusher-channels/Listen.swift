@@ -8,7 +8,7 @@ struct Listen: AsyncParsableCommand {
         abstract: "Print the events of channels.",
         discussion: """
             Reconnects by itself, and tries channels again that failed for a while. Ends with a message and status 1 where it can't go \
-            on: a refused key or channel.
+            on: a refused key or channel. SIGINT and SIGTERM end it in good order, with status 130 and 143; a second one at once.
             """)
 
     @Argument(help: "The channels to subscribe to.")
@@ -64,30 +64,33 @@ struct Listen: AsyncParsableCommand {
             pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
         }
         for channel in channels { pusher.subscribe(channel) }
+        let interruptions = interruptions()
         pusher.connect()
-        let outcome: Result<Void, any Error>
-        do {
-            outcome = .success(
-                try await withThrowingTaskGroup(of: Bool.self) { group in
-                    group.addTask { try await printAll(events) }
-                    group.addTask {
-                        var iterator = states.makeAsyncIterator()
-                        // What ends them is their last element, too.
-                        while let change = try? await iterator.next() { notifications.add(.stateChanged(change)) }
-                        return false
-                    }
-                    group.addTask {
-                        try await follow(notifications.stream, of: pusher)
-                        return false
-                    }
-                    defer { group.cancelAll() }
-                    while let isDone = try await group.next(), !isDone {}
-                })
-        } catch {
-            outcome = .failure(error)
+        let reason: (any Error)? = try await withThrowingTaskGroup(of: (any Error)?.self) { group in
+            group.addTask {
+                var iterator = states.makeAsyncIterator()
+                // What ends them is their last element, too.
+                while let change = try? await iterator.next() { notifications.add(.stateChanged(change)) }
+                return nil
+            }
+            group.addTask {
+                for await signal in interruptions { notifications.add(.interrupted(signal)) }
+                return nil
+            }
+            group.addTask {
+                let reason = await reasonToEnd(notifications.stream, of: pusher)
+                // The events end with the client: those that came until then are still printed.
+                await pusher.shutdown()
+                return reason
+            }
+            defer { group.cancelAll() }
+            if try await printAll(events) { return nil }
+            for try await reason in group {
+                if let reason { return reason }
+            }
+            return nil
         }
-        await pusher.shutdown()
-        try outcome.get()
+        if let reason { throw reason }
     }
 
     /// Returns true when as many were printed as were asked for; false when no more can come, which is explained where states are followed.
@@ -108,12 +111,13 @@ struct Listen: AsyncParsableCommand {
         return false
     }
 
-    private func follow(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async throws {
+    /// Says what happens until it can't go on, and returns why; nil when the task is cancelled.
+    private func reasonToEnd(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async -> (any Error)? {
         var errorLines = ErrorLines()
         for await notification in notifications {
             switch notification {
             case .stateChanged(let change) where change.new == .disconnected:
-                throw Failure(ErrorLines.lastLine("can't go on", change.reason))
+                return Failure(ErrorLines.lastLine("can't go on", change.reason))
             case .stateChanged(let change):
                 note(errorLines.line("\(change.new)", change.reason))
             case .subscribed(let channel):
@@ -123,17 +127,21 @@ struct Listen: AsyncParsableCommand {
             case .subscriptionFailed(let channel, let error):
                 let line = errorLines.line("can't subscribe to \(channel)", error)
                 guard pusher.connection.channels.find(name: channel)?.hasFailed == false else {
-                    throw Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error))
+                    return Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error))
                 }
                 note("\(line); it is tried again")
             case .decryptionFailed(let channel, let event):
                 note("an event \(event.inLogLine()) of \(channel) can't be decrypted")
             case .error(let error):
                 if let line = errorLines.line(error) { note(line) }
+            case .interrupted(let signal):
+                note("stopping")
+                return ExitCode(128 + signal)
             case .state, .event, .memberAdded, .memberRemoved:
                 break
             }
         }
+        return nil
     }
 
     private func isWanted(_ event: PusherEvent) -> Bool {

@@ -76,6 +76,7 @@ struct Serve: AsyncParsableCommand {
     private var imitated: ServerProfile? { ServerProfile.byName.first { $0.key == profile }?.value }
 
     func run() async throws {
+        let interruptions = interruptions()
         let settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         app.webhooks = webhook.map { ServerApp.WebhookEndpoint($0) }
@@ -88,7 +89,7 @@ struct Serve: AsyncParsableCommand {
         if page { LivePage(profile: profile, hostNames: Set(pageHost.map { $0.lowercased() })).show(server) }
         output("listening on \(server.url)")
         if page { output("live page on \(server.url)/") }
-        await interruption()
+        for await _ in interruptions { break }
         note("stopping")
         await server.stop()
     }

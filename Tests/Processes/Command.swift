@@ -26,11 +26,15 @@ package final class Command: Sendable {
     package convenience init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null"
     ) throws {
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let directory = URL(fileURLWithPath: tests).deletingLastPathComponent()
         try self.init(
-            program: directory.appendingPathComponent("pusher-channels").path, arguments,
-            environment: ["PUSHER_CONFIG": "/dev/null"].merging(environment) { $1 }, input: input)
+            program: try Self.program(), arguments, environment: ["PUSHER_CONFIG": "/dev/null"].merging(environment) { $1 },
+            input: input)
+    }
+
+    /// The file of `pusher-channels`.
+    package static func program() throws -> String {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("pusher-channels").path
     }
 
     package convenience init(_ arguments: String...) throws {
