@@ -41,7 +41,12 @@ struct Bench: AsyncParsableCommand {
         channel.bind(eventName: event) { _ in events.withLock { $0 += 1 } }
         channel.bind(eventName: until) { notifications.add(.event($0)) }
         pusher.connect()
-        try await end(notifications.stream)
+        let (isSubscribed, name) = (Locked(false), event.onOneLine)
+        channel.bind(eventName: "pusher:subscription_succeeded") { _ in isSubscribed.withLock { $0 = true } }
+        let line: @Sendable () -> String = {
+            isSubscribed.withLock { $0 } ? "\(events.withLock { $0 }) events \(name)" : "connecting"
+        }
+        try await showingProgress(line) { try await end(notifications.stream) }
         report(events.withLock { $0 }, Usage().since(began.withLock { $0 }))
         await notifications.end(pusher)
     }

@@ -119,13 +119,14 @@ struct Listen: AsyncParsableCommand {
             case .stateChanged(let change) where change.new == .disconnected:
                 return Failure(ErrorLines.lastLine("can't go on", change.reason))
             case .stateChanged(let change):
-                note(errorLines.line("\(change.new)", change.reason))
+                note(errorLines.line(TerminalTraits.errors.paint("\(change.new)", change.new.color), change.reason))
             case .subscribed(let channel):
                 note("subscribed to \(channel)")
             case .gap(let channel, let date):
                 note("events of \(channel) may be missing since \(date.formatted(.iso8601))")
             case .subscriptionFailed(let channel, let error):
-                let line = errorLines.line("can't subscribe to \(channel)", error)
+                let what = TerminalTraits.errors.paint("can't subscribe to \(channel)", .red)
+                let line = errorLines.line(what, error)
                 guard pusher.connection.channels.find(name: channel)?.hasFailed == false else {
                     return Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error))
                 }
@@ -164,6 +165,16 @@ struct Listen: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(line), as: UTF8.self).asSafeJSON
+    }
+}
+
+extension ConnectionState {
+    fileprivate var color: TerminalTraits.Color? {
+        switch self {
+        case .connected: .green
+        case .reconnecting: .yellow
+        case .connecting, .disconnecting, .disconnected: nil
+        }
     }
 }
 

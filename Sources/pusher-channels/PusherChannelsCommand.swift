@@ -15,6 +15,8 @@ struct PusherChannelsCommand: AsyncParsableCommand {
 
             \(Status.text)
 
+            Colors are for terminals, and not where NO_COLOR is set or TERM is dumb; FORCE_COLOR has them everywhere.
+
             `pusher-channels --generate-completion-script bash` (or zsh, fish) prints what completes a command line in that shell.
             """,
         version: libraryVersion,

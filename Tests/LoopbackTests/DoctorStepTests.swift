@@ -83,7 +83,8 @@ import Testing
         let between: DoctorReport.Line.Result = hasProxy ? .ok : .skipped
         #expect(results == [.ok, .ok, .ok, .ok, between, between, .failed, .untested, .untested, .untested])
         #expect(report.lines.filter { $0.advice != nil }.map(\.step) == ["upgrade"])
-        #expect(!report.lines.contains { $0.text.contains("s3cret") || $0.json.contains("s3cret") })
+        let plain = TerminalTraits(isTerminal: false, variables: [:])
+        #expect(!report.lines.contains { $0.text(on: plain).contains("s3cret") || $0.json.contains("s3cret") })
     }
 }
 #endif

@@ -24,11 +24,11 @@ package final class Command: Sendable {
 
     /// Runs `pusher-channels`, which is built beside the tests, without the configuration file of whoever runs them.
     package convenience init(
-        _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null"
+        _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", onTerminal: Bool = false
     ) throws {
         try self.init(
             program: try Self.program(), arguments, environment: ["PUSHER_CONFIG": "/dev/null"].merging(environment) { $1 },
-            input: input)
+            input: input, onTerminal: onTerminal)
     }
 
     /// The file of `pusher-channels`.
@@ -44,10 +44,13 @@ package final class Command: Sendable {
     /// - Parameters:
     ///   - environment: Variables beside, or in the place of, those of this process.
     ///   - input: The file that its standard input is read from.
+    ///   - onTerminal: It writes to terminals: one for its output, one for its errors.
     package init(
-        program: String, _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null"
+        program: String, _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null",
+        onTerminal: Bool = false
     ) throws {
-        let (output, errors) = (try PipeEnds(), try PipeEnds())
+        func ends() throws -> PipeEnds { onTerminal ? try .terminal() : try PipeEnds() }
+        let (output, errors) = (try ends(), try ends())
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -172,6 +175,24 @@ private struct PipeEnds {
             throw Command.Trouble(description: "no sockets for a process's output: \(errno)")
         }
         (reading, writing) = (ends[0], ends[1])
+    }
+
+    private init(reading: Int32, writing: Int32) {
+        (self.reading, self.writing) = (reading, writing)
+    }
+
+    /// The two sides of a terminal that nobody sees.
+    static func terminal() throws -> PipeEnds {
+        // What `unlockpt` and `ptsname` ask the kernel, which Swift doesn't see of glibc.
+        let (unlock, askNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+        let reading = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var (isLocked, number): (Int32, Int32) = (0, 0)
+        guard reading >= 0, ioctl(reading, unlock, &isLocked) == 0, ioctl(reading, askNumber, &number) == 0 else {
+            throw Command.Trouble(description: "no terminal for a process's output: \(errno)")
+        }
+        let writing = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard writing >= 0 else { throw Command.Trouble(description: "no terminal for a process's output: \(errno)") }
+        return PipeEnds(reading: reading, writing: writing)
     }
 }
 

@@ -13,7 +13,7 @@ struct Doctor: AsyncParsableCommand {
             later attempt may succeed with nothing changed.
             """)
 
-    @Argument(help: "The server's host name or address, like --host.")
+    @Argument(help: ArgumentHelp("The server's host name or address, like --host.", valueName: "host"))
     var givenHost: String?
 
     @OptionGroup var server: ServerOptions
@@ -44,7 +44,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let (route, error) = await examine()
-        for line in DoctorReport(route, error).lines { output(json ? line.json : line.text) }
+        for line in DoctorReport(route, error).lines { output(json ? line.json : line.text(on: .output)) }
         if let error { throw error.isRetryable ? Status.temporary : .failure }
     }
 

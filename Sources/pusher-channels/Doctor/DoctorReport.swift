@@ -7,6 +7,14 @@ struct DoctorReport: Sendable {
     struct Line: Encodable, Equatable, Sendable {
         enum Result: String, Encodable {
             case ok, failed, skipped, untested
+
+            var color: TerminalTraits.Color? {
+                switch self {
+                case .ok: .green
+                case .failed: .red
+                case .skipped, .untested: nil
+                }
+            }
         }
 
         let step: String
@@ -22,11 +30,11 @@ struct DoctorReport: Sendable {
         }
 
         /// The lines for a person: the step, and what to do about it.
-        var text: String {
+        func text(on terminal: TerminalTraits) -> String {
             let width = 15
             let columns = [result == .failed ? "FAILED" : result.rawValue, step]
                 .map { $0.padding(toLength: width, withPad: " ", startingAt: 0) }
-            let first = columns.joined() + detail.onOneLine
+            let first = terminal.paint(columns[0], result.color) + columns[1] + detail.onOneLine
             return advice.map { first + "\n" + String(repeating: " ", count: 2 * width) + $0.onOneLine } ?? first
         }
     }

@@ -1,0 +1,26 @@
+import Foundation
+
+/// Does work, and says meanwhile how far it is: in a line of a terminal's standard error that is written over each second and is gone
+/// at the end. Elsewhere nothing is said.
+func showingProgress<Result>(
+    _ line: @escaping @Sendable () -> String, while work: () async throws -> Result
+) async rethrows -> Result {
+    guard TerminalTraits.errors.canErase else { return try await work() }
+    let ticker = Task {
+        while !Task.isCancelled {
+            FileHandle.standardError.write(Data(("\r\u{1B}[K" + line()).utf8))
+            try? await Task.sleep(for: .seconds(1))
+        }
+        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+    }
+    do {
+        let result = try await work()
+        ticker.cancel()
+        await ticker.value
+        return result
+    } catch {
+        ticker.cancel()
+        await ticker.value
+        throw error
+    }
+}

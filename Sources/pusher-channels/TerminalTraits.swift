@@ -1,0 +1,30 @@
+import Foundation
+
+/// What a stream takes beside text: nothing where a program reads it.
+struct TerminalTraits: Sendable {
+    enum Color: Int, Sendable {
+        case red = 31
+        case green = 32
+        case yellow = 33
+    }
+
+    /// Whether a line can be written over.
+    let canErase: Bool
+    let hasColors: Bool
+
+    static let output = TerminalTraits(isTerminal: isatty(STDOUT_FILENO) == 1, variables: ProcessInfo.processInfo.environment)
+    static let errors = TerminalTraits(isTerminal: isatty(STDERR_FILENO) == 1, variables: ProcessInfo.processInfo.environment)
+
+    /// Decides as no-color.org and force-color.org have it: an empty variable says nothing.
+    init(isTerminal: Bool, variables: [String: String]) {
+        func isSet(_ name: String) -> Bool { variables[name]?.isEmpty == false }
+        canErase = isTerminal && isSet("TERM") && variables["TERM"] != "dumb"
+        hasColors = isSet("FORCE_COLOR") || canErase && !isSet("NO_COLOR")
+    }
+
+    /// Returns the text in a color, where there are any. It has to say all that it means by itself.
+    func paint(_ text: String, _ color: Color?) -> String {
+        guard hasColors, let color else { return text }
+        return "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m"
+    }
+}
