@@ -16,7 +16,8 @@ final class ResponseWait: Sendable {
     init(of response: StubResponse, on scheduler: any Scheduler) {
         (waiting, over) = AsyncStream<Never>.makeStream()
         if let gate = response.gate {
-            gate.pass { [weak self] in self?.start(response.delay, on: scheduler) }
+            // The delay alone: the response holds the gate, and one that never opens would keep itself and all that waits.
+            gate.pass { [weak self, delay = response.delay] in self?.start(delay, on: scheduler) }
         } else {
             start(response.delay, on: scheduler)
         }
