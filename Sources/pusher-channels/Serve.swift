@@ -54,7 +54,10 @@ struct Serve: AsyncParsableCommand {
         for name in pageHost where !Self.isHostName(name) {
             throw ValidationError("--page-host takes a host name alone, such as dev.example: no scheme, no port, no path")
         }
-        guard imitated != nil else { throw ValidationError("There is no profile \(profile); see --help.") }
+        guard imitated != nil else {
+            let known = ServerProfile.byName.map(\.key).joined(separator: ", ")
+            throw ValidationError("There is no profile \(profile): there are \(known).")
+        }
         if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
             throw ValidationError("The encryption master key must be 32 bytes in base64.")
         }

@@ -138,6 +138,15 @@ import TestSupport
         }
     }
 
+    @Test func aProfileThatThereIsNotIsToldThoseThatThereAre() async throws {
+        try await withWatchdog {
+            let serve = try Command("serve", "--port", "0", "--profile", "sokketi")
+            #expect(await serve.end() == .exit(64))
+            let errors = await serve.errors.toEnd()
+            #expect(errors.first?.contains("no profile sokketi: there are hosted, reverb, soketi, ") == true, "\(errors)")
+        }
+    }
+
     @Test func theDemoSucceeds() async throws {
         try await withWatchdog {
             let demo = try Command("demo")
