@@ -23,7 +23,7 @@ struct Serve: AsyncParsableCommand {
     var secret = "local-secret"
 
     @Option(help: "What the keys of encrypted channels are made of: 32 bytes in base64.")
-    var encryptionMasterKey: String?
+    var encryptionMasterKey = ServerApp.local.encryptionMasterKey ?? ""
 
     @Option(help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).")
     var profile = "hosted"
@@ -58,7 +58,7 @@ struct Serve: AsyncParsableCommand {
             let known = ServerProfile.byName.map(\.key).joined(separator: ", ")
             throw ValidationError("There is no profile \(profile): there are \(known).")
         }
-        if let key = encryptionMasterKey, Data(base64Encoded: key)?.count != 32 {
+        if Data(base64Encoded: encryptionMasterKey)?.count != 32 {
             throw ValidationError("The encryption master key must be 32 bytes in base64.")
         }
     }

@@ -147,6 +147,22 @@ import TestSupport
         }
     }
 
+    @Test func serveLetsClientsIntoEncryptedChannelsOfItself() async throws {
+        try await withWatchdog {
+            let serve = try Command("serve", "--port", "0")
+            let line = try await serve.output.next(containing: "listening on ")
+            let address = try #require(line.split(separator: " ").last)
+            let port = try #require(address.split(separator: ":").last)
+            let listen = try Command(
+                "listen", "private-encrypted-orders", "--port", String(port), "--auth-endpoint", "\(address)/pusher/auth")
+            try await listen.errors.next(containing: "subscribed to private-encrypted-orders")
+            listen.signal(SIGINT)
+            _ = await listen.end()
+            serve.signal(SIGINT)
+            _ = await serve.end()
+        }
+    }
+
     @Test func theDemoSucceeds() async throws {
         try await withWatchdog {
             let demo = try Command("demo")
