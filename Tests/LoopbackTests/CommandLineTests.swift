@@ -204,6 +204,14 @@ import TestSupport
         }
     }
 
+    @Test func triggerNamesTheOptionOfEncryptedChannels() async throws {
+        try await withWatchdog {
+            let trigger = try Command("trigger", "private-encrypted-a", "headline", "{}")
+            #expect(await trigger.end() == .exit(64))
+            #expect(await trigger.errors.toEnd().first == "Error: private-encrypted-a takes --encryption-master-key")
+        }
+    }
+
     @Test func triggerSaysWhyTheServerRefuses() async throws {
         try await withWatchdog {
             let server = try await Command.server()

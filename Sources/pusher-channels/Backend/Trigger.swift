@@ -44,6 +44,10 @@ struct Trigger: AsyncParsableCommand {
             }
         } else if data == nil {
             throw ValidationError("give a channel, an event and its data, or --batch")
+        } else if let channel = ([channel].compactMap(\.self) + others).first(where: { ChannelName($0).kind == .encrypted }),
+            try backend.app.masterKeys(backend.server.settings).isEmpty
+        {
+            throw ValidationError("\(channel) takes --encryption-master-key")
         }
     }
 
