@@ -75,7 +75,8 @@ struct AuthorizationOptions: ParsableArguments {
     func problem(of channel: String, _ settings: Settings) -> String? {
         let name = ChannelName(channel)
         return switch credential(settings) {
-        case nil where name.needsAuthorization: "\(channel) takes --secret or --auth-endpoint"
+        case nil where name.needsAuthorization:
+            "\(channel) takes --secret, for pusher-channels serve local-secret, or --auth-endpoint"
         case .secret(_, nil)? where name.kind == .encrypted:
             "\(channel) takes --encryption-master-key beside --secret, or --auth-endpoint"
         default: nil

@@ -114,12 +114,14 @@ struct Listen: AsyncParsableCommand {
     /// Says what happens until it can't go on, and returns why; nil when the task is cancelled.
     private func reasonToEnd(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async -> (any Error)? {
         var errorLines = ErrorLines()
+        var advice = Advice()
         for await notification in notifications {
             switch notification {
             case .stateChanged(let change) where change.new == .disconnected:
-                return Failure(ErrorLines.lastLine("can't go on", change.reason))
+                return Failure("\(ErrorLines.lastLine("can't go on", change.reason)); \(Advice.reason)")
             case .stateChanged(let change):
                 note(errorLines.line(TerminalTraits.errors.paint("\(change.new)", change.new.color), change.reason))
+                if let line = advice.line(after: change.new) { note(line) }
             case .subscribed(let channel):
                 note("subscribed to \(channel)")
             case .gap(let channel, let date):
@@ -175,6 +177,20 @@ extension ConnectionState {
         case .reconnecting: .yellow
         case .connecting, .disconnecting, .disconnected: nil
         }
+    }
+}
+
+/// Says once where to look when there was no connection yet: a wrong address is more likely then than a server that is away for a moment.
+private struct Advice {
+    static let reason = "pusher-channels doctor, with the same options, says what to do"
+
+    private var isDue = true
+
+    mutating func line(after state: ConnectionState) -> String? {
+        guard isDue, state == .connected || state == .reconnecting else { return nil }
+        isDue = false
+        return state == .connected
+            ? nil : "it is tried again; \(Self.reason). pusher-channels serve is a server to try things with"
     }
 }
 

@@ -60,7 +60,27 @@ import TestSupport
             let errors = await listen.errors.toEnd()
             let last = "Error: can't go on: App key another not in this cluster"
             #expect(errors.last?.hasPrefix(last) == true, "\(errors)")
+            #expect(
+                errors.last?.hasSuffix("; pusher-channels doctor, with the same options, says what to do") == true, "\(errors)")
             await server.stop()
+        }
+    }
+
+    /// Once, and not when a server that was there is away.
+    @Test func aServerThatIsNotThereComesWithAdvice() async throws {
+        try await withWatchdog {
+            let (port, descriptor) = try RawServer.refusingPort()
+            defer { close(descriptor) }
+            let listen = try Command("listen", "news", "--port", String(port), "--max-delay", "0.05")
+            try await listen.errors.next(containing: "reconnecting: ")
+            let advice = await listen.errors.next()
+            #expect(
+                advice?.contains("pusher-channels doctor") == true && advice?.contains("pusher-channels serve") == true,
+                "\(advice ?? "")")
+            try await listen.errors.next(containing: "reconnecting")
+            listen.signal(SIGTERM)
+            #expect(await listen.end() == .exit(128 + SIGTERM))
+            #expect(await listen.errors.toEnd().count { $0.contains("doctor") } == 1)
         }
     }
 
@@ -116,8 +136,8 @@ import TestSupport
 
     /// They name options of the command, and repeat no secret.
     @Test(arguments: [
-        (["private-a"], "private-a takes --secret or --auth-endpoint"),
-        (["presence-a"], "presence-a takes --secret or --auth-endpoint"),
+        (["private-a"], "private-a takes --secret, for pusher-channels serve local-secret, or --auth-endpoint"),
+        (["presence-a"], "presence-a takes --secret, for pusher-channels serve local-secret, or --auth-endpoint"),
         (
             ["private-encrypted-a", "--secret", "s3cret"],
             "private-encrypted-a takes --encryption-master-key beside --secret, or --auth-endpoint"
