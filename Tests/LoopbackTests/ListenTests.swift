@@ -72,7 +72,7 @@ import TestSupport
             let (port, descriptor) = try RawServer.refusingPort()
             defer { close(descriptor) }
             let listen = try Command("listen", "news", "--port", String(port), "--max-delay", "0.05")
-            try await listen.errors.next(containing: "reconnecting: ")
+            try await listen.errors.next(containing: "reconnecting")
             let advice = await listen.errors.next()
             #expect(
                 advice?.contains("pusher-channels doctor") == true && advice?.contains("pusher-channels serve") == true,
