@@ -97,4 +97,33 @@ import FoundationNetworking
         scheduler.advance(by: .seconds(10))
         #expect(inbox.all == ["polled", "polled"])
     }
+
+    @Test func aServersResponseIsLateByTheClock() async throws {
+        try await withTestHarness { harness in
+            let statuses = try await Journey.lateResponses(100, harness)
+            #expect(statuses == Array(repeating: 200, count: 100))
+        }
+    }
+
+    @Test func aWaitForATaskElsewhereSaysSo() async throws {
+        try await withTestHarness { harness in
+            let error = await Journey.waitForTask(harness)
+            #expect(error.hasPrefix("deadlock at ") && error.contains("for a `Task {}`"), "\(error)")
+        }
+    }
+
+    @Test func trafficIsComparedWhateverThePort() async throws {
+        try await withTestHarness { harness in
+            let (file, mismatch) = try await Journey.recordAndCompare(harness)
+            #expect(file.contains("orders/[0-9]+") && file.contains("localhost"), "\(file)")
+            #expect(mismatch.contains("orders/new"), "\(mismatch)")
+        }
+    }
+
+    @Test func routesOfTheUsersOwnAreAsked() async throws {
+        try await withTestHarness { harness in
+            let found = try await Journey.askRoutes(harness)
+            #expect(found == [#"200 {"id":"7"}"#, "304 ", "200 a/b.txt", "a/b.txt", "7 7"])
+        }
+    }
 }

@@ -98,4 +98,44 @@ final class XCTestAppTests: XCTestCase {
         scheduler.advance(by: .seconds(10))
         XCTAssertEqual(inbox.all, ["polled", "polled"])
     }
+
+    func testAServersResponseIsLateByTheClock() async throws {
+        try await withTestHarness { harness in
+            let statuses = try await Journey.lateResponses(100, harness)
+            XCTAssertEqual(statuses, Array(repeating: 200, count: 100))
+        }
+    }
+
+    func testAWaitForATaskElsewhereSaysSo() async throws {
+        try await withTestHarness { harness in
+            let error = await Journey.waitForTask(harness)
+            XCTAssertTrue(error.hasPrefix("deadlock at ") && error.contains("for a `Task {}`"), error)
+        }
+    }
+
+    func testTrafficIsComparedWhateverThePort() async throws {
+        try await withTestHarness { harness in
+            let (file, mismatch) = try await Journey.recordAndCompare(harness)
+            XCTAssertTrue(file.contains("orders/[0-9]+") && file.contains("localhost"), file)
+            XCTAssertTrue(mismatch.contains("orders/new"), mismatch)
+        }
+    }
+
+    func testRoutesOfTheUsersOwnAreAsked() async throws {
+        try await withTestHarness { harness in
+            let found = try await Journey.askRoutes(harness)
+            XCTAssertEqual(found, [#"200 {"id":"7"}"#, "304 ", "200 a/b.txt", "a/b.txt", "7 7"])
+        }
+    }
+
+    func testAnErrorForPeopleSaysWhatWasNotStubbed() throws {
+        let harness = TestHarness()
+        let url = try XCTUnwrap(URL(string: "https://api.example.com/late"))
+        let told = Inbox()
+        harness.session.dataTask(with: URLRequest(url: url)) { _, _, error in
+            told.add(error?.localizedDescription ?? "")
+        }.resume()
+        XCTAssertEqual(told.all, ["nothing answers GET https://api.example.com/late: nothing is stubbed"])
+        XCTAssertThrowsError(try harness.verify())
+    }
 }

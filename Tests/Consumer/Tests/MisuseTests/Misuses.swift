@@ -129,6 +129,10 @@ enum Misuse {
         try await harness.session.nextRequest("GET /order", within: .zero)
     }
 
+    static func recordingOnCI(_ harness: TestHarness) {
+        try? TrafficRecorder(environment: ["CI": "true"]).record(to: "orders.json")
+    }
+
     static func unheldRecorder(_ harness: TestHarness) {
         let pusher = harness.makePusher()
         _ = RecordingDelegate(of: pusher)

@@ -45,6 +45,7 @@ extension Trait where Self == IssueHandlingTrait {
     @Test func publishToNobody() throws { try withTestHarness { Misuse.publishToNobody($0) } }
     @Test func sendAfterClose() throws { try withTestHarness { Misuse.sendAfterClose($0) } }
     @Test func shadowedStub() throws { try withTestHarness { Misuse.shadowedStub($0) } }
+    @Test func recordingOnCI() throws { try withTestHarness { Misuse.recordingOnCI($0) } }
     @Test func unheldRecorder() throws { try withTestHarness { Misuse.unheldRecorder($0) } }
     @Test func nearlyADelegate() throws { try withTestHarness { Misuse.nearlyADelegate($0) } }
     @Test func waitInVain() async throws { try await withTestHarness { try await Misuse.waitInVain($0) } }

@@ -32,6 +32,7 @@ final class XCTestMisuseTests: XCTestCase {
     func testPublishToNobody() { Misuse.publishToNobody(harness) }
     func testSendAfterClose() { Misuse.sendAfterClose(harness) }
     func testShadowedStub() { Misuse.shadowedStub(harness) }
+    func testRecordingOnCI() throws { try withTestHarness { Misuse.recordingOnCI($0) } }
     func testUnheldRecorder() { Misuse.unheldRecorder(harness) }
     func testNearlyADelegate() { Misuse.nearlyADelegate(harness) }
     func testWaitInVain() async throws { try await Misuse.waitInVain(harness) }

@@ -1,0 +1,90 @@
+import Foundation
+import PusherTestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What users' tests do in either framework; each returns what is to be compared.
+enum Journey {
+    /// Responses of a server on the harness's clock, as soon as their requests are known.
+    static func lateResponses(_ count: Int, _ harness: TestHarness) async throws -> [Int?] {
+        let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
+        server.router.on("GET /late") { _ in .ok.delayed(by: .seconds(30)) }
+        var statuses: [Int?] = []
+        for _ in 1...count {
+            async let response = URLSession.shared.data(from: server.url.appendingPathComponent("late"))
+            try await server.nextRequest("GET /late")
+            harness.scheduler.advance(by: .seconds(30))
+            statuses.append((try await response.1 as? HTTPURLResponse)?.statusCode)
+        }
+        return statuses
+    }
+
+    /// Waits on an executor for what a `Task {}` does, which isn't on it.
+    static func waitForTask(_ harness: TestHarness) async -> String {
+        let (never, keepOpen) = AsyncStream<Never>.makeStream()
+        defer { keepOpen.finish() }
+        do {
+            try await harness.makeExecutor().run { _ in
+                for await _ in never {}
+            }
+            return "no error"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// What goes to one server and is recorded, and goes to another, on another port, and is compared. What a person wrote is kept.
+    static func recordAndCompare(_ harness: TestHarness) async throws -> (file: String, mismatch: String) {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("journey-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("orders.json")
+        func traffic(_ path: String) async throws -> TrafficRecorder {
+            let server = try await harness.startServer()
+            server.router.on("GET /orders/{id}") { _ in .ok }
+            let recorder = TrafficRecorder(environment: [:])
+            let session = URLSession(configuration: recorder.recording(URLSession.shared).urlSessionConfiguration())
+            _ = try await session.data(from: server.url.appendingPathComponent(path))
+            return recorder
+        }
+        try await traffic("orders/7").record(to: file.path)
+        try String(contentsOf: file, encoding: .utf8).replacingOccurrences(of: "orders/7", with: "orders/[0-9]+")
+            .write(to: file, atomically: true, encoding: .utf8)
+        try await traffic("orders/8").validate(against: file.path)
+        try await traffic("orders/9").record(to: file.path)
+        do {
+            try await traffic("orders/new").validate(against: file.path)
+            return (try String(contentsOf: file, encoding: .utf8), "none")
+        } catch let mismatch as TrafficMismatch {
+            return (try String(contentsOf: file, encoding: .utf8), "\(mismatch)")
+        }
+    }
+
+    /// Routes by pattern and by regular expression, a redirection, an answer that the client has, and a WebSocket.
+    static func askRoutes(_ harness: TestHarness) async throws -> [String] {
+        let server = try await harness.startServer()
+        server.router.on("GET" && .path(matching: "/v[0-9]+/users/(?<id>[0-9]+)")) { request in
+            .json(["id": request.pathParameters["id"]]).tagged("v1")
+        }
+        server.router.on("GET /files/{path...}") {
+            StubResponse(text: $0.pathParameters["path"] ?? "", contentType: "text/plain")
+        }
+        server.router.on("/old") { _ in .redirect(to: "/v1/users/7") }
+        var found: [String] = []
+        func ask(_ path: String, _ fields: [String: String] = [:]) async throws {
+            var request = URLRequest(url: server.url.appendingPathComponent(path))
+            request.cachePolicy = .reloadIgnoringLocalCacheData
+            request.allHTTPHeaderFields = fields
+            let (data, response) = try await URLSession(configuration: .ephemeral).data(for: request)
+            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+            found.append("\(status) \(String(decoding: data, as: UTF8.self))")
+        }
+        try await ask("old")
+        try await ask("v1/users/7", ["If-None-Match": "\"v1\""])
+        try await ask("files/a/b.txt")
+        found.append(try await server.nextRequest("GET /files/{path...}").pathParameters["path"] ?? "")
+        found.append(server.requests.compactMap { $0.pathParameters["id"] }.joined(separator: " "))
+        return found
+    }
+}
