@@ -60,7 +60,9 @@ extension TestHarness {
         let watchdog = Watchdog(patience: patience) { isOver.withLock { $0 = true } }
         defer { watchdog.callOff() }
         while try await !condition() {
-            guard !isOver.withLock(\.self) else { throw neverHappened(what, limit, file, line) }
+            guard !isOver.withLock(\.self) else {
+                throw neverHappened(what, limit, file, line, others: "other threads had \(patience) of real time at least; ")
+            }
             try Task.checkCancellation()
             await Self.pause(.milliseconds(5))
         }
@@ -69,9 +71,12 @@ extension TestHarness {
     /// How often a condition is looked at before time moves on.
     private static var turns: Int { 5 }
 
-    private func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int) -> NeverHappened {
+    private func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int, others: String = "")
+        -> NeverHappened
+    {
         var error = NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)
-        error.story = "at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
+        error.story =
+            "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
         return error
     }
 
