@@ -63,7 +63,7 @@ def of_metrics(name, old, new):
 def of_tests(name, was, now):
     for found, how in (([test for test in was if test not in now], "gone"), ([test for test in now if test not in was], "new")):
         if found:
-            yield f"{name}: {len(found)} tests {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False
+            yield f"{name}: {len(found)} test{'s'[len(found) < 2:]} {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False
     for test in was:
         if test in now:
             yield from of_times(f"{name}: {test} ", was[test].seconds, now[test].seconds, TEST_SECONDS, "{:.1f} s".format)

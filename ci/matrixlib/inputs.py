@@ -26,8 +26,7 @@ def tools():
 
 def fingerprint(project, cell):
     """None where it can't be known."""
-    known = files(project)
-    if known is None:
+    if (known := files(project)) is None:
         return None
     own = {name: digest for name, digest in known.items() if not cell.inputs or any(fnmatch.fnmatch(name, glob) for glob in cell.inputs)}
     return hashlib.sha256(f"{own} {cell} {tools()}".encode(errors="surrogateescape")).hexdigest()

@@ -32,6 +32,8 @@ def run(options, cells, places):
     screen.verbose = options.verbose
     inputs.files.cache_clear()
     unchanged = inputs.fingerprint if options.changed == "ci" or options.changed and not on_ci() else None
+    if unchanged and inputs.files(str(places.project)) is None:
+        print("ci/matrix: without git nobody knows what has changed, so that --changed leaves nothing out")
     runner = Runner(
         places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result),
         lambda cell: unchanged is not None and history.inputs(cell) == unchanged(str(places.project), cell) is not None)
@@ -40,10 +42,9 @@ def run(options, cells, places):
         found = runner.run(cells)
     if runner.shared:
         print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
-    if options.fail_on_flaky:
-        for result in found:
-            if result.status == "flaky":
-                result.code = 1
+    for result in found:
+        if options.fail_on_flaky and result.status == "flaky":
+            result.code = 1
     # What was changed while it ran isn't what passed.
     inputs.files.cache_clear()
     for cell, result in zip(cells, found):

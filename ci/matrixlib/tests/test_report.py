@@ -67,7 +67,7 @@ class ReportCase(ProjectCase):
         code, said = self.matrix("compare", before, after)
         self.assertEqual(code, 1)
         self.assertIn("a: passed -> failed (test: failed: Made.Up/three())", said)
-        self.assertIn("a: 1 tests gone: Made.Up/two()", said)
+        self.assertIn("a: 1 test gone: Made.Up/two()", said)
         self.assertEqual(self.matrix("compare", before, before), (0, "no difference\n"))
         self.assertEqual(self.matrix("compare", after, before)[0], 0)
 

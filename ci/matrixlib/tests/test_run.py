@@ -106,6 +106,13 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         (self.project / "ran").unlink()
         self.assertEqual(ran(), (0, "1 passed, 0 failed, 0 skipped"), "not asked")
 
+    def test_where_nobody_knows_what_has_changed_everything_runs_and_it_says_so(self):
+        self.cells(cell("a", "true"))
+        for _ in range(2):
+            code, said = self.matrix("run", "a", "--changed", GIT_CEILING_DIRECTORIES=str(self.project.parent))
+            self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"))
+            self.assertIn("without git nobody knows what has changed", said)
+
     def test_output_is_shown_as_it_comes(self):
         self.cells(cell("a", "echo one; echo two") + cell("b"))
         _, said = self.matrix("run", "a", "-v")
