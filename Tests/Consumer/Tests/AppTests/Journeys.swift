@@ -21,6 +21,40 @@ enum Journey {
         return statuses
     }
 
+    /// How many responses a gate holds, as soon as their requests are known.
+    static func heldResponses(_ count: Int, _ harness: TestHarness) async throws -> [Int] {
+        let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
+        guard let url = URL(string: "https://api.example.com/held") else { return [] }
+        var waiting: [Int] = []
+        for _ in 1...count {
+            let gate = Gate()
+            harness.session.stub("GET /held", .ok.held(by: gate))
+            async let response = urlSession.data(from: url)
+            try await harness.session.nextRequest("GET /held")
+            waiting.append(gate.waitingCount)
+            gate.open()
+            _ = try await response
+        }
+        return waiting
+    }
+
+    /// What a file has of a request that holds a secret, and words about one.
+    static func recordSecret(_ harness: TestHarness) async throws -> String {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        harness.session.stub("POST /reports", .ok)
+        let recorder = TrafficRecorder(environment: [:])
+        let session = URLSession(configuration: recorder.recording(harness.session).urlSessionConfiguration())
+        guard let url = URL(string: "https://api.example.com/reports") else { return "" }
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(#"{"token": "s3cret", "message": "the token is too old: sign in again"}"#.utf8)
+        _ = try await session.data(for: request)
+        try recorder.record(to: file.path)
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
     /// Waits on an executor for what a `Task {}` does, which isn't on it.
     static func waitForTask(_ harness: TestHarness) async -> String {
         let (never, keepOpen) = AsyncStream<Never>.makeStream()

@@ -105,6 +105,20 @@ import FoundationNetworking
         }
     }
 
+    @Test func aGateHoldsWhatIsKnown() async throws {
+        try await withTestHarness { harness in
+            let waiting = try await Journey.heldResponses(100, harness)
+            #expect(waiting == Array(repeating: 1, count: 100))
+        }
+    }
+
+    @Test func aFileHasWordsAndNoSecrets() async throws {
+        try await withTestHarness { harness in
+            let file = try await Journey.recordSecret(harness)
+            #expect(file.contains("the token is too old: sign in again") && !file.contains("s3cret"), "\(file)")
+        }
+    }
+
     @Test func aWaitForATaskElsewhereSaysSo() async throws {
         try await withTestHarness { harness in
             let error = await Journey.waitForTask(harness)

@@ -106,6 +106,20 @@ final class XCTestAppTests: XCTestCase {
         }
     }
 
+    func testAGateHoldsWhatIsKnown() async throws {
+        try await withTestHarness { harness in
+            let waiting = try await Journey.heldResponses(100, harness)
+            XCTAssertEqual(waiting, Array(repeating: 1, count: 100))
+        }
+    }
+
+    func testAFileHasWordsAndNoSecrets() async throws {
+        try await withTestHarness { harness in
+            let file = try await Journey.recordSecret(harness)
+            XCTAssertTrue(file.contains("the token is too old: sign in again") && !file.contains("s3cret"), file)
+        }
+    }
+
     func testAWaitForATaskElsewhereSaysSo() async throws {
         try await withTestHarness { harness in
             let error = await Journey.waitForTask(harness)
