@@ -76,8 +76,6 @@ import FoundationNetworking
     @Test func `A key that is none of the named apps is refused`() throws {
         try withTestHarness(apps: [.local]) { harness in
             let pusher = Self.client(harness.pusherEnvironment())
-            let recorder = RecordingDelegate()
-            pusher.delegate = recorder
             pusher.connect()
             #expect(pusher.connection.connectionState == .disconnected)
             let story = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
