@@ -33,6 +33,8 @@ public final class TestHarness: Sendable {
         /// The classes of delegates that were looked at.
         var delegates: Set<ObjectIdentifier> = []
         var recorded: [Finding] = []
+        /// Recorders that went before they heard anything, and how much had happened until then.
+        var unheldRecorders: [(finding: Finding, entries: Int)] = []
         /// Where each client stands that was made here.
         var clients: [@Sendable () -> String?] = []
         /// Waits on the executor that was made last, where a body runs on it.
@@ -276,7 +278,11 @@ public final class TestHarness: Sendable {
     private func watch(_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) {
         let isNew = state.withLock { $0.delegates.insert(ObjectIdentifier(type(of: delegate))).inserted }
         if isNew { record(DelegateMethods.nearMisses(of: delegate)) }
-        (delegate as? RecordingDelegate)?.watch(in: scheduler, isClientAlive) { [weak self] in self?.record([$0]) }
+        (delegate as? RecordingDelegate)?.watch(in: scheduler, isClientAlive) { [weak self] finding in
+            guard let self else { return }
+            let entries = timeline.count
+            state.withLock { $0.unheldRecorders.append((finding, entries)) }
+        }
     }
 
     private func record(_ findings: [Finding]) {
@@ -337,10 +343,16 @@ public final class TestHarness: Sendable {
     private func findings(alive: Bool) -> [Finding] {
         let state = state.withLock { $0 }
         return [
-            state.recorded, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
+            state.recorded, unheldRecorders, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
             state.servers.flatMap(\.findings), state.recorders.flatMap(\.findings), sockets.flatMap(\.socket.findings),
             server.ownFindings, leftovers(alive: alive).findings,
         ].flatMap(\.self)
+    }
+
+    /// Only those whose client was told something afterwards. What it was told before may still wait on a queue, and nobody hears that at
+    /// the end of a test's body.
+    private var unheldRecorders: [Finding] {
+        state.withLock { $0.unheldRecorders }.filter { timeline.has(["opened", "received"], after: $0.entries) }.map(\.finding)
     }
 
     private var sockets: [(identity: ObjectIdentifier, socket: SocketFindings.Socket)] {

@@ -42,6 +42,16 @@ public final class Timeline: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The number of entries so far, with those that are no longer kept.
+    var count: Int { story.withLock { $0.forgotten + $0.entries.count } }
+
+    /// Returns whether something of these sorts was written down after so many entries.
+    func has(_ kinds: Set<String>, after count: Int) -> Bool {
+        story.withLock { story in
+            story.entries.dropFirst(max(0, count - story.forgotten)).contains { kinds.contains($0.kind) }
+        }
+    }
+
     /// One line an entry; of a long story, the end.
     public var description: String {
         let (forgotten, entries) = story.withLock { $0 }

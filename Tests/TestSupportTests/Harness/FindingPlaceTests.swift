@@ -170,6 +170,7 @@ import FoundationNetworking
             #expect(RecordingDelegate(of: pusher).notifications.isEmpty)
             pusher.connect()
             _ = RecordingDelegate(of: pusher)
+            pusher.subscribe("news")
             pusher.disconnect()
         }
         #expect(
@@ -180,5 +181,21 @@ import FoundationNetworking
                     keep it
                     """
                 })
+    }
+
+    @Test func `A recorder that goes while its client's news wait on a queue is not found`() throws {
+        let queue = DispatchQueue(label: "news")
+        func connect(_ pusher: Pusher) {
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.connect()
+            withExtendedLifetime(recorder) {}
+        }
+        try withTestHarness { harness in
+            let options = PusherClientOptions(delivery: .queue(queue))
+            let pusher = Pusher(key: ServerApp.local.key, options: options, environment: harness.pusherEnvironment())
+            queue.suspend()
+            defer { queue.resume() }
+            connect(pusher)
+        }
     }
 }
