@@ -33,7 +33,7 @@ import Testing
     }
 
     private func calls() -> [String] {
-        log.requests.map { $0.replacing(/\?\S*/, with: "") }
+        log.requests.map { $0.replacing(#/\?\S*/#, with: "") }
     }
 
     /// On a new connection, and on one that was kept.

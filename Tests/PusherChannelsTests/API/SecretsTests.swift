@@ -119,7 +119,7 @@ import FoundationNetworking
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "../../../Sources/PusherChannels")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        let pattern = /(?:public|open) (?:final )?(?:struct|enum|class|actor) (\w+)/
+        let pattern = #/(?:public|open) (?:final )?(?:struct|enum|class|actor) (\w+)/#
         var types: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {
             for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {

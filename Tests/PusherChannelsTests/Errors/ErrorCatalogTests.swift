@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: ErrorScenario.all)
     func whatIsHeard(scenario: ErrorScenario) async throws {
         let error = try await scenario.run()
-        let kind = "\(error.kind)".replacing(/[A-Za-z]+\.(?=[A-Za-z])/, with: "")
+        let kind = "\(error.kind)".replacing(#/[A-Za-z]+\.(?=[A-Za-z])/#, with: "")
         let row = Row(kind: kind, message: "\(error)", again: error.isRetryable ? "yes" : "no")
         #expect(row == Self.rows[scenario.name], "| \(scenario.name) | `\(row.kind)` | \(row.message) | \(row.again) | … |")
     }
