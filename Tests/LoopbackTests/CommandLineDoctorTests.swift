@@ -124,7 +124,7 @@ import TestSupport
             let run = try await doctor(["--port", String(port), "--key", "wrong"])
             #expect(run.end == .exit(1), "\(run.text)")
             #expect(run.failure?["step"] == "protocol", "\(run.text)")
-            #expect(run.failure?["advice"]?.hasPrefix("Check the key") == true, "\(run.text)")
+            #expect(run.failure?["advice"]?.hasPrefix("Check --key") == true, "\(run.text)")
             withExtendedLifetime(server) {}
         }
     }

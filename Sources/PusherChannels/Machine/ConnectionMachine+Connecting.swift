@@ -147,11 +147,17 @@ extension ConnectionMachine {
             let code = CloseCode(code)
             if code.isUninformative, let explanation = explanationOfPlainClose { return explanation }
             let why = reason.isEmpty ? "" : ": \(reason)"
-            let error = PusherError(.server, code: Int(code.rawValue), message: "the server closed the connection\(why)")
+            let error = refusal("the server closed the connection\(why)", code: Int(code.rawValue))
             guard lastServerError?.code != error.code else { return (code.reaction, lastServerError ?? error) }
             if code.deservesReport { effects.append(.deliver(.error(error))) }
             return (code.reaction, error)
         }
+    }
+
+    /// Returns the error for what the server said, with what to do about its code.
+    func refusal(_ text: String, code: Int?) -> PusherError {
+        let advice = code.flatMap(UInt16.init(exactly:)).flatMap { CloseCode($0).advice }
+        return PusherError(.server, code: code, message: text + (advice.map { "; \($0)" } ?? ""))
     }
 
     /// Some servers say what is wrong in a `pusher:error` and then close without a code, or leave that to the client. Before the

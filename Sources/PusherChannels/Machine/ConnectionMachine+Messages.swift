@@ -77,7 +77,7 @@ extension ConnectionMachine {
         case .connectionEstablished(let socketID, let timeout):
             established(socketID: socketID, activityTimeout: timeout, envelope: envelope, at: now, into: &effects)
         case .error(let code, let message):
-            serverError(PusherError(.server, code: code, message: message), envelope, at: now, into: &effects)
+            serverError(serverError(code, message), envelope, at: now, into: &effects)
         case .ping:
             effects.append(.send(.pong))
         case .pong:
@@ -105,6 +105,12 @@ extension ConnectionMachine {
         case .unknown:
             unknown(envelope, into: &effects)
         }
+    }
+
+    /// Returns the error of a `pusher:error`. What to do about a code is said of those that refuse a connection.
+    private func serverError(_ code: Int?, _ message: String) -> PusherError {
+        if case .connected = phase { return PusherError(.server, code: code, message: message) }
+        return refusal(message, code: code)
     }
 
     /// An error in the stream never ends a connection: some servers send codes of the closing ranges for trifles. Only a close

@@ -41,6 +41,18 @@ struct CloseCode: Equatable, Sendable {
     /// The protocol's own codes with which a server wants the client back, whatever the application's settings.
     static let asksBack = 4100..<4400
 
+    /// The thing to mend before a connection can be made, for the codes that mean the same on all servers.
+    var advice: String? {
+        switch rawValue {
+        case 4001: "check the key, and the host or cluster that its app lives in"
+        case 4003: "enable the app"
+        case 4004: "close clients of the app, or raise its limit"
+        case 4005: "check the path: a server behind a proxy may have a prefix"
+        case 4007: "this client speaks version 7 of the protocol"
+        default: nil
+        }
+    }
+
     /// Codes that say nothing of the reason, so that an error received just before says more.
     var isUninformative: Bool {
         rawValue == 1000 || rawValue == 1005 || rawValue == 1006

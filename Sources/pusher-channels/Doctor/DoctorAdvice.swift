@@ -69,7 +69,7 @@ extension DoctorRoute {
 
     private func protocolAdvice(_ error: PusherError) -> String {
         switch (error.kind, error.code) {
-        case (.server, 4001): "Check the key, and that its app lives on this server or in this cluster."
+        case (.server, 4001): "Check --key, and that --cluster or --host is where its app lives."
         case (.server, 4003): "Enable the app."
         case (.server, 4004): "Close clients of the app, or raise its limit."
         case (.server, 4005): "Check --path: a server behind a proxy may have one."

@@ -73,7 +73,8 @@ import Testing
             pusher.connect()
             #expect(
                 "\(pusher)"
-                    == "another at ws.pusherapp.com: disconnected, latest error: App key another not in this cluster (code 4001)"
+                    == "another at ws.pusherapp.com: disconnected, latest error: App key another not in this cluster; check the key, "
+                    + "and the host or cluster that its app lives in (code 4001)"
             )
         }
     }

@@ -31,10 +31,20 @@ import Testing
     func rangeOfRefusalsStops(code: UInt16) {
         let (outcome, errors) = closed(with: code)
         #expect(outcome == .stops)
-        #expect(
-            errors == [
-                PusherError(.server, code: Int(code), message: "the server closed the connection: why")
-            ])
+        #expect(errors.map(\.kind) == [.server] && errors.map(\.code) == [Int(code)])
+        #expect(errors.first?.message.hasPrefix("the server closed the connection: why") == true)
+    }
+
+    @Test(arguments: [4001, 4003, 4004, 4005, 4007])
+    func aRefusalSaysWhatToDo(code: Int) throws {
+        let advice = try #require(CloseCode(UInt16(code)).advice)
+        let closed = closed(with: UInt16(code)).errors
+        #expect(closed.map(\.message) == ["the server closed the connection: why; \(advice)"])
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        let told = transcript.receive(#"{"event":"pusher:error","data":{"message":"why","code":\#(code)}}"#).errors
+        #expect(told.map(\.message) == ["why; \(advice)"])
     }
 
     // Proves P5.3.

@@ -22,7 +22,7 @@ import FoundationNetworking
     @Test func aKeyOfNoNamedAppIsRefused() throws {
         try withTestHarness(apps: [ServerApp(id: "7", key: "another", secret: "secret")]) { harness in
             let feed = OrderFeed(harness.pusherEnvironment()) { _ in }
-            #expect("\(feed.orders)".hasSuffix("App key app-key not in this cluster (code 4001)"))
+            #expect("\(feed.orders)".hasSuffix("that its app lives in (code 4001)"))
         }
     }
 

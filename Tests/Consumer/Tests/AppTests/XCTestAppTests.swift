@@ -27,7 +27,7 @@ final class XCTestAppTests: XCTestCase {
     func testAKeyOfNoNamedAppIsRefused() throws {
         try withTestHarness(apps: [ServerApp(id: "7", key: "another", secret: "secret")]) { harness in
             let feed = OrderFeed(harness.pusherEnvironment()) { _ in }
-            XCTAssertTrue("\(feed.orders)".hasSuffix("App key app-key not in this cluster (code 4001)"), "\(feed.orders)")
+            XCTAssertTrue("\(feed.orders)".hasSuffix("that its app lives in (code 4001)"), "\(feed.orders)")
         }
     }
 
