@@ -67,17 +67,22 @@ public func withTestHarness<Result>(
 }
 
 extension TestHarness {
-    /// The test's own error comes first; what was found beside it, and what happened, stands on standard error.
+    /// The test's own error comes first; what it doesn't tell stands on standard error.
     fileprivate func ended(with error: any Error) -> any Error {
-        let failure = failure(alive: false)
+        if let text = untold(by: error) { writeToStandardError(text) }
         try? verify()
-        let story = story
-        if let failure {
-            writeToStandardError("\(error)\nbesides, \(failure)")
-        } else if !story.isEmpty {
-            writeToStandardError("\(error)\nwhat happened in the harness made at \(location):\n\(story)")
-        }
         return error
+    }
+
+    /// Returns what was found beside a test's own error, and what happened; nothing twice where the error tells of that itself.
+    func untold(by error: any Error) -> String? {
+        let tellsStory = (error as? NeverHappened)?.story.isEmpty == false
+        let story = tellsStory ? "" : story
+        if let findings = failure(alive: false)?.findings {
+            let besides = "besides, \(TestFailure(location: location, findings: findings, timeline: story))"
+            return tellsStory ? besides : "\(error)\n\(besides)"
+        }
+        return story.isEmpty ? nil : "\(error)\nwhat happened in the harness made at \(location):\n\(story)"
     }
 
     /// Waits a moment for other threads to let go: what they let go of is no leak.

@@ -64,6 +64,20 @@ import Testing
         }
     }
 
+    @Test func `What a test's own error tells isn't told beside it`() throws {
+        let harness = TestHarness()
+        harness.makePusher().connect()
+        let story = try #require(harness.untold(by: CancellationError()))
+        #expect(story.hasPrefix("CancellationError()\nwhat happened in the harness made at StoryTests.swift:"))
+        let waited = try #require(throws: NeverHappened.self) { try harness.eventually { false } }
+        #expect(harness.untold(by: waited) == nil)
+        harness.session.stub("GET /orders", .ok)
+        let besides = try #require(harness.untold(by: waited))
+        #expect(besides.hasPrefix("besides, the harness made at StoryTests.swift:"))
+        #expect(besides.contains("unused stub: GET /orders") && !besides.contains("what happened"))
+        #expect(throws: TestFailure.self) { try harness.verify() }
+    }
+
     @Test func `Other threads are waited for, off an executor`() async throws {
         try await withTestHarness { harness in
             let pusher = harness.makePusher { $0.delivery = .queue(DispatchQueue(label: "app")) }
