@@ -14,8 +14,8 @@ public final class LocalServer: RequestStubbing {
     public enum Event: Equatable, Sendable, CustomStringConvertible {
         /// The notices of the protocol's side.
         case notice(ServerMachine.Notice)
-        /// A plain HTTP request was answered.
-        case request(RecordedRequest, status: Int)
+        /// A plain HTTP request was answered; of an error the reason is the first line of what was answered, without secrets.
+        case request(RecordedRequest, status: Int, reason: String? = nil)
         /// A webhook was answered with a status, or not at all, and then what failed; without a 2xx status it is sent again.
         case webhook(ServerMachine.Webhook, status: Int?, failure: String?)
 
@@ -23,7 +23,8 @@ public final class LocalServer: RequestStubbing {
         public var description: String {
             switch self {
             case .notice(let notice): notice.description
-            case .request(let request, let status): "\(request.method) \(request.path) \(status)"
+            case .request(let request, let status, let reason):
+                "\(request.method) \(request.path) \(status)" + (reason.map { ": \($0)" } ?? "")
             case .webhook(let webhook, let status, let failure):
                 "webhook with \(webhook): " + (status.map { "\($0)" } ?? failure ?? "")
             }

@@ -28,7 +28,7 @@ struct LocalServerHandler: HTTPHandler {
         let response = await FirstStep.run(then: noted.tell) {
             await reply { try await self.response(to: received, noted).conditional(on: received) }
         }
-        core.report(.request(received, status: response.status))
+        core.report(.request(received, status: response.status, reason: response.reason))
         return HTTPResponse(response)
     }
 
@@ -69,6 +69,14 @@ extension RecordedRequest {
             method: request.method.rawValue,
             url: (request.headers[.host].map { "\(isSecure ? "https" : "http")://\($0)" } ?? "") + request.target.rawValue,
             headers: Dictionary(headers, uniquingKeysWith: { "\($0), \($1)" }), body: body)
+    }
+}
+
+extension StubResponse {
+    /// The first line of an error's text.
+    fileprivate var reason: String? {
+        guard status >= 400, let line = text.split(whereSeparator: \.isNewline).first else { return nil }
+        return Redaction.standard.redact(String(line)).inLogLine()
     }
 }
 

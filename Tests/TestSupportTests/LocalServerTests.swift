@@ -75,6 +75,23 @@ struct LocalServerTests {
         await server.stop()
     }
 
+    @Test func `Who hears of its events reads why a request was refused`() async throws {
+        let heard = Locked<[String]>([])
+        let settings = LocalServer.Settings(onEvent: { event in heard.withLock { $0.append("\(event)") } })
+        let server = try await LocalServer.start(settings: settings)
+        server.router.on("/fail") { _ in throw RawWebSocket.Failure(description: "as planned\nin two lines") }
+        server.router.on("/login") { _ in StubResponse(status: 401, text: "no user for token=very-secret") }
+        server.router.on("/hello") { _ in StubResponse(text: "World") }
+        for path in ["/fail", "/login", "/hello"] { _ = try await fetch(path, from: server) }
+        _ = try await fetch("/pusher/auth", method: "POST", body: "socket_id=1.2&channel_name=news", from: server)
+        await server.stop()
+        let lines = heard.withLock(\.self)
+        #expect(lines.first == "GET /fail 500: as planned")
+        #expect(lines.contains { $0.hasPrefix("GET /login 401: no user for token=") } && !"\(lines)".contains("very-secret"))
+        #expect(lines.contains("GET /hello 200"))
+        #expect(lines.contains("POST /pusher/auth 403: Only private and presence channels are signed, not news"))
+    }
+
     @Test func `A body longer than any buffer arrives whole`() async throws {
         let server = try await LocalServer.start()
         server.router.on("/length") { StubResponse(text: "\($0.body.count)") }
