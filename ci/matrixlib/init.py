@@ -14,7 +14,7 @@ def init(project):
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
     there = [name for name in FILES if (project / name).exists()]
     if there:
-        raise Problem(f"already there: {', '.join(there)}")
+        raise Problem(f"already there: {', '.join(there)}; ci/matrix run runs them, or move them away and begin anew")
     # As `swift package init` writes its sources; swift format's own default is two spaces.
     formatted = {} if (project / ".swift-format").exists() else {".swift-format": "swift-format.json"}
     for name, source in (FILES | formatted).items():

@@ -159,7 +159,7 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual((code, [line.split()[0] for line in said.splitlines()]), (0, ["format", "debug", "release", "tsan", "asan", "coverage"]))
         before = (self.project / ".gitignore").read_text()
         code, said = self.matrix("init")
-        self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml\n"))
+        self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml; ci/matrix run runs them, or move them away and begin anew\n"))
         self.assertEqual((self.project / ".gitignore").read_text(), before)
 
     def test_a_shell_can_complete_cells(self):
