@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PusherTestSupport
 
@@ -19,6 +20,25 @@ enum Journey {
             statuses.append((try await response.1 as? HTTPURLResponse)?.statusCode)
         }
         return statuses
+    }
+
+    /// What a script says late, as soon as what it says before is heard on a queue of the application's.
+    static func lateEvents(_ count: Int, _ harness: TestHarness) async throws -> Int {
+        let queue = DispatchQueue(label: "app")
+        var heard = 0
+        for _ in 1...count {
+            let socket = harness.makeWebSocket()
+            socket.play(.establish(), .event("now"), .wait(.seconds(30)), .event("later"))
+            let pusher = harness.makePusher(socket: socket) { $0.delivery = .queue(queue) }
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.connect()
+            try await recorder.next { $0.isEvent("now") }
+            harness.scheduler.advance(by: .seconds(30))
+            try await recorder.next { $0.isEvent("later") }
+            heard += 1
+            pusher.disconnect()
+        }
+        return heard
     }
 
     /// How many responses a gate holds, as soon as their requests are known.
@@ -120,5 +140,11 @@ enum Journey {
         found.append(try await server.nextRequest("GET /files/{path...}").pathParameters["path"] ?? "")
         found.append(server.requests.compactMap { $0.pathParameters["id"] }.joined(separator: " "))
         return found
+    }
+}
+
+extension RecordingDelegate.Notification {
+    fileprivate func isEvent(_ name: String) -> Bool {
+        if case .event(name, _, _, _) = self { true } else { false }
     }
 }

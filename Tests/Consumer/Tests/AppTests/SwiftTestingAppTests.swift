@@ -105,6 +105,13 @@ import FoundationNetworking
         }
     }
 
+    @Test func aScriptsEventIsLateByTheClock() async throws {
+        try await withTestHarness { harness in
+            let heard = try await Journey.lateEvents(100, harness)
+            #expect(heard == 100)
+        }
+    }
+
     @Test func aGateHoldsWhatIsKnown() async throws {
         try await withTestHarness { harness in
             let waiting = try await Journey.heldResponses(100, harness)

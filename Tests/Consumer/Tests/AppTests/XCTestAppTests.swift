@@ -106,6 +106,13 @@ final class XCTestAppTests: XCTestCase {
         }
     }
 
+    func testAScriptsEventIsLateByTheClock() async throws {
+        try await withTestHarness { harness in
+            let heard = try await Journey.lateEvents(100, harness)
+            XCTAssertEqual(heard, 100)
+        }
+    }
+
     func testAGateHoldsWhatIsKnown() async throws {
         try await withTestHarness { harness in
             let waiting = try await Journey.heldResponses(100, harness)
