@@ -115,7 +115,7 @@ enum Journey {
         }
     }
 
-    /// Routes by pattern and by regular expression, a redirection, an answer that the client has, and a WebSocket.
+    /// Routes by pattern and by regular expression, a redirection, and an answer that the client has.
     static func askRoutes(_ harness: TestHarness) async throws -> [String] {
         let server = try await harness.startServer()
         server.router.on("GET" && .path(matching: "/v[0-9]+/users/(?<id>[0-9]+)")) { request in
@@ -140,6 +140,45 @@ enum Journey {
         found.append(try await server.nextRequest("GET /files/{path...}").pathParameters["path"] ?? "")
         found.append(server.requests.compactMap { $0.pathParameters["id"] }.joined(separator: " "))
         return found
+    }
+
+    /// What a client hears at a WebSocket of the user's own.
+    static func converse(_ harness: TestHarness) async throws -> RecordingDelegate.Notification {
+        let server = try await harness.startServer()
+        server.router.onWebSocket("/realtime/app/{key}") { request, messages, play in
+            play(.establish())
+            play(.event("welcome", data: request.pathParameters["key"] ?? ""))
+            for await _ in messages {}
+        }
+        let options = PusherClientOptions(host: .host(server.host), port: server.port, path: "/realtime", useTLS: false)
+        let pusher = Pusher(key: "own", options: options)
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+        let welcome = try await recorder.next { $0.isEvent("welcome") }
+        pusher.disconnect()
+        return welcome
+    }
+
+    /// When an event of some 1,000 bytes comes over a line of 100 bytes a second, in seconds.
+    static func overASlowLine(_ harness: TestHarness) throws -> Duration {
+        let socket = harness.makeWebSocket()
+        let pusher = harness.makePusher(socket: socket)
+        let heard = Inbox()
+        pusher.subscribe("news").bind(eventName: "long") { _ in heard.add("long") }
+        pusher.connect()
+        try socket.inject(.bandwidth(bytesPerSecond: 100))
+        let began = harness.scheduler.now
+        harness.server.publish(channel: "news", event: "long", data: String(repeating: "x", count: 1000))
+        try harness.eventually("the event is heard") { !heard.all.isEmpty }
+        return harness.scheduler.now - began
+    }
+
+    /// The status at another address of this machine, which who listens on 127.0.0.1 alone doesn't have.
+    static func anotherAddress(_ harness: TestHarness) async throws -> Int? {
+        let server = try await harness.startServer(host: "0.0.0.0")
+        server.router.on("/") { _ in .ok }
+        guard let url = URL(string: "http://127.0.0.2:\(server.port)/") else { return nil }
+        return (try await URLSession.shared.data(from: url).1 as? HTTPURLResponse)?.statusCode
     }
 }
 

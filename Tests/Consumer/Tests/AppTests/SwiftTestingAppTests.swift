@@ -147,4 +147,25 @@ import FoundationNetworking
             #expect(found == [#"200 {"id":"7"}"#, "304 ", "200 a/b.txt", "a/b.txt", "7 7"])
         }
     }
+
+    @Test func aWebSocketOfTheUsersOwn() async throws {
+        try await withTestHarness { harness in
+            let welcome = try await Journey.converse(harness)
+            #expect(welcome == .event("welcome", data: "own"))
+        }
+    }
+
+    @Test func aSlowLineIsSlowByTheClock() throws {
+        try withTestHarness { harness in
+            let time = try Journey.overASlowLine(harness)
+            #expect(time > .seconds(10) && time < .seconds(11), "\(time)")
+        }
+    }
+
+    @Test func aDeviceReachesWhoListensOnAllAddresses() async throws {
+        try await withTestHarness { harness in
+            let status = try await Journey.anotherAddress(harness)
+            #expect(status == 200)
+        }
+    }
 }

@@ -159,4 +159,25 @@ final class XCTestAppTests: XCTestCase {
         XCTAssertEqual(told.all, ["nothing answers GET https://api.example.com/late: nothing is stubbed"])
         XCTAssertThrowsError(try harness.verify())
     }
+
+    func testAWebSocketOfTheUsersOwn() async throws {
+        try await withTestHarness { harness in
+            let welcome = try await Journey.converse(harness)
+            XCTAssertEqual(welcome, .event("welcome", data: "own"))
+        }
+    }
+
+    func testASlowLineIsSlowByTheClock() throws {
+        try withTestHarness { harness in
+            let time = try Journey.overASlowLine(harness)
+            XCTAssert(time > .seconds(10) && time < .seconds(11), "\(time)")
+        }
+    }
+
+    func testADeviceReachesWhoListensOnAllAddresses() async throws {
+        try await withTestHarness { harness in
+            let status = try await Journey.anotherAddress(harness)
+            XCTAssertEqual(status, 200)
+        }
+    }
 }
