@@ -34,6 +34,22 @@ import Testing
         #expect(listeners == 5)
     }
 
+    @Test func publishingManyAtOnce() async throws {
+        let (api, price, order) = (rig.api, ["a": 1], Order(id: 7))
+        rig.respond()
+        try await api.triggerBatch([
+            PusherBatchEvent(channel: "prices", eventName: "price", data: price),
+            PusherBatchEvent(channel: "private-orders", eventName: "placed", data: order),
+        ])
+        #expect(rig.session.requests.map(\.path) == ["/apps/3/batch_events"])
+    }
+
+    @Test func publishingToAServerOfOnesOwn() {
+        let api = PusherHTTPAPI(
+            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: 6001, useTLS: false)
+        #expect("\(api)" == "PusherHTTPAPI(app 1, key local-key)")
+    }
+
     @Test func failing() async throws {
         let (api, order, outbox) = (rig.api, Order(id: 7), Outbox())
         rig.fail(.timedOut)
