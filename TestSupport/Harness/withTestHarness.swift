@@ -78,7 +78,8 @@ extension TestHarness {
     func untold(by error: any Error) -> String? {
         let tellsStory = (error as? NeverHappened)?.story.isEmpty == false
         let story = tellsStory ? "" : story
-        if let findings = failure(alive: false)?.findings {
+        let findings = (failure(alive: false)?.findings ?? []).filter { $0.text != "\(error)" }
+        if !findings.isEmpty {
             let besides = "besides, \(TestFailure(location: location, findings: findings, timeline: story))"
             return tellsStory ? besides : "\(error)\n\(besides)"
         }

@@ -1,8 +1,13 @@
 import Dispatch
+import Foundation
 import PusherChannels
 import Testing
 
 @testable import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// What a harness tells of a test that fails, and what it waits for.
 @Suite struct StoryTests {
@@ -75,6 +80,16 @@ import Testing
         let besides = try #require(harness.untold(by: waited))
         #expect(besides.hasPrefix("besides, the harness made at StoryTests.swift:"))
         #expect(besides.contains("unused stub: GET /orders") && !besides.contains("what happened"))
+        #expect(throws: TestFailure.self) { try harness.verify() }
+    }
+
+    @Test func `A finding that is the test's own error isn't told beside it`() async throws {
+        let harness = TestHarness()
+        let error = try await #require(throws: UnmatchedRequest.self) {
+            _ = try await harness.session.response(to: URLRequest(url: URL(string: "http://shop.example/orders")!))
+        }
+        let text = try #require(harness.untold(by: error))
+        #expect(text.contains("\nwhat happened in the harness made at ") && !text.contains("besides"))
         #expect(throws: TestFailure.self) { try harness.verify() }
     }
 
