@@ -59,7 +59,7 @@ struct Bench: AsyncParsableCommand {
             case .error(let error): lastError = error
             case .state(.disconnected): throw Failure("the connection ended: \(lastError.map { "\($0)" } ?? "no error")")
             case .subscriptionFailed(let channel, let problem): throw Failure("can't subscribe to \(channel): \(problem)")
-            case .state, .stateChanged, .subscribed, .gap, .decryptionFailed, .memberAdded, .memberRemoved, .interrupted: break
+            case .state, .subscribed, .gap, .decryptionFailed, .memberAdded, .memberRemoved, .interrupted: break
             }
         }
     }

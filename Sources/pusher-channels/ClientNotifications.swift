@@ -10,8 +10,6 @@ enum ClientNotification: Sendable {
     case state(ConnectionState)
     case subscribed(String)
     case gap(String, since: Date)
-    /// A change of the connection's state, with its reason.
-    case stateChanged(ConnectionStateChange)
     case subscriptionFailed(String, PusherError)
     case decryptionFailed(String, event: String)
     case error(PusherError)

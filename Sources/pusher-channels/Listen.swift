@@ -59,7 +59,8 @@ struct Listen: AsyncParsableCommand {
         pusher.delegate = notifications
         // Whoever reads our output slowly makes the server wait, not our memory grow.
         let events = pusher.events(buffering: StreamBuffering(overflow: .pauseThenDrop))
-        let states = pusher.connectionStates(buffering: StreamBuffering(overflow: .dropOldest))
+        // An element for each of the delegate's changes, whenever that is come to.
+        let states = pusher.connectionStates(buffering: StreamBuffering(limit: .max, byteLimit: .max))
         if let userID = authorization.userID {
             pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
         }
@@ -68,17 +69,11 @@ struct Listen: AsyncParsableCommand {
         pusher.connect()
         let reason: (any Error)? = try await withThrowingTaskGroup(of: (any Error)?.self) { group in
             group.addTask {
-                var iterator = states.makeAsyncIterator()
-                // What ends them is their last element, too.
-                while let change = try? await iterator.next() { notifications.add(.stateChanged(change)) }
-                return nil
-            }
-            group.addTask {
                 for await signal in interruptions { notifications.add(.interrupted(signal)) }
                 return nil
             }
             group.addTask {
-                let reason = await reasonToEnd(notifications.stream, of: pusher)
+                let reason = await reasonToEnd(notifications.stream, states, of: pusher)
                 // The events end with the client: those that came until then are still printed.
                 await pusher.shutdown()
                 return reason
@@ -112,16 +107,21 @@ struct Listen: AsyncParsableCommand {
     }
 
     /// Says what happens until it can't go on, and returns why; nil when the task is cancelled.
-    private func reasonToEnd(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async -> (any Error)? {
+    ///
+    /// The order is the delegate's; a change's reason is with the stream's element for it.
+    private func reasonToEnd(
+        _ notifications: AsyncStream<ClientNotification>, _ states: PusherStream<ConnectionStateChange>, of pusher: Pusher
+    ) async -> (any Error)? {
         var errorLines = ErrorLines()
         var advice = Advice()
+        var changes = states.makeAsyncIterator()
         for await notification in notifications {
             switch notification {
-            case .stateChanged(let change) where change.new == .disconnected:
-                return Failure("\(ErrorLines.lastLine("can't go on", change.reason)); \(Advice.reason)")
-            case .stateChanged(let change):
-                note(errorLines.line(TerminalTraits.errors.paint("\(change.new)", change.new.color), change.reason))
-                if let line = advice.line(after: change.new) { note(line) }
+            case .state(let state):
+                let reason = (try? await changes.next())?.reason
+                if state == .disconnected { return Failure("\(ErrorLines.lastLine("can't go on", reason)); \(Advice.reason)") }
+                note(errorLines.line(TerminalTraits.errors.paint("\(state)", state.color), reason))
+                if let line = advice.line(after: state) { note(line) }
             case .subscribed(let channel):
                 note("subscribed to \(channel)")
             case .gap(let channel, let date):
@@ -140,7 +140,7 @@ struct Listen: AsyncParsableCommand {
             case .interrupted(let signal):
                 note("stopping")
                 return ExitCode(128 + signal)
-            case .state, .event, .memberAdded, .memberRemoved:
+            case .event, .memberAdded, .memberRemoved:
                 break
             }
         }

@@ -104,7 +104,7 @@ struct Doctor: AsyncParsableCommand {
             case .subscribed: return nil
             case .error(let error), .subscriptionFailed(_, let error): return error
             case .state(.disconnected): return PusherError(.transport(.connectionLost), message: "the connection ended")
-            case .state, .stateChanged, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted: break
+            case .state, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted: break
             }
         }
         return nil
