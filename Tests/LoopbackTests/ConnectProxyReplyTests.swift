@@ -167,15 +167,13 @@ import Testing
             let idle = try RawClient(port: proxy.port)
             _ = await proxy.requests.next()
             if case .established = reply { _ = try await client.reads(Self.granted.utf8.count) }
-            let tunnels = ProcessTables.localPorts(connectedTo: server.port)
+            let tunnels = ProcessTables.sockets(connectedTo: server.port)
             #expect(tunnels.count == proxy.openTunnelCount)
-            // By what they are, not by their ports alone: those may go to other tests at once.
-            let sockets = ([proxy.port] + tunnels).reduce(into: Set()) { $0.formUnion(ProcessTables.sockets(atPort: $1)) }
+            let sockets = tunnels.union(ProcessTables.sockets(atPort: proxy.port))
             #expect(sockets.count > 1 + tunnels.count)
             proxy.stop()
             #expect(proxy.openTunnelCount == 0)
-            let left = ([proxy.port] + tunnels).flatMap(ProcessTables.sockets)
-            #expect(sockets.isDisjoint(with: left))
+            #expect(sockets.isDisjoint(with: ProcessTables.sockets))
             // A thread that has ended stays in the system's list for a moment.
             await pollTheSystem { ProcessTables.threads(named: proxy.threadName) == 0 }
             withExtendedLifetime((client, idle)) {}

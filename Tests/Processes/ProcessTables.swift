@@ -25,22 +25,27 @@ package enum ProcessTables {
         }
     }
 
-    /// The own ports of the sockets that are connected to a port.
-    package static func localPorts(connectedTo port: Int) -> [Int] {
-        descriptors(connectedTo: port).compactMap { self.port(getsockname, $0) }
+    /// All sockets, by numbers that the system gives no other: a port may be the own one of many connections, to others each.
+    package static var sockets: Set<UInt64> { numbers(of: descriptors) }
+
+    /// The sockets at a port that listens, and of those that it accepted.
+    package static func sockets(atPort port: Int) -> Set<UInt64> {
+        numbers(of: descriptors.filter { self.port(getsockname, $0) == port })
     }
 
-    /// The sockets at a port, listening, connected, or no longer so: numbers that the system gives no other socket.
-    package static func sockets(atPort port: Int) -> Set<UInt64> {
+    /// The sockets that are connected to a port.
+    package static func sockets(connectedTo port: Int) -> Set<UInt64> { numbers(of: descriptors(connectedTo: port)) }
+
+    private static func numbers(of descriptors: [Int32]) -> Set<UInt64> {
         Set(
             descriptors.compactMap { descriptor in
                 var status = stat()
-                guard self.port(getsockname, descriptor) == port, fstat(descriptor, &status) == 0 else { return nil }
+                guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
                 return UInt64(status.st_ino)
             })
     }
 
-    /// How many of those collect what they send, as TCP does unless told otherwise (RFC 896).
+    /// How many sockets at a port collect what they send, as TCP does unless told otherwise (RFC 896).
     package static func delayingSockets(atPort port: Int) -> Int {
         descriptors.count { descriptor in
             var isOn: Int32 = 0
