@@ -6,7 +6,17 @@ import ServiceLifecycle
 /// Follows the channel `orders` and writes a line for each order, until it gets SIGTERM: then it handles what it has read, and ends.
 @main
 enum Daemon {
-    static func main() async throws {
+    static func main() async {
+        do {
+            try await run()
+        } catch {
+            // Thrown out of `main`, it would end the process as a crash does.
+            Logger(label: "daemon").critical("\(error)")
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    private static func run() async throws {
         let pusher = Pusher(key: try setting("PUSHER_KEY"), options: try options())
         let orders = Orders(updates: pusher.subscribe("orders").updates)
         // Asked to end from the last to the first: the reader before the client.

@@ -9,7 +9,17 @@ import Settings
 /// Settings come from the environment: `PUSHER_KEY`, where the server is (``ChannelsServer``), `SERVICE_URL` and `USER_TOKEN`.
 @main
 enum Listener {
-    static func main() async throws {
+    static func main() async {
+        do {
+            try await run()
+        } catch {
+            // Thrown out of `main`, it would end the process as a crash does.
+            Logger(label: "listener").critical("\(error)")
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    private static func run() async throws {
         let (service, token, server) = (try setting("SERVICE_URL"), try setting("USER_TOKEN"), try ChannelsServer())
         let options = PusherClientOptions(
             authMethod: .customEndpoint(endpoint(service + "/pusher/auth", token)),

@@ -1,3 +1,4 @@
+import Foundation
 import Hummingbird
 import Logging
 import PusherChannels
@@ -10,7 +11,17 @@ import Settings
 /// that speaks TLS to the world: tokens go along with requests. SIGTERM ends it when the requests under way are answered.
 @main
 enum WebService {
-    static func main() async throws {
+    static func main() async {
+        do {
+            try await run()
+        } catch {
+            // Thrown out of `main`, it would end the process as a crash does.
+            Logger(label: "web-service").critical("\(error)")
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    private static func run() async throws {
         let (key, secret, server) = (try setting("PUSHER_KEY"), try setting("PUSHER_SECRET"), try ChannelsServer())
         let backend = Backend(
             api: PusherHTTPAPI(

@@ -7,7 +7,17 @@ import ServiceLifecycle
 /// read, and ends.
 @main
 enum Worker {
-    static func main() async throws {
+    static func main() async {
+        do {
+            try await run()
+        } catch {
+            // Thrown out of `main`, it would end the process as a crash does.
+            Logger(label: "worker").critical("\(error)")
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    private static func run() async throws {
         let variables = ProcessInfo.processInfo.environment
         guard let key = variables["PUSHER_KEY"] else { throw Missing(name: "PUSHER_KEY") }
         let pool = PusherPool(
