@@ -44,6 +44,16 @@ import TestSupport
         }
     }
 
+    @Test func triggerWaitsAsLongAsItIsTold() async throws {
+        try await withWatchdog {
+            let server = try RawServer { _ = $0.readRest() }
+            let arguments = ["trigger", "a", "e", "d", "--port", String(server.port), "--timeout", "0.1"]
+            let run = try await run(arguments)
+            #expect(run.end == .exit(1))
+            #expect(run.errors.last?.hasSuffix("within 0.1 s; the request may have been carried out") == true, "\(run.errors)")
+        }
+    }
+
     @Test func triggerPublishesTheLinesOfItsInputTenAtATime() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()
@@ -202,7 +212,7 @@ import TestSupport
         ["auth", "sign", "private-a"], ["auth", "sign", "presence-a", "--socket-id", "1.2"],
         ["auth", "sign", "private-a", "--socket-id", "1.2", "--user-id", "ann"],
         ["auth", "sign", "--socket-id", "1.2", "--user-id", "ann", "--user-info", "[]"], ["webhook", "verify"],
-        ["channels", "--encryption-master-key", "short"],
+        ["channels", "--encryption-master-key", "short"], ["users", "presence-a", "--timeout", "0"],
     ])
     func whatMakesNoSenseIsRefused(arguments: [String]) async throws {
         try await withWatchdog {

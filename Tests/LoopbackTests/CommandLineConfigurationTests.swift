@@ -127,7 +127,10 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [("PUSHER_PORT", "six", "takes a number from 1 to 65535"), ("PUSHER_TLS", "perhaps", "takes 1 or 0")])
+    @Test(arguments: [
+        ("PUSHER_PORT", "six", "takes a number from 1 to 65535"), ("PUSHER_TLS", "perhaps", "takes 1 or 0"),
+        ("PUSHER_TIMEOUT", "nan", "takes seconds, more than 0 and a day at most"),
+    ])
     func aVariableThatMakesNoSenseIsRefused(name: String, value: String, reason: String) async throws {
         try await withWatchdog {
             let command = try Command(["channels"], environment: [name: value])

@@ -74,11 +74,12 @@ import Testing
         #expect(settings.first(of: [.port, .tls]) == nil)
     }
 
+    /// And one more.
     @Test func theVariablesAreThoseOfLocalServer() {
         #expect(
             Setting.allCases.map(\.variable) == [
                 "PUSHER_APP_ID", "PUSHER_AUTH_ENDPOINT", "PUSHER_CLUSTER", "PUSHER_ENCRYPTION_MASTER_KEY", "PUSHER_HOST",
-                "PUSHER_KEY", "PUSHER_PORT", "PUSHER_SECRET", "PUSHER_TLS",
+                "PUSHER_KEY", "PUSHER_PORT", "PUSHER_SECRET", "PUSHER_TIMEOUT", "PUSHER_TLS",
             ])
     }
 

@@ -22,12 +22,14 @@ package final class Command: Sendable {
     private let ended = Locked<End?>(nil)
     private let ending = Note<End>()
 
-    /// Runs `pusher-channels`, which is built beside the tests, without the configuration file of whoever runs them.
+    /// Runs `pusher-channels`, which is built beside the tests, without the configuration file of whoever runs them. It waits for
+    /// responses as long as a test does: how long is the machine's matter.
     package convenience init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", onTerminal: Bool = false
     ) throws {
         try self.init(
-            program: try Self.program(), arguments, environment: ["PUSHER_CONFIG": "/dev/null"].merging(environment) { $1 },
+            program: try Self.program(), arguments,
+            environment: ["PUSHER_CONFIG": "/dev/null", "PUSHER_TIMEOUT": "86400"].merging(environment) { $1 },
             input: input, onTerminal: onTerminal)
     }
 

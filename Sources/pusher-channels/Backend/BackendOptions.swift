@@ -41,17 +41,25 @@ struct BackendOptions: ParsableArguments {
     @OptionGroup var app: AppOptions
     @OptionGroup var route: RouteOptions
 
+    @Option(name: .customLong("timeout"), help: "The longest wait for a response, in seconds; $PUSHER_TIMEOUT, by default 15.")
+    var givenTimeout: String?
+
     func validate() throws {
         _ = try app.masterKeys(server.settings)
+        if let givenTimeout, let problem = Setting.timeout.requirement(unmetBy: givenTimeout) {
+            throw ValidationError("--timeout \(problem)")
+        }
     }
 
     func makeAPI() throws -> PusherHTTPAPI {
         let settings = server.settings
         let session = DefaultTransport.httpSession
         let routed = (session as? any RoutedHTTPSession)?.routed(tls: route.tls, proxy: route.proxyConfiguration)
+        var options = PusherHTTPAPIOptions(encryptionMasterKeys: try app.masterKeys(settings))
+        if let timeout = (givenTimeout ?? settings[.timeout]).flatMap(Setting.seconds) { options.timeout = timeout }
         return PusherHTTPAPI(
             appID: app.id(settings), key: server.key, secret: app.secret(settings), host: server.location, port: server.portToUse,
-            useTLS: server.usesTLS, options: PusherHTTPAPIOptions(encryptionMasterKeys: try app.masterKeys(settings)),
+            useTLS: server.usesTLS, options: options,
             environment: PusherEnvironment(httpSession: routed ?? session))
     }
 }

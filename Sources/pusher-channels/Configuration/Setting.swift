@@ -10,6 +10,7 @@ enum Setting: String, CaseIterable, Sendable {
     case key
     case port
     case secret
+    case timeout
     case tls
 
     /// The environment variable, as `LocalServer.environment` sets it for a child process.
@@ -18,7 +19,7 @@ enum Setting: String, CaseIterable, Sendable {
     var isSecret: Bool {
         switch self {
         case .secret, .encryptionMasterKey: true
-        case .appID, .authEndpoint, .cluster, .host, .key, .port, .tls: false
+        case .appID, .authEndpoint, .cluster, .host, .key, .port, .timeout, .tls: false
         }
     }
 
@@ -30,9 +31,15 @@ enum Setting: String, CaseIterable, Sendable {
                 ? nil : "takes an address that begins with http:// or https://"
         case .encryptionMasterKey: Data(base64Encoded: value)?.count == 32 ? nil : "takes 32 bytes in base64"
         case .port: Int(value).map { 1...65_535 ~= $0 } == true ? nil : "takes a number from 1 to 65535"
+        case .timeout: Self.seconds(value) == nil ? "takes seconds, more than 0 and a day at most" : nil
         case .tls: Self.bool(value) == nil ? "takes 1 or 0" : nil
         case .appID, .cluster, .host, .key, .secret: nil
         }
+    }
+
+    /// Returns how long a value in seconds is; nil where it is no time to wait for.
+    static func seconds(_ value: String) -> Duration? {
+        Double(value).flatMap { $0 > 0 && $0 <= 86_400 ? .seconds($0) : nil }
     }
 
     /// Returns what the value of a switch means; nil where it means nothing.

@@ -16,8 +16,8 @@ struct SettingsOptions: ParsableArguments {
 
     func validate() throws {
         if case .failure(let problem) = file { throw ValidationError(problem.description) }
-        // Those of which a wrong one would quietly mean another server.
-        for setting in [Setting.port, .tls] {
+        // Those of which a wrong one would quietly mean something else.
+        for setting in [Setting.port, .timeout, .tls] {
             if let value = variable(setting), let requirement = setting.requirement(unmetBy: value) {
                 throw ValidationError("$\(setting.variable) \(requirement)")
             }
