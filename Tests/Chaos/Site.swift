@@ -16,6 +16,7 @@ final class Site: Sendable {
     private let authority: CertificateAuthority?
     private let serverPort: Int
     private let frontPort: Int
+    private let heldPorts: [Int32]
     private let server: Locked<Command>
     private let front: Locked<NetworkFaultProxy>
     let authServer: LocalServer
@@ -27,11 +28,14 @@ final class Site: Sendable {
     init(_ way: Way, world: World, interval: Duration = .milliseconds(10), asOtherUser: Bool = false) async throws {
         self.world = world
         feed = Feed()
-        let (server, port) = try await Command.server()
+        let (held, heldFront) = (try HeldPort.take(), try HeldPort.take())
+        heldPorts = [held.descriptor, heldFront.descriptor]
+        let (server, port) = try await Command.server(port: held.port)
         (self.server, serverPort) = (Locked(server), port)
         authority = way == .tls ? try CertificateAuthority() : nil
         let front = try NetworkFaultProxy.start(
-            to: "127.0.0.1", port: port, tls: try authority.map { try Self.tls($0, host: world.host) })
+            to: "127.0.0.1", port: port, listeningPort: heldFront.port,
+            tls: try authority.map { try Self.tls($0, host: world.host) })
         (self.front, frontPort) = (Locked(front), front.port)
         authServer = try await LocalServer.start()
         authFront = try NetworkFaultProxy.start(to: "127.0.0.1", port: authServer.port)
@@ -57,6 +61,7 @@ final class Site: Sendable {
         front.withLock { $0 }.stop()
         authFront.stop()
         await authServer.stop()
+        heldPorts.forEach { close($0) }
     }
 
     private static func tls(_ authority: CertificateAuthority, host: String, flaw: CertificateAuthority.Flaw? = nil) throws

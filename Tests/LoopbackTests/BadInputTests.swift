@@ -28,13 +28,13 @@ import TestSupport
 
     // Proves P5.6.
     @Test func aPortWithNobodyIsTriedUntilSomebodyIsThere() async throws {
-        let (port, descriptor) = try RawServer.refusingPort()
+        let (port, held) = try HeldPort.take()
+        defer { close(held) }
         let client = LiveClient(port: port)
         try await withWatchdog {
             client.pusher.connect()
             for _ in 0..<3 { try await client.expectError(.transport(.connectionRefused)) }
         }
-        close(descriptor)
         let server = try await LocalServer.start(port: port)
         try await withWatchdog {
             try await client.recorder.next { $0 == .state(.connected) }

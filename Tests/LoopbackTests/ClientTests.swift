@@ -50,8 +50,9 @@ import TestSupport
 
     // Proves P6.1.
     @Test func aServerThatGoesAndComesBackFindsItsSubscriberAgain() async throws {
-        let server = try await LocalServer.start()
-        let port = server.port
+        let (port, held) = try HeldPort.take()
+        defer { close(held) }
+        let server = try await LocalServer.start(port: port)
         let client = LiveClient(of: server)
         try await withWatchdog {
             try await client.connect()

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Glibc
 import Processes
 import PusherChannels
 import Testing
@@ -14,7 +15,9 @@ import Testing
     }
 
     private func loseServers() async throws {
-        var (server, port) = try await Command.server()
+        let (port, held) = try HeldPort.take()
+        defer { close(held) }
+        var server = try await Command.server(port: port).command
         let listen = try Command("listen", "news", "--json", "--max-delay", "0.1", "--port", String(port))
         try await listen.errors.next(containing: "subscribed to news")
         let api = PusherHTTPAPI(

@@ -13,7 +13,7 @@ enum Loopback: CaseIterable, Sendable {
     func authority(_ port: Int) -> String { self == .ipv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }
 
     /// A socket that is bound to a free port but doesn't listen.
-    func bound() throws -> (descriptor: Int32, port: Int) {
+    private func bound() throws -> (descriptor: Int32, port: Int) {
         let descriptor = try make()
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -2,6 +2,7 @@
 import COpenSSL
 import Foundation
 import Glibc
+import Processes
 import PusherChannels
 @testable import TestSupport
 
@@ -53,11 +54,8 @@ final class RawServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// A port on which nothing listens: bound, so that nobody else gets it, for as long as the descriptor is open.
-    static func refusingPort() throws -> (port: Int, descriptor: Int32) {
-        let (descriptor, port) = try Loopback.ipv4.bound()
-        return (port, descriptor)
-    }
+    /// A port on which nothing listens, for as long as the descriptor is open.
+    static func refusingPort() throws -> (port: Int, descriptor: Int32) { try HeldPort.take() }
 }
 
 /// The server's end of one connection. A read that brings nothing for very long fails.

@@ -1,0 +1,34 @@
+#if os(Linux)
+import Foundation
+import Glibc
+
+/// A port of this machine's for servers that come and go. While none listens, connections to it are refused; the system gives it to nobody
+/// else, as it may give a port whose server has ended: to any connection that is made meanwhile.
+package enum HeldPort {
+    /// Takes a free port. It is held until the descriptor is closed.
+    package static func take() throws -> (port: Int, descriptor: Int32) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw failure(closing: nil) }
+        // With this, who listens may do so beside a socket that doesn't.
+        var isOn: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw failure(closing: descriptor) }
+        return (Int(UInt16(bigEndian: address.sin_port)), descriptor)
+    }
+
+    private static func failure(closing descriptor: Int32?) -> POSIXError {
+        let code = errno
+        if let descriptor { close(descriptor) }
+        return POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+    }
+}
+#endif
