@@ -19,14 +19,14 @@ import Testing
             AddressResolver(
                 look: { _ in
                     let (reply, isThere) = (Locked(AddressResolver.Resolution.success([])), DispatchSemaphore(value: 0))
-                    let number = self.ends.withLock { ends in
+                    self.ends.withLock { ends in
                         ends.append { end in
                             reply.withLock { $0 = end }
                             isThere.signal()
                         }
-                        return ends.count
+                        // In the lock, or another thread could tell of a later one first.
+                        self.begun.send(ends.count)
                     }
-                    self.begun.send(number)
                     isThere.wait()
                     return reply.withLock { $0 }
                 }, clock: { self.time.withLock { $0 } })
