@@ -58,7 +58,8 @@ import Testing
         let options = PusherClientOptions(
             host: .host("127.0.0.1"), port: proxy.port, useTLS: false,
             timeouts: ConnectionTimeouts(open: long, establish: long, pong: long, subscription: long),
-            reconnectPolicy: ReconnectPolicy(initialDelay: .zero), logger: Logger(label: "pool") { _ in SwiftLogNoOpLogHandler() }
+            reconnectPolicy: ReconnectPolicy(initialDelay: .zero), pauseLimit: long,
+            logger: Logger(label: "pool") { _ in SwiftLogNoOpLogHandler() }
         )
         let pool = PusherPool(
             key: "local-key", connections: 20, channelsPerConnection: 1000, attemptsPerSecond: 100, options: options)
