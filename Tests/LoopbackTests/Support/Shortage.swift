@@ -1,4 +1,5 @@
 #if os(Linux)
+import Dispatch
 import Glibc
 import PusherChannels
 
@@ -6,8 +7,12 @@ import PusherChannels
 final class DescriptorShortage: Sendable {
     private let fillers = Locked<[Int32]>([])
 
-    /// Leaves so many.
+    /// Leaves so many, once the system's pool of threads has those of its own: it takes them some time after its first thread, and ends
+    /// the process where there are none.
     init(leaving count: Int) {
+        let hasStarted = DispatchSemaphore(value: 0)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { hasStarted.signal() }
+        hasStarted.wait()
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         limit.rlim_cur = min(limit.rlim_cur, 256)
