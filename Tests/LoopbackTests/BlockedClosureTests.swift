@@ -52,12 +52,10 @@ import Testing
         let server = try RawServer(tls: secure ? .throwaway : nil) { try feed($0, sent) }
         let (paused, gate) = (Note<Void>(), DispatchSemaphore(value: 0))
         let environment = PusherEnvironment(makeWebSocket: { WatchedSocket(paused: { paused.send(()) }) })
-        let day = Duration.seconds(86_400)
         let options = PusherClientOptions(
             host: .host("127.0.0.1"), port: server.port, useTLS: secure,
             tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate), maximumMessageSize: 2 << 20,
-            timeouts: ConnectionTimeouts(open: day, establish: day, pong: day, authorization: day, subscription: day),
-            pauseLimit: day)
+            timeouts: .patient, pauseLimit: .seconds(86_400))
         let pusher = Pusher(key: "key", options: options, environment: environment)
         let (heard, all) = (Locked<[String]>([]), Note<Void>())
         try await withWatchdog {

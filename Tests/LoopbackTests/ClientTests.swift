@@ -9,7 +9,8 @@ import TestSupport
 @Suite struct ClientTests {
     private static func api(of server: LocalServer) -> PusherHTTPAPI {
         PusherHTTPAPI(
-            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: server.port, useTLS: false)
+            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: server.port, useTLS: false,
+            options: .patient)
     }
 
     @Test func everyKindOfChannelIsSubscribedAndReceivesWhatIsPublished() async throws {

@@ -8,7 +8,6 @@ import Testing
 
 /// Ten thousand channels over twenty connections, at a server that is another process.
 @Suite struct PoolTests {
-    private let long = Duration.seconds(86_400)
     private let names = (0..<10_000).map { "prices-\($0)" }
 
     /// Counts what a pool tells.
@@ -57,8 +56,8 @@ import Testing
         let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: port)
         let options = PusherClientOptions(
             host: .host("127.0.0.1"), port: proxy.port, useTLS: false,
-            timeouts: ConnectionTimeouts(open: long, establish: long, pong: long, subscription: long),
-            reconnectPolicy: ReconnectPolicy(initialDelay: .zero), pauseLimit: long,
+            timeouts: .patient,
+            reconnectPolicy: ReconnectPolicy(initialDelay: .zero), pauseLimit: .seconds(86_400),
             logger: Logger(label: "pool") { _ in SwiftLogNoOpLogHandler() }
         )
         let pool = PusherPool(
@@ -69,7 +68,8 @@ import Testing
         pool.connect()
         #expect(Set(await counter.subscribed.wait(for: 10_000)) == Set(names))
         let api = PusherHTTPAPI(
-            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
+            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false,
+            options: .patient)
         return Rig(server: server, proxy: proxy, pool: pool, counter: counter, api: api)
     }
 

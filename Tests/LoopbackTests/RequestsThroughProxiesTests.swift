@@ -79,7 +79,7 @@ import Testing
                 options: PusherClientOptions(
                     authMethod: .endpoint(authEndpoint: "https://auth.example/pusher/auth"), host: .host("ws.example"),
                     tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
-                    proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port))))
+                    proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port)), timeouts: .patient))
             let events = pusher.subscribe("private-orders").events(named: "pusher:subscription_succeeded")
             pusher.connect()
             var iterator = events.makeAsyncIterator()

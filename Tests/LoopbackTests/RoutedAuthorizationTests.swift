@@ -12,7 +12,7 @@ import TestSupport
             key: "local-key",
             options: PusherClientOptions(
                 authMethod: .endpoint(authEndpoint: "https://localhost:\(server.port)/pusher/auth"), host: .host("localhost"),
-                port: server.port, tls: tls, proxy: proxy))
+                port: server.port, tls: tls, proxy: proxy, timeouts: .patient))
     }
 
     @Test func anAuthorityOfOnesOwn() async throws {
@@ -39,7 +39,8 @@ import TestSupport
                 options: PusherClientOptions(
                     authMethod: .endpoint(authEndpoint: "https://localhost:\(stranger.port)/pusher/auth"),
                     host: .host("localhost"),
-                    port: server.port, tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM)))))
+                    port: server.port, tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
+                    timeouts: .patient))
             let recorder = RecordingDelegate(of: pusher)
             pusher.connect()
             pusher.subscribe("private-room")

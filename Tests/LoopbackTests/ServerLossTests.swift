@@ -21,7 +21,8 @@ import Testing
         let listen = try Command("listen", "news", "--json", "--max-delay", "0.1", "--port", String(port))
         try await listen.errors.next(containing: "subscribed to news")
         let api = PusherHTTPAPI(
-            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false)
+            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false,
+            options: .patient)
         var threads: [Int] = []
         var descriptors: [Int] = []
         for round in 1...rounds {

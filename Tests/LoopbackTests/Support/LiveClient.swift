@@ -6,7 +6,6 @@ import Testing
 /// A client in the real world: libwebsockets, the clock. Only its reconnects come sooner than a service's would, and it waits for
 /// each answer as long as a busy machine may take.
 struct LiveClient: Sendable {
-    private static let long = Duration.seconds(86_400)
     let pusher: Pusher
     let recorder: RecordingDelegate
 
@@ -19,8 +18,7 @@ struct LiveClient: Sendable {
             options: PusherClientOptions(
                 authMethod: auth, userAuthMethod: userAuth, autoReconnect: autoReconnect, host: .host(host), port: port,
                 useTLS: false,
-                timeouts: ConnectionTimeouts(
-                    open: Self.long, establish: Self.long, pong: Self.long, authorization: Self.long, subscription: Self.long),
+                timeouts: .patient,
                 reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))),
             environment: PusherEnvironment(
                 httpSession: NetworkHTTPSession(loop: .patient), makeWebSocket: { NetworkWebSocket(loop: .patient) }))
