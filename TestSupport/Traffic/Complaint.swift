@@ -6,7 +6,7 @@ enum Complaint {
     private static let words: Set<String> = [
         "expected", "expired", "invalid", "missing", "malformed", "mismatch", "required", "unknown", "wrong", "incorrect",
         "revoked",
-        "unauthorized", "is", "was", "must", "should", "not", "has", "can't", "cannot", "does", "doesn't", "isn't", "too",
+        "unauthorized", "is", "was", "must", "should", "not", "has", "can't", "cannot", "does", "doesn't", "isn't", "too", "you",
     ]
 
     /// Returns whether a text begins with a word of an error.

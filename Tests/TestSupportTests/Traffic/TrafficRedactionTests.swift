@@ -168,6 +168,7 @@ struct TrafficRedactionTests {
         ("the token is: good", "the token is: good"),
         ("Invalid token: expired at noon", "Invalid token: expired at noon"),
         ("Invalid signature: Expected abc", "Invalid signature: Expected abc"),
+        ("Invalid signature: you should have sent", "Invalid signature: you should have sent"),
         (
             "Invalid signature: expected \(String(repeating: "0a", count: 32)), got it",
             "Invalid signature: expected <redacted>, got it"
