@@ -116,6 +116,6 @@ def judge(result, step, ended, log):
     elif result.finding or failing:
         result.why = "; ".join(filter(None, [result.finding, failing and f"failed: {names(failing)}"]))
     elif errors := diagnosis.compile_errors(log):
-        result.why = f"does not compile: {errors[0][0]}:{errors[0][1]}: {errors[0][2]}"
+        result.why = ("" if step.kind == "check" else "does not compile: ") + f"{errors[0][0]}:{errors[0][1]}: {errors[0][2]}"
     else:
         result.why = diagnosis.killed(ended.code, log) or (f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}")

@@ -31,6 +31,11 @@ class TestsCase(ProjectCase):
         self.assertEqual(self.ran("build=fail one=pass"), (3, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("build: does not compile: /made/Up.swift:3: made up", self.said)
 
+    def test_a_check_names_what_it_found(self):
+        self.cells('[[cell]]\nid = "a"\nwhat = "b"\nsteps = [{ name = "lint", run = "echo /made/Up.swift:4:1: error: [LineLength] too long; exit 1" }]\n')
+        _, said = self.matrix("run", "a")
+        self.assertIn("lint: /made/Up.swift:4: [LineLength] too long", said)
+
     def test_a_failing_test_is_named_with_what_it_said(self):
         self.assertEqual(self.ran("one=pass two=fail"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: failed 3 times: Made.Up/two()", self.said)
