@@ -10,8 +10,8 @@ struct PusherChannelsCommand: AsyncParsableCommand {
             What clients and backends need to know of an app may stand in the environment: PUSHER_APP_ID, PUSHER_KEY, PUSHER_SECRET, \
             PUSHER_ENCRYPTION_MASTER_KEY, PUSHER_AUTH_ENDPOINT, PUSHER_TIMEOUT, and PUSHER_CLUSTER or PUSHER_HOST, PUSHER_PORT and \
             PUSHER_TLS. Or in a file, a line each, with comments after #: app-id = 1, key, secret, encryption-master-key, \
-            auth-endpoint, timeout, cluster or host, port, tls = 1. It is that of --config, of $PUSHER_CONFIG, or pusher-channels/config in $XDG_CONFIG_HOME or ~/.config. \
-            Options go before the environment, and that before the file, name by name. serve and demo look at neither.
+            auth-endpoint, timeout, cluster or host, port, tls = 1. It is that of --config, of $PUSHER_CONFIG, or pusher-channels/config in \
+            $XDG_CONFIG_HOME or ~/.config. Options go before the environment, and that before the file, name by name. serve and demo look at neither.
 
             \(Status.text)
 

@@ -74,7 +74,7 @@ import Testing
         #expect(settings.first(of: [.port, .tls]) == nil)
     }
 
-    /// And one more.
+    /// And how long to wait, which is no server's matter.
     @Test func theVariablesAreThoseOfLocalServer() {
         #expect(
             Setting.allCases.map(\.variable) == [
