@@ -12,7 +12,7 @@ import Testing
 
     private static let sanitizer = ProcessInfo.processInfo.environment["CI_SANITIZER"]
 
-    /// In kB. An optimised client reads so fast that all that may wait on its delivery queue does, where that has to wait for a core.
+    /// In kB. An optimized client reads so fast that all that may wait on its delivery queue does, where that has to wait for a core.
     /// The thread sanitizer keeps notes of its own on memory.
     private static var limit: Int {
         #if DEBUG

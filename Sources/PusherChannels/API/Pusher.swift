@@ -11,7 +11,7 @@
 /// connection. All members may be used from any thread.
 ///
 /// The client disconnects when nothing refers to it or to one of its channels any more, and logs that. Keep it in a property, or
-/// `await` ``run()``: a local variable lives to the end of its scope in a debug build only, to its last use in an optimised one.
+/// `await` ``run()``: a local variable lives to the end of its scope in a debug build only, to its last use in an optimized one.
 public final class Pusher: Sendable {
     /// The client's connection.
     public let connection: PusherConnection

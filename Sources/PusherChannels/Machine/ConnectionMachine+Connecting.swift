@@ -42,7 +42,7 @@ extension ConnectionMachine {
         signInAbandoned(into: &effects)
     }
 
-    /// Says so where a connection was still wanted: optimised code lets go of a variable after its last use, not at the end of its
+    /// Says so where a connection was still wanted: optimized code lets go of a variable after its last use, not at the end of its
     /// scope, and who wrote `connect()` last may wonder why nothing comes.
     mutating func letGo(at now: Instant, into effects: inout [Effect]) {
         switch phase {

@@ -37,7 +37,7 @@ package final class Locked<Value>: @unchecked Sendable {
 
     /// Changes the value, and lets go of what `body` returns after the lock.
     ///
-    /// Said out loud, as a result that nobody uses is let go of as early as the optimiser sees that: with the lock held.
+    /// Said out loud, as a result that nobody uses is let go of as early as the optimizer sees that: with the lock held.
     package func letGo<Removed>(_ body: (inout Value) -> Removed) {
         let removed = withLock(body)
         withExtendedLifetime(removed) {}
