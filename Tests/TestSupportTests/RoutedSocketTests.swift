@@ -1,7 +1,8 @@
 import Foundation
 import PusherChannels
-import TestSupport
 import Testing
+
+@testable import TestSupport
 
 /// WebSocket routes of the test's own.
 struct RoutedSocketTests {
@@ -40,6 +41,16 @@ struct RoutedSocketTests {
                 try await finish(socket)
             }
             #expect(server.connections.isEmpty)
+        }
+    }
+
+    @Test func `A drop ends the reader that comes after it, too`() async throws {
+        try await withServer { _, server in
+            let socket = RoutedSocket(core: server.core, output: AsyncStream.makeStream().continuation)
+            socket.play(.drop)
+            let reader = Task {}
+            socket.setReader(reader)
+            #expect(reader.isCancelled)
         }
     }
 
