@@ -32,7 +32,7 @@ enum AuthResponse {
         var failure = AuthorizationFailure(
             message: "the authorization endpoint answered with status \(response.statusCode)",
             url: response.url?.absoluteString, status: response.statusCode, body: body,
-            isRetryable: HTTPStatus.isTemporary(response.statusCode), retryAfter: AuthRetry.time(in: response))
+            isRetryable: HTTPStatus.isTemporary(response.statusCode), retryAfter: response.retryAfter)
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
         do {
             return .success(try read(try parse(body)))

@@ -21,13 +21,14 @@ struct FailedAttempt: Error {
 
 extension FailedAttempt {
     /// A response that is no success.
-    init(status: Int, body: Data, of call: HTTPAPICall) {
+    init(_ response: HTTPURLResponse, body: Data, of call: HTTPAPICall) {
+        let status = response.statusCode
         let failure = HTTPAPIFailure(status: status)
         let words = String(decoding: body.prefix(1000), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let quotation = words.isEmpty ? "" : ": \"\(words.inLogLine())\""
         let advice = failure.advice(for: call).map { "; \($0)" } ?? ""
         let message = "the HTTP API answered with status \(status)\(quotation)\(advice)"
-        error = PusherError(.httpAPI(failure), code: status, message: message)
+        error = PusherError(.httpAPI(failure), code: status, message: message, retryAfter: response.retryAfter)
         remedy =
             switch failure {
             case .rateLimited: .repetition

@@ -18,13 +18,17 @@ struct HTTPAPIClient: Sendable {
         var random = SplitMix64(seed: environment.randomSeed())
         var failures = 0
         while true {
+            let timeOfItsOwn: Duration
             do {
                 return try await attempt(call, resends: failures)
             } catch let failure as FailedAttempt {
                 failures += 1
-                guard failures < retryPolicy.maximumAttempts, canRepeat(call, after: failure) else { throw failure.error }
+                timeOfItsOwn = failure.error.retryAfter ?? .zero
+                guard failures < retryPolicy.maximumAttempts, canRepeat(call, after: failure),
+                    timeOfItsOwn <= retryPolicy.maximumDelay.asWait
+                else { throw failure.error }
             }
-            let delay = delays.delay(afterFailures: failures - 1, using: &random)
+            let delay = max(delays.delay(afterFailures: failures - 1, using: &random), timeOfItsOwn)
             try await environment.scheduler.sleep(for: delay, label: "retry of \(call.method.rawValue) \(call.path)")
         }
     }
@@ -40,8 +44,9 @@ struct HTTPAPIClient: Sendable {
             try Task.checkCancellation()
             throw FailedAttempt(error, of: call)
         }
-        let status = reply.response.statusCode
-        guard (200..<300).contains(status) else { throw FailedAttempt(status: status, body: reply.body, of: call) }
+        guard (200..<300).contains(reply.response.statusCode) else {
+            throw FailedAttempt(reply.response, body: reply.body, of: call)
+        }
         return reply.body
     }
 

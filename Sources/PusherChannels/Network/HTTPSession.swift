@@ -60,3 +60,15 @@ extension HTTPSession {
         }
     }
 }
+
+extension HTTPURLResponse {
+    /// The time that the server wants to be left alone for: `Retry-After` in seconds, a day at most. A date, which is told by another
+    /// clock, is none.
+    var retryAfter: Duration? {
+        guard let field = value(forHTTPHeaderField: "Retry-After"), !field.isEmpty,
+            field.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        let day = 24 * 60 * 60
+        return .seconds(min(Int(field) ?? day, day))
+    }
+}

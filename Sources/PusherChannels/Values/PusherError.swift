@@ -39,7 +39,7 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// can be written to a log or a terminal; of addresses the password and the query are left out.
     public let message: String
 
-    /// The time after which to ask again, where the other side named one: as an authorization endpoint does in `Retry-After`, in seconds.
+    /// The time after which to ask again, where the other side named one: an authorization endpoint or the HTTP API in `Retry-After`, in seconds.
     public let retryAfter: Duration?
 
     /// Indicates whether asking again may help with nothing changed: not where a person has to mend something first, such as a key, a

@@ -1,7 +1,8 @@
 /// The attempts that a request to the HTTP API has, and the delays between them.
 ///
 /// The delay before attempt *n* + 1 is drawn evenly from zero to `initialDelay × 2ⁿ⁻¹`, never more than `maximumDelay`: exponential
-/// backoff with full jitter.
+/// backoff with full jitter. It is no less than the server's `Retry-After`; where that is more than `maximumDelay`, no other attempt is
+/// made, and the error has it as ``PusherError/retryAfter``.
 public struct RetryPolicy: Equatable, Sendable {
     /// The requests that may reach the server more than once.
     public enum Guarantee: Equatable, Sendable {

@@ -95,6 +95,28 @@ import Testing
         #expect(Set(delays).count == 39)
     }
 
+    /// 5 s are the longest delay of this policy; a date is told by another clock.
+    // Proves P15.12.
+    @Test(
+        arguments: [("5", [0, 5, 10], 5), ("0", [0, 0, 0], 0), ("6", [0], 6), ("99999999999999999999", [0], 86400)], [429, 503])
+    func aServerIsLeftAloneForItsTime(example: (field: String, times: [Int], retryAfter: Int), status: Int) async throws {
+        let executor = TestExecutor()
+        let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .seconds(5), publishing: .atLeastOnce)
+        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
+        let times = Locked<[Instant]>([])
+        rig.session.stubRequests(
+            passingTest: { _ in true },
+            withStubResponse: { _ in
+                times.withLock { $0.append(executor.scheduler.now) }
+                return StubResponse(status: status, headers: ["Retry-After": example.field])
+            })
+        let error = await #expect(throws: PusherError.self) {
+            try await executor.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
+        }
+        #expect(times.withLock { $0 } == example.times.map { .origin + .seconds($0) })
+        #expect(error?.retryAfter == .seconds(example.retryAfter))
+    }
+
     @Test(arguments: OddValuesTests.durations) func anyDelayEndsWell(delay: Duration) async throws {
         let executor = TestExecutor()
         let policy = RetryPolicy(maximumAttempts: 5, initialDelay: delay, maximumDelay: delay)
