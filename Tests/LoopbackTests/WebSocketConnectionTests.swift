@@ -114,6 +114,17 @@ import Testing
         #expect(news == [.text("early"), .text("late")])
     }
 
+    /// While it is read elsewhere, nothing overtakes it.
+    @Test func whatCameEarlyAndIsLargeComesFirst() async throws {
+        let news = try await withConnection(early: [.text(Self.large)], reads: false) { rig in
+            rig.receive(.text("late"))
+            let meanwhile = rig.news()
+            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+            return [meanwhile, rig.news()]
+        }
+        #expect(news == [[], [.text(Self.large)]])
+    }
+
     @Test func whatCameEarlyComesBeforeTheEnd() async throws {
         let news = try await withConnection(early: [.close(4001, "gone")], reads: false) { rig in
             rig.connection.streamEnded(.finished)

@@ -14,8 +14,8 @@ extension WebSocketConnection: ByteStreamOwner {
 
     func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
         if case .upgrading(let stream, var exchange) = phase { return readResponse(bytes, on: stream, &exchange) }
+        if !isHandingOver, !early.isEmpty { receiveEarly() }
         if isHandingOver { return early.append(contentsOf: bytes) }
-        if !early.isEmpty { receiveEarly() }
         origin = .since(time, now: loop.environment.now)
         conversation.receive(bytes)
         flush()
@@ -51,8 +51,11 @@ extension WebSocketConnection: ByteStreamOwner {
     private func receiveEarly() {
         let bytes = early
         early = []
-        bytes.withUnsafeBytes { conversation.receive($0) }
-        flush()
+        bytes.withUnsafeBytes {
+            conversation.receive($0)
+            // Here: the messages are in these bytes until they are reported.
+            flush()
+        }
     }
 
     /// Has messages reported by another thread, as reading them takes long; reports of other connections don't wait for that.
