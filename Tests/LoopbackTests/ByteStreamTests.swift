@@ -111,6 +111,22 @@ import Testing
         }
     }
 
+    /// A close frame may stand behind something large.
+    @Test func whatWaitsWhenThePeerResetsIsReadThoughTheOwnerStops() async throws {
+        try await withWatchdog {
+            let (count, ends) = try await StreamRig.run { rig in
+                rig.stream?.setReading(false)
+                rig.stopsAtEachRead = true
+                rig.send([UInt8](repeating: 7, count: 3 * rig.loop.readBuffer.count))
+                guard rig.reset() else { throw Unexpected("no reset") }
+                rig.turn()
+                return (rig.received.count / rig.loop.readBuffer.count, rig.ends.map(\.explanation))
+            }
+            #expect(count == 3)
+            #expect(ends == [": \(SystemError(number: ECONNRESET).text)"])
+        }
+    }
+
     // MARK: Leaving
 
     @Test func whoCutsClosesTheSocket() async throws {

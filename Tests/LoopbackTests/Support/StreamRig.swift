@@ -17,6 +17,8 @@ final class StreamRig: ByteStreamOwner {
     /// The times since which the bytes of each read came.
     private(set) var times: [Instant] = []
     private(set) var ends: [StreamEnd] = []
+    /// Has the owner stop reading at each read, as one does that has to work off something large.
+    var stopsAtEachRead = false
     private var isConnected = false
 
     private init(_ environment: NetworkEnvironment) throws {
@@ -110,6 +112,7 @@ final class StreamRig: ByteStreamOwner {
     func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
         received += bytes
         times.append(time)
+        if stopsAtEachRead { stream?.setReading(false) }
     }
     func streamWritable() {}
     func streamEnded(_ end: StreamEnd) { ends.append(end) }

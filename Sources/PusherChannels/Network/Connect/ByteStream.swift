@@ -165,8 +165,8 @@ final class ByteStream: SocketHandler {
 
     /// Reads what the peer sent before it went, even if nobody wanted to: a close frame among it may tell why.
     private func drain(thenReporting error: SystemError) {
-        isReading = true
-        readNow()
+        // Also what is behind something large, for which the owner stops reading.
+        repeat { isReading = true } while read()
         end(.broken(writeError ?? error))
     }
 
