@@ -15,7 +15,6 @@ final class CertificateList {
         // It ends with the error that there is no more.
         let isDamaged = OpenSSLError.take() != OpenSSLError(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE)
         guard !elements.isEmpty, !isDamaged else {
-            elements.forEach { X509_free($0) }
             let problem = isDamaged ? "A certificate is damaged" : "There is no certificate"
             throw TLSContext.unusable("\(problem) in \(source)")
         }
