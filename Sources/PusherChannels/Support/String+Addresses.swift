@@ -17,6 +17,14 @@ extension String {
         }
         return text
     }
+
+    /// The text, which is meant for a host's name, without what isn't part of one: somebody may have put an address there, with a password
+    /// or a token.
+    package var hostWithoutSecrets: String {
+        let address = addressWithoutSecrets
+        guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return address }
+        return String(address[address.utf8.index(after: at)...])
+    }
 }
 
 /// Copies a text but for the secrets of the addresses in it.

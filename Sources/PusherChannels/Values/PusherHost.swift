@@ -25,12 +25,8 @@ public enum PusherHost: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name without what isn't part of it: somebody may have put an address there, with a password or a token.
-    var withoutSecrets: String {
-        let address = stringValue.addressWithoutSecrets
-        guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return address }
-        return String(address[address.utf8.index(after: at)...])
-    }
+    /// The name, for messages.
+    var withoutSecrets: String { stringValue.hostWithoutSecrets }
 
     /// The ``stringValue``.
     public var description: String { stringValue }

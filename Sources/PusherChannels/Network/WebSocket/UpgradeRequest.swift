@@ -19,8 +19,8 @@ struct UpgradeRequest {
     init(_ request: WebSocketRequest) throws(WebSocketFailure) {
         try HTTPSyntax.checkEndpoint(host: request.host, port: request.port)
         guard HTTPSyntax.isPath(request.path) else {
-            throw WebSocketFailure(
-                .unsupported, "The path must begin with / and be percent-encoded: \(request.path.debugDescription)")
+            let path = request.path.addressWithoutSecrets.debugDescription
+            throw WebSocketFailure(.unsupported, "The path must begin with / and be percent-encoded: \(path)")
         }
         secure = request.secure
         host = request.host
@@ -39,7 +39,7 @@ struct UpgradeRequest {
             case let name where Self.reserved.contains(name): continue
             case "sec-websocket-protocol":
                 guard ResponseHead.list(value).allSatisfy(HTTPSyntax.isToken) else {
-                    throw WebSocketFailure(.unsupported, "\(value.debugDescription) is no list of subprotocols")
+                    throw WebSocketFailure(.unsupported, "The header \(name.debugDescription) is no list of subprotocols")
                 }
                 subprotocols = value
             case "user-agent":

@@ -78,6 +78,26 @@ import Testing
         #expect(failure?.kind == .unsupported)
     }
 
+    @Test func whatIsRefusedIsNamedWithoutSecrets() {
+        let requests = [
+            WebSocketRequest(
+                secure: true, host: "a", port: 1, path: "/", headers: ["Sec-WebSocket-Protocol": "bearer, S3CRET=="]),
+            WebSocketRequest(secure: true, host: "a", port: 1, path: "/a b?token=S3CRET"),
+            WebSocketRequest(secure: true, host: "ann:S3CRET@a", port: 1, path: "/"),
+            WebSocketRequest(secure: true, host: "a/?token=S3CRET", port: 1, path: "/"),
+        ]
+        let messages = requests.compactMap { request in
+            #expect(throws: WebSocketFailure.self) { try UpgradeRequest(request) }?.message
+        }
+        #expect(
+            messages == [
+                #"The header "Sec-WebSocket-Protocol" is no list of subprotocols"#,
+                #"The path must begin with / and be percent-encoded: "/a b?…""#,
+                #""a" is no host name (beyond ASCII: use the xn-- form)"#,
+                #""a/?…" is no host name (beyond ASCII: use the xn-- form)"#,
+            ])
+    }
+
     @Test(arguments: [8192, 8193])
     func requestsHaveALimit(size: Int) {
         let agent = "User-Agentswift-pusher-channels/\(libraryVersion)".utf8.count + 4

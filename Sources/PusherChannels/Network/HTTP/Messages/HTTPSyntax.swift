@@ -28,7 +28,8 @@ enum HTTPSyntax {
     /// Throws for what can't be connected to: a port of more than 16 bits would be cut to another one.
     static func checkEndpoint(host: String, port: Int) throws(WebSocketFailure) {
         guard isHost(host) else {
-            throw WebSocketFailure(.unsupported, "\(host.debugDescription) is no host name (beyond ASCII: use the xn-- form)")
+            let name = host.hostWithoutSecrets.debugDescription
+            throw WebSocketFailure(.unsupported, "\(name) is no host name (beyond ASCII: use the xn-- form)")
         }
         guard (1...65535).contains(port) else {
             throw WebSocketFailure(.unsupported, "\(port) is not a TCP port")
