@@ -164,7 +164,8 @@ struct WebSocketConversation: ~Copyable {
     mutating func takeMessages(_ origin: MessageBatch.Origin = .told(age: .zero), _ body: (borrowing MessageBatch) -> Void) {
         if !messages.isEmpty {
             messages.withUnsafeBufferPointer { body(MessageBatch($0, origin)) }
-            messages.removeAll(keepingCapacity: true)
+            // A connection that is idle most of the time doesn't keep what its busiest read took.
+            messages.removeAll(keepingCapacity: messages.capacity <= 64)
         }
         reader.release()
     }

@@ -140,6 +140,8 @@ final class HTTPConnection: ByteStreamOwner {
         }
         if let reuse {
             phase = .idle(stream)
+            // The last one keeps the response's body.
+            reader = ResponseReader(method: "GET")
             idleTimer.set(after: reuse) { [weak self] in self?.close() }
             pool?.freed()
         } else {
