@@ -41,7 +41,7 @@ private final class RightDelegate: PusherDelegate {
         }
     }
 
-    #if os(Linux)
+    #if os(Linux) && DEBUG  // An optimized build leaves out methods that nobody calls.
     @Test func `Each method that nearly is one is named, with the one that is meant`() {
         #expect(
             findings(of: NearDelegate()).sorted() == [
@@ -94,7 +94,7 @@ private final class RightDelegate: PusherDelegate {
                 harness.record("done")
             }
         }
-        #if os(Linux)
+        #if os(Linux) && DEBUG  // An optimized build leaves out methods that nobody calls.
         #expect(failure?.findings.map(\.kind) == [.nearMiss, .error])
         #endif
     }
