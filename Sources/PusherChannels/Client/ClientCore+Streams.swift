@@ -26,6 +26,10 @@ extension ClientCore {
         make(\.states, for: .init(), buffering) { _, _ in }
     }
 
+    func poolStates(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
+        make(\.poolStates, for: .init(), buffering) { _, _ in }
+    }
+
     private func make<Element>(
         _ table: StreamSource<Element>.Table, for topic: StreamTable<Element>.Topic, _ buffering: StreamBuffering,
         finishIfOver: (inout State, Int) -> Void

@@ -8,6 +8,8 @@ struct Streams: Sendable {
     var poolUpdates = StreamTable<PoolUpdate>(of: "updates") { $0.update.size }
     // Those are small: their number bounds them.
     var states = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
+    /// Those that pools read, as long as there is the client: a pool's run ends many times, its hearing doesn't.
+    var poolStates = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
     private let date: @Sendable (Instant) -> Date
     private var isShutDown = false
 
@@ -19,7 +21,7 @@ struct Streams: Sendable {
         }
     }
 
-    var isEmpty: Bool { events.isEmpty && states.isEmpty && updates.isEmpty && poolUpdates.isEmpty }
+    var isEmpty: Bool { events.isEmpty && states.isEmpty && updates.isEmpty && poolUpdates.isEmpty && poolStates.isEmpty }
 
     /// The number of streams the server has to wait for.
     var over: Int { events.over + states.over + updates.over + poolUpdates.over }
@@ -45,7 +47,9 @@ struct Streams: Sendable {
             return append(PusherEvent(envelope: envelope, decoder: decoder), at: now)
         case .stateChanged(let old, let new, let reason):
             defer { if new == .disconnected, let reason { finish(reason) } }
-            return states.append(ConnectionStateChange(old: old, new: new, reason: reason), of: nil, at: now)
+            let change = ConnectionStateChange(old: old, new: new, reason: reason)
+            _ = poolStates.append(change, of: nil, at: now)
+            return states.append(change, of: nil, at: now)
         case .subscribed(let channel): update(channel, .subscribed, at: now)
         case .gap(let channel, let since):
             update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: now)
@@ -99,10 +103,11 @@ struct Streams: Sendable {
     mutating func shutDown() {
         isShutDown = true
         finish()
+        poolStates.finish(nil)
     }
 
     /// Returns the closures that resume the readers that waited and have something to read now.
     mutating func wakeUps() -> [() -> Void] {
-        events.wakeUps() + updates.wakeUps() + poolUpdates.wakeUps() + states.wakeUps()
+        events.wakeUps() + updates.wakeUps() + poolUpdates.wakeUps() + states.wakeUps() + poolStates.wakeUps()
     }
 }

@@ -18,7 +18,8 @@ struct PoolPlacement {
 
     init(connections: Int, limit: Int) {
         minimum = max(connections, 1)
-        self.limit = max(limit, 1)
+        // So far below the largest number that counting with it can't overflow.
+        self.limit = min(max(limit, 1), .max / 4)
         loads = Array(repeating: 0, count: minimum)
     }
 

@@ -53,7 +53,7 @@ extension PusherPool {
         var options = options
         options.logger[metadataKey: LogKey.connection.rawValue] = "\(number)"
         let client = Pusher(key: key, options: options, environment: environment)
-        let states = client.connection.core.states(StreamBuffering(limit: 100, overflow: .dropOldest))
+        let states = client.connection.core.poolStates(StreamBuffering(limit: 100, overflow: .dropOldest))
         let readings = state.withLock { state in
             state.members.append(PoolState.Member(client: client, states: states))
             return state.readings.removeGone()
@@ -65,13 +65,14 @@ extension PusherPool {
 
     private func connectInTurn(from first: Int) {
         let (now, count) = (environment.scheduler.now, state.withLock(\.members.count))
-        connectIfWanted(first)
         let turns = (first + 1..<max(count, first + 1)).map { number in
             environment.scheduler.schedule(at: now + rate.interval * (number - first), label: "connection \(number) of a pool") {
                 [weak self] in self?.change { $0.steps.append(.connect(number)) }
             }
         }
         state.withLock { $0.turns += turns }
+        // Last: whoever hears that this one is connected finds the others' turns.
+        connectIfWanted(first)
     }
 
     private func forgetTurns() {

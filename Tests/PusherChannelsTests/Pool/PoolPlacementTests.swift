@@ -23,6 +23,15 @@ import Testing
         #expect(placement.loads == Array(repeating: 100, count: 100))
     }
 
+    /// As people write who want no limit.
+    @Test func anyLimitWillDo() {
+        var placement = placed(2, limit: .max)
+        #expect(placement.loads.count == 2)
+        _ = placement.resize(to: 3)
+        #expect(placement.loads.count == 3)
+        #expect(placement.loads.reduce(0, +) == 10_000)
+    }
+
     @Test func connectionsAreAddedWhereTheOthersAreFullAndNothingMoves() {
         var placement = placed(1, limit: 100)
         let places = channels.map(placement.place)

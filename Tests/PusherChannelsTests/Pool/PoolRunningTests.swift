@@ -9,6 +9,7 @@ import Testing
         let task = Task { try await rig.pool.run() }
         try await rig.recorder.next { $0 == .state(.connected) }
         rig.scheduler.advance(by: .seconds(1))
+        for _ in 1..<3 { try await rig.recorder.next { $0 == .state(.connected) } }
         return task
     }
 
@@ -52,6 +53,20 @@ import Testing
         #expect(rig.states == Array(repeating: .disconnected, count: 3))
         let thrown = await #expect(throws: PusherError.self) { for try await _ in updates {} }
         #expect(thrown?.code == 4001)
+    }
+
+    @Test func itMayBeRunAgainAndEndsForTheSameReasons() async throws {
+        let rig = PoolRig()
+        for code in [4001, 4004] as [UInt16] {
+            let task = try await running(rig)
+            rig.sockets.withLock(\.self).suffix(3)[0].serverCloses(code: code, reason: "no such app")
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(error?.code == Int(code))
+            #expect(rig.states == Array(repeating: .disconnected, count: 3))
+        }
+        let task = try await running(rig)
+        rig.pool.disconnect()
+        try await task.value
     }
 
     @Test func lostConnectionsAreMadeAgainMeanwhile() async throws {
