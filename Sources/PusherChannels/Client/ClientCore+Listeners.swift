@@ -31,8 +31,8 @@ extension ClientCore {
     /// The channel's listeners and the wish for it come in one step, and go in one: another thread, or the end of what a replaced
     /// callback holds, may give the channel up meanwhile. Gives back the number of the listeners.
     func subscribe(_ channel: Name, auth: PusherAuth?, callbacks: ChannelCallbacks) -> Int {
-        listenerChanges.increment()
-        return change { state, now in
+        change { state, now in
+            listenerChanges.increment()
             let number = state.listeners.request(channel)
             if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
             state.handle(.subscribe(channel: channel, auth: auth), at: now)
@@ -47,20 +47,29 @@ extension ClientCore {
 
     /// Gives a channel up, and returns what another connection is to know that takes it over.
     func handOver(_ channel: Name) -> SubscriptionMachine? {
-        listenerChanges.increment()
-        return change { state, now in
-            let handedOver = state.machine.handedOver(channel, at: now)
-            state.handle(.unsubscribe(channel: channel), at: now)
-            if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
-            state.streams.finish(ofChannel: channel)
-            state.waits.end(of: channel, .unsubscribed(channel))
-            return handedOver
+        change { state, now in giveUp(channel, &state, at: now) }
+    }
+
+    /// Gives a channel up that nobody else has asked for since its handle was made.
+    func withdraw(_ channel: Name, number: Int) {
+        change { state, now in
+            if state.listeners.withdrawRequest(for: channel, number: number) { _ = giveUp(channel, &state, at: now) }
         }
     }
 
-    func adopt(_ subscription: SubscriptionMachine) {
+    private func giveUp(_ channel: Name, _ state: inout State, at now: Instant) -> SubscriptionMachine? {
         listenerChanges.increment()
+        let handedOver = state.machine.handedOver(channel, at: now)
+        state.handle(.unsubscribe(channel: channel), at: now)
+        if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
+        state.streams.finish(ofChannel: channel)
+        state.waits.end(of: channel, .unsubscribed(channel))
+        return handedOver
+    }
+
+    func adopt(_ subscription: SubscriptionMachine) {
         change { state, now in
+            listenerChanges.increment()
             _ = state.listeners.request(subscription.channel)
             state.handle(.adopt(subscription), at: now)
         }

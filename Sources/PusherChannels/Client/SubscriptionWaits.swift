@@ -16,9 +16,16 @@ struct SubscriptionWaits: Sendable {
         if waits[channel]?.isEmpty == true { waits[channel] = nil }
     }
 
+    /// Ends one call's wait.
+    mutating func end(_ id: Int, of channel: Name, _ failure: PusherError?) {
+        guard let wait = waits[channel]?[id] else { return }
+        remove(id, for: channel)
+        ended.append((wait, failure.map { .failure($0) } ?? .success(())))
+    }
+
+    /// Ends the waits of all calls.
     mutating func end(of channel: Name, _ failure: PusherError?) {
-        guard let known = waits.removeValue(forKey: channel) else { return }
-        ended += known.sorted { $0.key < $1.key }.map { ($0.value, failure.map { .failure($0) } ?? .success(())) }
+        for id in (waits[channel] ?? [:]).keys.sorted() { end(id, of: channel, failure) }
     }
 
     mutating func endAll(_ failure: PusherError) {
@@ -70,10 +77,11 @@ extension ClientCore {
     private func begin(_ wait: SubscriptionWaits.Wait, _ id: Int, _ channel: Name, _ number: Int) {
         change { state in
             state.waits.add(wait, id, for: channel)
-            if state.machine.isShutDown { return state.waits.end(of: channel, .clientEnded) }
+            if state.machine.isShutDown { return state.waits.end(id, of: channel, .clientEnded) }
             switch Self.outlook(of: channel, number, state) {
-            case .ended(let failure): state.waits.end(of: channel, failure ?? .unsubscribed(channel))
-            case .open: if state.machine.subscriptions[channel]?.isSubscribed == true { state.waits.end(of: channel, nil) }
+            // Others may wait for what has been asked for since.
+            case .ended(let failure): state.waits.end(id, of: channel, failure ?? .unsubscribed(channel))
+            case .open: if state.machine.subscriptions[channel]?.isSubscribed == true { state.waits.end(id, of: channel, nil) }
             }
         }
     }
@@ -82,11 +90,5 @@ extension ClientCore {
         let (state, failure) = read { ($0.state, $0.subscriptions[channel]?.latestFailure) }
         let reason = failure?.message ?? "the client is \(state)"
         return PusherError(.timedOut, code: failure?.code, message: "\(channel) was not subscribed within \(limit): \(reason)")
-    }
-
-    /// Gives a channel up that nobody else has asked for since its handle was made.
-    func withdraw(_ channel: Name, number: Int) {
-        let isAlone = change { $0.listeners.withdrawRequest(for: channel, number: number) }
-        if isAlone { unsubscribe(channel) }
     }
 }

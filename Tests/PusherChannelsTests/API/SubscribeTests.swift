@@ -52,6 +52,22 @@ import Testing
         }
     }
 
+    /// A handle of the channel's last life has nothing to say to those who wait for the next.
+    @Test func whoWaitsWithAnOldHandleEndsNobodyElsesWait() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig()
+            let old = rig.pusher.subscribe("private-orders")
+            rig.pusher.unsubscribe(old.name)
+            let task = await waiting(rig, executor)
+            await #expect(throws: PusherError.self) {
+                try await rig.pusher.connection.core.awaitSubscription(to: "private-orders", number: old.number, within: nil)
+            }
+            rig.pusher.connect()
+            let channel = try await task.value
+            #expect(channel.subscribed)
+        }
+    }
+
     @Test func whatSomebodyElseAskedForStays() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
