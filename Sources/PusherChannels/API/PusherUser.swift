@@ -18,12 +18,13 @@ public struct PusherUser: Sendable {
 
     func signIn() async throws -> String {
         let outcome = OneShot<String>()
+        let id = connection.core.signIn { outcome.give($0.mapError { $0 }) }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 outcome.await(with: continuation)
-                signIn { outcome.give($0.mapError { $0 }) }
             }
         } onCancel: {
+            connection.core.forgetSignIn(id)
             outcome.give(.failure(CancellationError()))
         }
     }

@@ -76,10 +76,10 @@ extension ClientCore {
         case .subscriptionCount(let channel, let count):
             callbacks(of: channel, upTo: number)?.subscriptionCountChanged?(count)
         case .signedIn(let userID):
-            for callback in takeSignIns() { callback(.success(userID.text)) }
+            for callback in takeEndedSignIns() { callback(.success(userID.text)) }
             delegate?.signedIn(userID: userID.text)
         case .signInFailed(let error):
-            for callback in takeSignIns() { callback(.failure(error)) }
+            for callback in takeEndedSignIns() { callback(.failure(error)) }
             delegate?.failedToSignIn(error: error)
         case .watchlist(let event):
             let watchers = readState { $0.listeners.user.watchers(of: event.name) }
@@ -95,11 +95,8 @@ extension ClientCore {
         readState { $0.listeners.listeners(of: channel, upTo: number)?.callbacks }
     }
 
-    private func takeSignIns() -> [UserListeners.SignInCallback] {
-        change { state in
-            defer { state.listeners.user.signIns = [] }
-            return state.listeners.user.signIns
-        }
+    private func takeEndedSignIns() -> [UserListeners.SignInCallback] {
+        lookUp { $0.listeners.user.takeEndedSignIns() }
     }
 
     private func call(_ failure: SubscriptionFailure, of channel: Name) {

@@ -164,11 +164,21 @@ extension ClientCore {
 
     // MARK: The user
 
-    /// Calls back once, with the outcome of the next sign-in to end.
-    func signIn(_ callback: @escaping UserListeners.SignInCallback) {
+    /// Calls back once, with the outcome of the next sign-in to end; gives back a number to wait no longer with.
+    @discardableResult
+    func signIn(_ callback: @escaping UserListeners.SignInCallback) -> Int {
         change { state, now in
-            state.listeners.user.signIns.append(callback)
+            let id = state.listeners.makeID()
+            state.listeners.user.signIns.append((id, callback))
             state.machine.handle(.signIn, at: now, into: &state.effects)
+            return id
+        }
+    }
+
+    func forgetSignIn(_ id: Int) {
+        change { state in
+            guard let index = state.listeners.user.signIns.firstIndex(where: { $0.id == id }) else { return }
+            state.removed.append(state.listeners.user.signIns.remove(at: index).callback)
         }
     }
 

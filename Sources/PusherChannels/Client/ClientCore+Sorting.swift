@@ -58,6 +58,8 @@ extension ClientCore {
             state.streams.finish(ofChannel: channel, failure.error)
         case .stateChanged(_, .disconnected, let reason):
             state.waits.endAll(reason ?? .clientEnded)
+        case .signedIn, .signInFailed:
+            state.listeners.user.signInEnded()
         default:
             break
         }

@@ -35,8 +35,21 @@ struct UserListeners: Sendable {
     typealias WatchlistCallback = @Sendable ([String]) -> Void
 
     var bindings = Bindings()
-    var signIns: [SignInCallback] = []
+    var signIns: [(id: Int, callback: SignInCallback)] = []
+    /// Those whose sign-in has ended, for each one's news that is to be delivered yet.
+    private var endedSignIns = Deque<[SignInCallback]>()
     var watchers: [Int: (event: Name, callback: WatchlistCallback)] = [:]
+
+    /// A sign-in has ended: who asks from now on waits for another.
+    mutating func signInEnded() {
+        endedSignIns.append(signIns.map(\.callback))
+        signIns = []
+    }
+
+    /// Takes those who wait for the news that is being delivered.
+    mutating func takeEndedSignIns() -> [SignInCallback] {
+        endedSignIns.popFirst() ?? []
+    }
 
     /// Those who watch for an event, in the order in which they began.
     func watchers(of event: Name) -> [WatchlistCallback] {

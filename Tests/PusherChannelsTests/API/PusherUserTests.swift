@@ -1,7 +1,9 @@
+import Dispatch
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
+
+@testable import PusherChannels
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -85,6 +87,31 @@ import FoundationNetworking
         }
     }
 
+    /// However long its news waits on the application's queue.
+    @Test func anOutcomeIsForThoseWhoAskedBefore() {
+        let queue = DispatchQueue(label: "slow")
+        let rig = ClientRig.connected(server: .manual) {
+            $0.userAuthMethod = .inline(secret: "s", userData: userData)
+            $0.delivery = .queue(queue)
+        }
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        let heard = Locked<[String]>([])
+        func signIn(_ name: String) {
+            rig.pusher.signIn { result in heard.withLock { $0.append("\(name) \((try? result.get()) ?? "failed")") } }
+        }
+        queue.suspend()
+        signIn("first")
+        rig.socket.serverSends(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
+        signIn("second")
+        queue.resume()
+        queue.sync {}
+        #expect(heard.withLock { $0 } == ["first failed"])
+        succeed(rig)
+        queue.sync {}
+        #expect(heard.withLock { $0 } == ["first failed", "second ann"])
+    }
+
     @Test func whoIsCancelledWaitsNoLonger() async throws {
         try await TestExecutor().run { executor in
             let rig = rig(.inline(secret: "s", userData: userData))
@@ -94,6 +121,8 @@ import FoundationNetworking
             await #expect(throws: CancellationError.self) { try await signIn.value }
             succeed(rig)
             #expect(rig.pusher.user.id == "ann", "the sign-in itself goes on")
+            let waits = rig.pusher.connection.core.readState { $0.listeners.user.signIns.count }
+            #expect(waits == 0)
         }
     }
 
