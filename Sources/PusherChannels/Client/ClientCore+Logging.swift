@@ -7,7 +7,7 @@ extension ClientCore {
     func log(_ line: LogLine, at now: Instant, _ state: inout State) {
         let context = LogContext(of: state.machine, at: now, for: line)
         state.commands.append(.log(line, context))
-        guard let deliveryQueue, state.listeners.delegate != nil, state.backlog.admitsLines else { return }
+        guard let deliveryQueue, state.listeners.hasDelegate, state.backlog.admitsLines else { return }
         let text = line.text(context)
         state.backlog.add(count: 1, bytes: text.utf8.count)
         state.tally.noteWaiting(1)

@@ -60,6 +60,8 @@ struct UserListeners: Sendable {
 /// Everybody whom the application has listen: closures, callbacks, the delegate.
 struct Listeners {
     private weak var anyDelegate: (any PusherDelegate)?
+    /// Indicates whether a delegate was set, also where it has gone since: to look is to hold it for a moment, and its end may do anything.
+    private(set) var hasDelegate = false
     /// In place of a delegate of the application's that lives on the main actor.
     private(set) var mainActorDelegate: MainActorDelegate?
     private(set) var channels: [Name: ChannelListeners] = [:]
@@ -78,6 +80,7 @@ struct Listeners {
     /// Puts a delegate in the place of the one that is there, of whichever sort it is.
     mutating func setDelegate(_ delegate: (any PusherDelegate)?) {
         anyDelegate = delegate
+        hasDelegate = delegate != nil
         mainActorDelegate = delegate as? MainActorDelegate
     }
 
