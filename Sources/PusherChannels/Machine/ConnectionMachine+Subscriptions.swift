@@ -105,6 +105,7 @@ extension ConnectionMachine {
         var subscription = subscriptions[channel]
         var cancellations: [Effect] = []
         subscription?.connectionLost(at: heardUpTo ?? now, into: &cancellations)
+        subscription?.encryptedEvents?.handedOver()
         return subscription
     }
 

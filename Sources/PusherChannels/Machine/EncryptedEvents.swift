@@ -94,6 +94,11 @@ struct EncryptedEvents: Equatable, Sendable {
         return envelope
     }
 
+    /// Another connection takes over: what is being opened here is opened there, with the key that the next subscription brings.
+    mutating func handedOver() {
+        if case .decrypting(_, let envelope, _) = stage { stage = .awaitingKey(envelope, nil) }
+    }
+
     /// The next subscription brings a key; gives back the question that needs no answer any more.
     mutating func subscriptionLost() -> SubscriptionAttempt? {
         guard case .awaitingKey(let envelope, let attempt) = stage else { return nil }

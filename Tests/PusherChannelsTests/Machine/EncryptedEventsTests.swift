@@ -89,6 +89,22 @@ import Testing
         #expect(effects.sent.isEmpty, "the channel is subscribed to already")
     }
 
+    /// A pool may move the channel while one is being opened.
+    // Proves P10.6.
+    @Test func anEventThatIsBeingOpenedIsOpenedWhereTheChannelGoes() throws {
+        var first = subscribed()
+        let asked = first.receive(event("a"))
+        first.receive(event("b"))
+        let handedOver = try #require(first.machine.handedOver(channel, at: first.now))
+        first.play(.unsubscribe(channel: channel))
+        #expect(reply(&first, asked, open: opened(with: "old")).deliveries.isEmpty)
+        var second = Transcript.connected()
+        let authorization = try #require(second.play(.adopt(handedOver)).authorizations.first)
+        let effects = reply(
+            &second, second.play(.authorized(authorization, .success(auth("old")))), open: opened(with: "old"))
+        #expect(data(effects) == ["open sealed-a", "open sealed-b"])
+    }
+
     // Proves P10.8.
     @Test func anEventThatTheNewKeyDoesNotOpenEitherIsReportedAndTheRestGoesOn() throws {
         var transcript = subscribed()
