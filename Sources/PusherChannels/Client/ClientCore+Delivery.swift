@@ -84,7 +84,7 @@ extension ClientCore {
         case .watchlist(let event):
             let watchers = readState { $0.listeners.user.watchers(of: event.name) }
             for watcher in watchers { watcher(event.userIDs) }
-        case .decryptionFailed(let channel, let event, let data):
+        case .decryptionFailed(let channel, let event, let data, _):
             delegate?.failedToDecryptEvent(eventName: event.text, channelName: channel.text, data: data)
         case .error(let error):
             delegate?.receivedError(error: error)

@@ -57,7 +57,9 @@ struct Streams: Sendable {
         case .memberAdded(let channel, let member): update(channel, .memberJoined(PusherPresenceChannelMember(member)), at: now)
         case .memberRemoved(let channel, let member): update(channel, .memberLeft(PusherPresenceChannelMember(member)), at: now)
         case .subscriptionCount(let channel, let count): update(channel, .subscriptionCount(count), at: now)
-        case .signedIn, .signInFailed, .watchlist, .decryptionFailed, .error: break
+        case .decryptionFailed(let channel, _, _, let since):
+            update(channel, .eventsMayBeMissing(EventGap(.decryptionFailed) { [date] in date(since) }), at: now)
+        case .signedIn, .signInFailed, .watchlist, .error: break
         }
         return false
     }

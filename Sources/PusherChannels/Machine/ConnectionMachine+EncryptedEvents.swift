@@ -16,7 +16,10 @@ extension ConnectionMachine {
 
     mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, into effects: inout [Effect]) {
         let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
-        guard subscriptions[channel]?.encryptedEvents?.append(envelope, limit: limit, byteLimit: byteLimit) == true else {
+        let time = heardUpTo ?? .origin
+        let hasRoom = subscriptions[channel]?.encryptedEvents?.append(
+            envelope, heardUpTo: time, limit: limit, byteLimit: byteLimit)
+        guard hasRoom == true else {
             let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem, into: &effects)
         }
@@ -113,6 +116,8 @@ extension ConnectionMachine {
         _ envelope: Envelope, of channel: Name, _ problem: String, into effects: inout [Effect]
     ) {
         effects.append(.log(.notDecrypted(envelope.event, channel: channel, problem: problem)))
-        effects.append(.deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data)))
+        let since = subscriptions[channel]?.encryptedEvents?.since ?? .origin
+        effects.append(
+            .deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data, since: since)))
     }
 }

@@ -119,7 +119,7 @@ extension ConnectionMachine {
     }
 
     /// The time by which everything that had come was heard; nil without a connection.
-    private var heardUpTo: Instant? {
+    var heardUpTo: Instant? {
         if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { nil }
     }
 

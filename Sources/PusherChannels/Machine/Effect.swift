@@ -34,7 +34,8 @@ enum Delivery: Equatable, Sendable {
     /// An event for the user, on whatever connection.
     case userEvent(Envelope)
     indirect case watchlist(WatchlistEvent)
-    indirect case decryptionFailed(channel: Name, event: Name, data: String?)
+    /// Which came after `since`.
+    indirect case decryptionFailed(channel: Name, event: Name, data: String?, since: Instant)
     indirect case error(PusherError)
 }
 

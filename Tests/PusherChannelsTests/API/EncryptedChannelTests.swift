@@ -109,6 +109,30 @@ import FoundationNetworking
                 == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
     }
 
+    /// All of the channel, or a word about what is missing.
+    // Proves P10.8.
+    @Test func updatesTellOfWhatCouldNotBeDecrypted() async throws {
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
+        let channel = rig.pusher.subscribe("private-encrypted-orders")
+        let updates = channel.updates
+        rig.scheduler.advance(by: .seconds(5))
+        let before = rig.scheduler.now
+        rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"plain"}"#)
+        rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#)
+        rig.pusher.unsubscribe(channel.name)
+        var heard: [String] = []
+        for try await update in updates {
+            switch update {
+            case .event(let event): heard.append(event.data ?? "")
+            case .eventsMayBeMissing(let gap):
+                #expect(gap.since <= rig.pusher.connection.core.environment.date(before))
+                heard.append("\(gap.reason)")
+            default: break
+            }
+        }
+        #expect(heard == ["decryptionFailed", #"{"message":"hello world"}"#])
+    }
+
     // Proves P10.1.
     @Test(arguments: [#"{"auth":"k:s"}"#, #"{"auth":"k:s","shared_secret":"AA=="}"#, #"{"auth":"k:s","shared_secret":"?"}"#])
     func anEndpointWithoutAKeyIsAFailure(body: String) throws {

@@ -49,7 +49,7 @@ import Testing
     }
 
     private func undecryptable(_ effects: [Effect]) -> [String] {
-        effects.deliveries.compactMap { if case .decryptionFailed(_, let event, _) = $0 { event.text } else { nil } }
+        effects.deliveries.compactMap { if case .decryptionFailed(_, let event, _, _) = $0 { event.text } else { nil } }
     }
 
     @Test func eventsAreOpenedAndDelivered() {

@@ -51,7 +51,7 @@ struct Oracle {
             fail("the server was asked for \(channel) with a signature that is not for this connection")
         case .error(let error) where error.code == 4009:
             fail("the server was asked with a signature that is not for this connection")
-        case .decryptionFailed(let channel, _, _):
+        case .decryptionFailed(let channel, _, _, _):
             fail("an event of \(channel) could not be opened")
         default:
             break

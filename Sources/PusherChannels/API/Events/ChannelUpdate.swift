@@ -27,6 +27,9 @@ public struct EventGap: Sendable {
         case reconnected
         /// The stream had no room for them; see ``StreamBuffering``.
         case overflow
+        /// An event of an encrypted channel could not be decrypted, or too many waited for that;
+        /// ``PusherDelegate/failedToDecryptEvent(eventName:channelName:data:)`` names each.
+        case decryptionFailed
     }
 
     /// What made the gap.
