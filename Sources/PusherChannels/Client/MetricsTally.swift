@@ -28,6 +28,8 @@ struct MetricsTally: Sendable {
             pings.append(now - sent)
         case .socketClosed(let closure, _):
             closes[CloseLabel(closure), default: 0] += 1
+            // The next connection is read from its start.
+            if let since = pausedSince.take() { paused += now - since }
             (pingSent, isEmpty) = (nil, false)
         default: return
         }

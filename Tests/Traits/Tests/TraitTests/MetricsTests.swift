@@ -116,6 +116,21 @@ import Testing
         #expect(stream.dropped > 0)
     }
 
+    /// A pause ends with its connection: the next one is read.
+    @Test func aPauseDoesNotOutliveItsConnection() throws {
+        let client = Client()
+        let news = client.pusher.subscribe("news")
+        client.pusher.connect()
+        let stream = news.events(buffering: StreamBuffering(limit: 1, overflow: .pauseThenEnd))
+        client.socket.publish(channel: "news", event: "n", data: "1")
+        client.scheduler.advance(by: .seconds(1))
+        client.socket.drop()
+        client.scheduler.advance(by: .seconds(3600))
+        withExtendedLifetime(stream) {}
+        let times = try client.metrics.expectTimer("pusher_reading_paused_seconds").values
+        #expect(times.first == 1_000_000_000)
+    }
+
     @Test func whatWaitsOnTheQueue() throws {
         let queue = DispatchQueue(label: "slow")
         let client = Client { $0.delivery = .queue(queue) }
