@@ -8,10 +8,10 @@ func showingProgress<Result>(
     guard TerminalTraits.errors.canErase else { return try await work() }
     let ticker = Task {
         while !Task.isCancelled {
-            FileHandle.standardError.write(Data(("\r\u{1B}[K" + line()).utf8))
+            erasable("\r\u{1B}[K" + line())
             try? await Task.sleep(for: .seconds(1))
         }
-        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+        erasable("\r\u{1B}[K")
     }
     do {
         let result = try await work()

@@ -3,12 +3,22 @@ import PusherChannels
 
 /// Lines for a person go to standard error, so that standard output has nothing but results.
 func note(_ line: String) {
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+    erasable(line + "\n")
 }
 
-/// Writes a result at once, also into a pipe.
+/// Writes to standard error what no line follows. Who can't be told there can't be told anywhere.
+func erasable(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+}
+
+/// Writes a result at once, also into a pipe. Ends the program where that can't be: nobody would get the others either.
 func output(_ line: String) {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    do {
+        try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    } catch {
+        note("Error: the output can't be written: \(error.localizedDescription)")
+        exit(1)
+    }
 }
 
 extension String {

@@ -67,6 +67,32 @@ import TestSupport
         }
     }
 
+    /// Not with the status that says that nothing was done: whoever tries again would publish these twice.
+    @Test func aBatchThatFailsMidwaySaysHowMuchIsPublished() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            server.stub(RequestMatcher(where: { $0.json?["batch"]?.arrayValue?.count == 2 }), .http(429))
+            let lines = (1...12).map { #"{"channel":"c-\#($0)","event":"e"}"# }
+            let run = try await run(["trigger", "--batch"], server.environment, input: lines.joined(separator: "\n"))
+            #expect(run.end == .exit(1), "\(run.errors)")
+            #expect(run.errors.last?.hasSuffix("; the first 10 events were published before") == true, "\(run.errors)")
+            await server.stop()
+        }
+    }
+
+    @Test func outputThatCanNotBeWrittenIsAnError() async throws {
+        try await withWatchdog {
+            let arguments = ["auth", "sign", "private-a", "--socket-id", "1.2"]
+            let command = try Command(
+                program: "/bin/sh", ["-c", #"exec "$0" "$@" >/dev/full"#, Command.program()] + arguments,
+                environment: ["PUSHER_CONFIG": "/dev/null"])
+            #expect(await command.end() == .exit(1))
+            let errors = await command.errors.toEnd()
+            #expect(errors.count == 1)
+            #expect(errors.first?.hasPrefix("Error: the output can't be written: ") == true)
+        }
+    }
+
     @Test(arguments: [
         (#"{"channel":"a","event":"e"}"# + "\nnonsense", "line 2 is no JSON object with a channel and an event"),
         (#"{"channel":"a","event":"e","info":"size"}"#, "line 1 has an info with something else"),

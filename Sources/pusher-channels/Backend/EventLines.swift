@@ -5,8 +5,15 @@ import PusherChannels
 struct EventLines {
     private var number = 0
 
+    /// The events of the next lines, as many as are asked for until the end.
+    mutating func next(_ count: Int) throws -> [PusherBatchEvent] {
+        var events: [PusherBatchEvent] = []
+        while events.count < count, let event = try next() { events.append(event) }
+        return events
+    }
+
     /// The next line's event; nil at the end. Lines without anything on them are passed over.
-    mutating func next() throws -> PusherBatchEvent? {
+    private mutating func next() throws -> PusherBatchEvent? {
         while let text = readLine() {
             number += 1
             if text.allSatisfy(\.isWhitespace) { continue }

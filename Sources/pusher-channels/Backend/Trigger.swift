@@ -67,14 +67,16 @@ struct Trigger: AsyncParsableCommand {
     private func publishLines() async throws {
         let api = try backend.makeAPI()
         var lines = EventLines()
-        var events: [PusherBatchEvent] = []
-        while let event = try lines.next() {
-            events.append(event)
-            guard events.count == 10 else { continue }
-            try await publish(events, by: api)
-            events = []
+        var published = 0
+        do {
+            while case let events = try lines.next(10), !events.isEmpty {
+                try await publish(events, by: api)
+                published += events.count
+            }
+        } catch  where published > 0 {
+            // Whoever publishes all of it again does so with these twice.
+            throw Failure("\(error); the first \(published) events were published before")
         }
-        if !events.isEmpty { try await publish(events, by: api) }
     }
 
     private func publish(_ events: [PusherBatchEvent], by api: PusherHTTPAPI) async throws {
