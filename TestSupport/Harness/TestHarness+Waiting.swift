@@ -49,23 +49,40 @@ extension TestHarness {
     ) async throws {
         if try await waitOnExecutor(what, limit, condition) { return }
         let deadline = scheduler.now + limit
-        repeat {
-            for _ in 0..<Self.turns {
-                try Task.checkCancellation()
-                if try await condition() { return }
-                await Self.pause(.milliseconds(2))
+        while true {
+            repeat {
+                for _ in 0..<Self.turns {
+                    try Task.checkCancellation()
+                    if try await condition() { return }
+                    await Self.pause(.milliseconds(2))
+                }
+            } while scheduler.runNextTimer(dueBy: deadline)
+            switch try await others(until: deadline, patience, condition) {
+            case .theConditionHolds: return
+            case .aTimerRan: continue
+            case .nothing:
+                throw neverHappened(what, limit, file, line, others: "other threads had \(patience) of real time at least; ")
             }
-        } while scheduler.runNextTimer(dueBy: deadline)
+        }
+    }
+
+    /// What other threads came to while no timer was left.
+    private enum OthersWork { case theConditionHolds, aTimerRan, nothing }
+
+    /// Waits for other threads, which may make timers, too.
+    private func others(
+        until deadline: Instant, _ patience: Duration, _ condition: @Sendable () async throws -> Bool
+    ) async throws -> OthersWork {
         let isOver = Locked(false)
         let watchdog = Watchdog(patience: patience) { isOver.withLock { $0 = true } }
         defer { watchdog.callOff() }
         while try await !condition() {
-            guard !isOver.withLock(\.self) else {
-                throw neverHappened(what, limit, file, line, others: "other threads had \(patience) of real time at least; ")
-            }
+            if scheduler.runNextTimer(dueBy: deadline) { return .aTimerRan }
+            guard !isOver.withLock(\.self) else { return .nothing }
             try Task.checkCancellation()
             await Self.pause(.milliseconds(5))
         }
+        return .theConditionHolds
     }
 
     /// How often a condition is looked at before time moves on.

@@ -122,6 +122,25 @@ import FoundationNetworking
         }
     }
 
+    /// As by a request's answer that comes only now.
+    @Test func `A timer that other threads make late runs, too`() async throws {
+        try await withTestHarness { harness in
+            let (looks, isDone) = (Locked(0), Locked(false))
+            try await harness.eventually("it is done", within: .seconds(10)) {
+                let count = looks.withLock { looks in
+                    looks += 1
+                    return looks
+                }
+                // Past those looks that are taken before time moves on.
+                if count == 20 {
+                    _ = harness.scheduler.schedule(at: .seconds(3), label: "late") { isDone.withLock { $0 = true } }
+                }
+                return isDone.withLock(\.self)
+            }
+            #expect(harness.scheduler.now == .seconds(3))
+        }
+    }
+
     @Test func `What never happens is said, off an executor`() async throws {
         try await withTestHarness { harness in
             let error = await #expect(throws: NeverHappened.self) {
