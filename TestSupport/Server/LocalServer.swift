@@ -193,7 +193,9 @@ public final class LocalServer: RequestStubbing {
             guard let number = UInt16(exactly: port) else { throw refusal("There is no such port") }
             guard SocketAddress(ip4: host, port: number) != nil else { throw refusal("It is no IPv4 address") }
             let address: sockaddr_in = try .inet(ip4: host, port: number)
-            let configuration = HTTPServer.Configuration(address: address, pool: .lasting, logger: .disabled)
+            // Of the server's own it has no time-out worth the name: a test may hold an answer for as long as it likes.
+            let configuration = HTTPServer.Configuration(
+                address: address, timeout: 24 * 60 * 60, pool: .lasting, logger: .disabled)
             return HTTPServer(config: configuration, handler: handler)
         } catch {
             throw error as? CannotListen ?? refusal(reason(error))
