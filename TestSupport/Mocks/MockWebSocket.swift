@@ -33,7 +33,8 @@ public final class MockWebSocket: WebSocket {
     ///
     /// - Parameters:
     ///   - server: What is behind it.
-    ///   - scheduler: The clock of scripts that wait, and of latency.
+    ///   - scheduler: The clock of scripts that wait, of latency, and, where its time is virtual, of a server made here; in real time such a
+    ///     server lets none pass.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public convenience init(
@@ -48,9 +49,9 @@ public final class MockWebSocket: WebSocket {
         self.location = location
         self.server =
             switch server {
-            case .trusting: InMemoryServer(Self.machine(secret: nil))
-            case .checking(let secret): InMemoryServer(Self.machine(secret: secret))
-            case .machine(let machine): InMemoryServer(machine)
+            case .trusting: InMemoryServer(Self.machine(secret: nil), scheduler: scheduler.virtualTime)
+            case .checking(let secret): InMemoryServer(Self.machine(secret: secret), scheduler: scheduler.virtualTime)
+            case .machine(let machine): InMemoryServer(machine, scheduler: scheduler.virtualTime)
             case .inMemory(let server): server
             case .manual: nil
             }

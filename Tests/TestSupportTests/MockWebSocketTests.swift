@@ -27,6 +27,18 @@ struct MockWebSocketTests {
         #expect(socket.isOpen)
     }
 
+    @Test func `A server of its own has the socket's clock where that is virtual`() {
+        let scheduler = TestScheduler()
+        let socket = MockWebSocket(server: .machine(ServerMachine(profile: .soketi)), scheduler: scheduler)
+        socket.delegate = recorder
+        let path = "/app/local-key?protocol=7&client=test&version=1.0"
+        socket.open(WebSocketRequest(secure: true, host: "h", port: 443, path: path), attempt: ConnectionAttempt(1))
+        scheduler.advance(by: .seconds(119))
+        #expect(socket.isOpen)
+        scheduler.advance(by: .seconds(1))
+        #expect(!socket.isOpen, "it was silent for too long")
+    }
+
     @Test func `Any signature is accepted, and the user is among the members at once`() {
         let socket = makeSocket()
         socket.open(request, attempt: ConnectionAttempt(1))
