@@ -89,6 +89,8 @@ public struct ServerMachine: Sendable {
     /// The keys of the apps that came with a client, and whose secrets aren't known.
     var newKeys: Set<String> = []
     var connections: [ConnectionID: Connection] = [:]
+    /// Those that were told why they can't come in, and not closed.
+    private var refused: Set<ConnectionID> = []
     var channels: [ChannelKey: ServerChannel] = [:]
     var cache = ServerCache()
     /// `nil` where nobody looks on.
@@ -144,6 +146,7 @@ public struct ServerMachine: Sendable {
             connections[id]?.pingedAt = nil
             receive(text, from: id, into: &effects)
         case .closed(let id):
+            refused.remove(id)
             guard connections[id] != nil else { return }
             remove(id, into: &effects)
             effects.append(.notice(.disconnected(id)))
@@ -169,6 +172,8 @@ public struct ServerMachine: Sendable {
             }
             close(id, code: shutdown.code, reason: shutdown.reason, into: &effects)
         }
+        for id in refused.sorted() { effects.append(.close(id, code: shutdown.code, reason: shutdown.reason)) }
+        refused = []
     }
 
     // MARK: Opening
@@ -180,7 +185,11 @@ public struct ServerMachine: Sendable {
             app = try admit(request, isSecure: isSecure, into: &effects)
         } catch {
             effects.append(.send(profile.error(error.message, code: Int(error.code)), to: id))
-            if error.closes { effects.append(.close(id, code: error.code, reason: error.message)) }
+            if error.closes {
+                effects.append(.close(id, code: error.code, reason: error.message))
+            } else {
+                refused.insert(id)
+            }
             effects.append(.notice(.refused(id, code: error.code, reason: error.message)))
             return
         }

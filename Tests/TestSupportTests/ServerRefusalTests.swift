@@ -28,6 +28,16 @@ struct ServerRefusalTests {
         #expect(refusal(profile: full, connections: 1) == 4100)
     }
 
+    /// As Reverb leaves those who come with a key that it doesn't know.
+    @Test func `Who was told and not closed is closed when the server is stopped`() {
+        var rig = ServerRig(ServerMachine(profile: .reverb))
+        rig.open(1, path: "/app/nobody?protocol=7")
+        rig.open(2, path: "/app/nobody?protocol=7")
+        rig.handle(.closed(.init(2)))
+        #expect(rig.closes.isEmpty)
+        #expect(rig.closesAtShutdown().map { $0.prefix(2) } == ["1:"])
+    }
+
     @Test func `With TLS an app that wants it is served`() {
         var app = ServerApp.local
         app.requiresTLS = true

@@ -23,6 +23,13 @@ struct ServerRig {
         handle(.opened(ID(number), path: path))
     }
 
+    /// What is closed when the server is stopped.
+    mutating func closesAtShutdown() -> [String] {
+        effects.removeAll()
+        machine.shutdown(into: &effects)
+        return closes
+    }
+
     mutating func receive(_ text: String, from number: Int) {
         handle(.received(text, from: ID(number)))
     }
