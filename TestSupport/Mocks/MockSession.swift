@@ -135,7 +135,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         var response: StubResponse
         if let stubbed = stubList.reply(request, onTaking: noted.replace) {
             response = stubbed
-        } else if let server, request.isForChannelsServer {
+        } else if let server, server.serves(request) {
             response = server.respond(to: request)
         } else if let authorized = server?.authorize(request) {
             timeline?.note("server", "authorizes in the place of the backend at \(request.url)")

@@ -130,6 +130,15 @@ public final class InMemoryServer: Sendable {
         return receivers
     }
 
+    /// Indicates whether a request is for this server: not those for an application's own paths below `/apps`, which are neither signed nor
+    /// for an app that is here.
+    func serves(_ request: RecordedRequest) -> Bool {
+        guard request.isForChannelsServer else { return false }
+        let segments = request.path.split(separator: "/")
+        guard segments.first == "apps", request.parameters["auth_key"] == nil else { return true }
+        return state.withLock { state in state.machine.apps.contains { segments.dropFirst().first.map(String.init) == $0.id } }
+    }
+
     /// Answers a request to the HTTP API or to an authorization endpoint.
     public func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(wallClock().timeIntervalSince1970)

@@ -47,6 +47,19 @@ struct MockSessionTests {
 
     private var results: [Completion] { completions.withLock { $0 } }
 
+    @Test func `An application's own paths below apps are its own`() throws {
+        let session = MockSession(server: InMemoryServer(), delivery: .immediate)
+        let statuses = Locked<[Int?]>([])
+        for path in ["apps/7/settings", "apps/1/channels", "apps/7/channels?auth_key=k"] {
+            let request = try request("GET", "https://api.example.com/\(path)")
+            session.dataTask(with: request) { _, response, _ in
+                statuses.withLock { $0.append((response as? HTTPURLResponse)?.statusCode) }
+            }.resume()
+        }
+        #expect(statuses.withLock { $0 } == [nil, 401, 404])
+        #expect(session.findings.map(\.kind) == [.unmatchedRequest])
+    }
+
     @Test func `The article's response is delivered as it was given`() throws {
         let jsonData = Data(#"{"auth":"testKey123:12345678gfder78ikjbg"}"#.utf8)
         let urlResponse = HTTPURLResponse(
