@@ -23,7 +23,7 @@ extension ProtocolLimits {
         if let limit = eventNameLength, name.utf8.count > limit {
             throw PusherError(
                 .invalidRequest,
-                message: "an event name can't be longer than \(limit) characters, this one has \(name.utf8.count)")
+                message: "an event name can't be longer than \(limit) bytes, this one has \(name.utf8.count)")
         }
     }
 
@@ -40,7 +40,7 @@ extension ProtocolLimits {
         if let limit = userIDLength, userID.utf8.count > limit {
             throw PusherError(
                 .invalidRequest,
-                message: "a user's id can't be longer than \(limit) characters, this one has \(userID.utf8.count)")
+                message: "a user's id can't be longer than \(limit) bytes, this one has \(userID.utf8.count)")
         }
     }
 }

@@ -56,7 +56,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - request: What the client asked.
-    ///   - userID: The user's id, of 128 characters at most.
+    ///   - userID: The user's id, of 128 bytes of UTF-8 at most.
     ///   - userInfo: What the channel's other members are told of the user, of 1 KB as a JSON object at most; nil for nothing.
     /// - Throws: A ``PusherError`` of kind `invalidRequest`: for any other channel, too.
     public func authorizePresenceChannel(
@@ -79,7 +79,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - request: What the client asked; it names no channel.
-    ///   - userID: The user's id, of 128 characters at most.
+    ///   - userID: The user's id, of 128 bytes of UTF-8 at most.
     ///   - userInfo: What is kept of the user, of 1 KB as a JSON object at most; nil for nothing.
     ///   - watchlist: The users, 100 at most, of whom the user hears when they come and go.
     /// - Throws: A ``PusherError`` of kind `invalidRequest`.

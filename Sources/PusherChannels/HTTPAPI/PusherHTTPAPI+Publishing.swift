@@ -9,7 +9,7 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - channels: 1 to 100 channels.
-    ///   - eventName: The event's name, of 200 characters at most.
+    ///   - eventName: The event's name, of 200 bytes of UTF-8 at most.
     ///   - data: The event's data, of 10 KB at most: a `String` is sent as it is, anything else as JSON, made by
     ///     ``PusherEnvironment/jsonEncoder``.
     ///   - socketID: The connection that doesn't get the event, as that of the client that asked for it; nil for none.
@@ -54,7 +54,7 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - userID: The user's id, as it was signed.
-    ///   - eventName: The event's name, of 200 characters at most.
+    ///   - eventName: The event's name, of 200 bytes of UTF-8 at most.
     ///   - data: The event's data, as for ``trigger(channels:eventName:data:excluding:info:)``.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func sendToUser(_ userID: String, eventName: String, data: some Encodable) async throws {

@@ -37,7 +37,7 @@ import Testing
         Refusal(##"a channel name can't contain "#""##, trigger(["#server-to-user-ann"])),
         Refusal(#"a channel name can't contain "é""#, trigger(["é"])),
         Refusal("an event needs a name", trigger(name: "")),
-        Refusal("an event name can't be longer than 200 characters, this one has 201", trigger(name: text(201))),
+        Refusal("an event name can't be longer than 200 bytes, this one has 201", trigger(name: text(201))),
         Refusal("an event can't carry more than 10240 bytes of data, e has 10241", trigger(data: text(10_241))),
         Refusal(
             "an event can't carry more than 10240 bytes of data, e has 10242", trigger(data: String(repeating: "é", count: 5_121))
@@ -56,7 +56,7 @@ import Testing
             try await $0.triggerBatch(batch(1) + [PusherBatchEvent(channel: "a", eventName: "", data: "")])
         },
         Refusal("a user needs an id") { try await $0.sendToUser("", eventName: "e", data: "") },
-        Refusal("a user's id can't be longer than 128 characters, this one has 129") {
+        Refusal("a user's id can't be longer than 128 bytes, this one has 129") {
             try await $0.sendToUser(text(129), eventName: "e", data: "")
         },
         Refusal("an event needs a name") { try await $0.sendToUser("ann", eventName: "", data: "") },
