@@ -10,6 +10,7 @@ extension TestHarness {
     ///
     /// ```swift
     /// try await harness.withServices(pusher, reader) {
+    ///     try await harness.eventually { pusher.connection.connectionState == .connected }
     ///     harness.server.publish(channel: "news", event: "headline", data: "hello")
     /// }
     /// ```

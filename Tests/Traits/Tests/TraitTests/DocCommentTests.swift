@@ -13,6 +13,7 @@ enum DocCommentTests {
 
     static func beside(_ harness: TestHarness, _ pusher: Pusher, _ reader: any Service) async throws {
         try await harness.withServices(pusher, reader) {
+            try await harness.eventually { pusher.connection.connectionState == .connected }
             harness.server.publish(channel: "news", event: "headline", data: "hello")
         }
     }
