@@ -34,7 +34,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "A number from which socket ids are drawn, so that they are the same at each start; they are random otherwise.")
     var seed: UInt64?
 
-    @Flag(help: "Speak TLS, with a certificate of a throw-away authority. Prints where the authority's is, to be trusted.")
+    @Flag(help: "Speak TLS, with a certificate of a throw-away authority, good for a day. Prints where the authority's is.")
     var tls = false
 
     @Flag(inversion: .prefixedNo, help: "Whether there is a live page on /.")
