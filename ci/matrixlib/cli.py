@@ -30,18 +30,18 @@ HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on 
   ci/matrix --project DIR init       first cells, and a hosted workflow, for another Swift package
 
 Ends with
-  0    every cell passed, or was skipped or flaky beside others that passed
+  0    every cell passed, or was flaky, or was skipped beside others that passed
   1    a check or a test failed; a test was flaky and --fail-on-flaky given; compare: a cell that passed doesn't any more
   2    the command line or cells.toml is wrong, or Python is too old
   3    a build failed
-  4    what a cell needs could not be had: a missing requirement where CI is set, a failing setup step, a disk that can be written to
+  4    what a cell needs could not be had: a requirement is missing where CI is set, a setup step failed, or the disk can't be written to
   5    nothing was selected, or nothing of it could run; where CI is set, cells that may be skipped are no failure
   124  a step took too long
   130  it was interrupted, or nobody reads any more what it says
 and of several with that of the first cell that failed, in the order of cells.toml.
 
 A cell whose requirements are missing is skipped, and says why. Where the variable CI is set it fails instead, unless it is optional.
-A test that fails and then passes is flaky: neither passed nor failed, so its cell is in none of the closing line's numbers.
+A test that fails and then passes is flaky: neither passed nor failed, so its cell is in none of the closing line's numbers, unless --fail-on-flaky is given.
 """
 
 
