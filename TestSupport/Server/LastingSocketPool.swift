@@ -26,7 +26,7 @@ import Musl
 /// copy is closed by nobody but the wait it was made for.
 ///
 /// Here it also gets to see the sockets, whose answers it has sent at once: FlyingFox writes head and body apart, so that otherwise the
-/// second waits for the client's acknowledgement of the first, 40 ms for each request on a connection that is kept.
+/// second waits for the client's acknowledgment of the first, 40 ms for each request on a connection that is kept.
 struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
     let base: SocketPool<Queue>
 

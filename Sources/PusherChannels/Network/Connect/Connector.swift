@@ -6,7 +6,7 @@ final class Connector: ByteStreamOwner {
 
     private enum Stage {
         case resolving, connecting
-        case tunnelling(ProxyTunnel)
+        case tunneling(ProxyTunnel)
         case securing
     }
 
@@ -97,7 +97,7 @@ final class Connector: ByteStreamOwner {
     func streamConnected() {
         guard case .tunnel(let proxy) = route.hop else { return reached() }
         let tunnel = ProxyTunnel(through: proxy, to: route.endpoint)
-        advance(to: .tunnelling(tunnel))
+        advance(to: .tunneling(tunnel))
         output.bytes += tunnel.request
         streamWritable()
     }
@@ -107,10 +107,10 @@ final class Connector: ByteStreamOwner {
     }
 
     func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
-        guard case .tunnelling(var tunnel) = stage else { return }
+        guard case .tunneling(var tunnel) = stage else { return }
         do throws(WebSocketFailure) {
             let isThrough = try tunnel.read(bytes)
-            stage = .tunnelling(tunnel)
+            stage = .tunneling(tunnel)
             if isThrough { reached() }
         } catch {
             fail(error)
@@ -126,7 +126,7 @@ final class Connector: ByteStreamOwner {
         switch (stage, end) {
         case (.connecting, .broken(let error)):
             refused(error)
-        case (.tunnelling, _):
+        case (.tunneling, _):
             let text = "hung up before it answered the request for a tunnel to \(route.endpoint)"
             fail(WebSocketFailure(.connectionLost, "\(route.firstEndpoint) \(text)\(end.explanation)"))
         case (_, .untrusted(let diagnosis)):
@@ -170,7 +170,7 @@ final class Connector: ByteStreamOwner {
             switch stage {
             case .resolving: "No address was found for \(route.firstHost)"
             case .connecting: "\(route.firstEndpoint) didn't accept the connection (address \(address))"
-            case .tunnelling: "\(route.firstEndpoint) didn't answer the request for a tunnel to \(route.endpoint)"
+            case .tunneling: "\(route.firstEndpoint) didn't answer the request for a tunnel to \(route.endpoint)"
             case .securing: "\(route.endpoint) didn't finish the TLS handshake"
             }
         fail(.timedOut(text, after: timeouts.stage))
