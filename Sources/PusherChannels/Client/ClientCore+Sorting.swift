@@ -41,7 +41,9 @@ extension ClientCore {
         if let line = delivery.logLine { log(line, at: now, &state) }
         endWhatWaits(for: delivery, &state)
         // Closures hear what comes when they are bound: what a stream has is kept for no other.
-        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: now), !state.listeners.hear(delivery) {
+        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: state.machine.cameAfter ?? now),
+            !state.listeners.hear(delivery)
+        {
             return
         }
         if state.backlog.admits(delivery) { deliveries.append(delivery) }

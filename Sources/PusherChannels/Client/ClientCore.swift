@@ -145,6 +145,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     private func settle(_ state: inout State, at now: Instant) -> Aftermath? {
         sort(&state, at: now)
+        state.machine.cameAfter = nil
         let work = state.isDraining ? nil : nextWork(&state)
         state.isDraining = state.isDraining || work != nil
         let wakeUps = state.streams.wakeUps() + state.waits.wakeUps()

@@ -58,7 +58,7 @@ struct Streams: Sendable {
         case .memberRemoved(let channel, let member): update(channel, .memberLeft(PusherPresenceChannelMember(member)), at: now)
         case .subscriptionCount(let channel, let count): update(channel, .subscriptionCount(count), at: now)
         case .decryptionFailed(let channel, _, _, let since):
-            update(channel, .eventsMayBeMissing(EventGap(.decryptionFailed) { [date] in date(since) }), at: now)
+            update(channel, .eventsMayBeMissing(EventGap(.decryptionFailed) { [date] in date(since) }), at: since)
         case .signedIn, .signInFailed, .watchlist, .error: break
         }
         return false

@@ -16,7 +16,7 @@ extension ConnectionMachine {
 
     mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, into effects: inout [Effect]) {
         let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
-        let time = heardUpTo ?? .origin
+        let time = cameAfter ?? heardUpTo ?? .origin
         let hasRoom = subscriptions[channel]?.encryptedEvents?.append(
             envelope, heardUpTo: time, limit: limit, byteLimit: byteLimit)
         guard hasRoom == true else {
@@ -31,6 +31,7 @@ extension ConnectionMachine {
     ) {
         guard case .decrypting(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.encryptedEvents?.stage
         else { return }
+        cameAfter = subscriptions[event.channel]?.encryptedEvents?.since
         switch result {
         case .success(let data):
             effects.append(.deliver(.event(envelope.with(data: data))))

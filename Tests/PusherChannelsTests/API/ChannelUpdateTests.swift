@@ -49,6 +49,24 @@ import Testing
         #expect((109...111).contains(age), "\(age)")
     }
 
+    /// What waited to be read came earlier than it was read.
+    @Test(arguments: ["news", "private-encrypted-a"]) func aGapBeginsBeforeWhatIsMissingCame(channel: String) async throws {
+        let key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: key))
+        let updates = rig.pusher.subscribe(channel).updates(buffering: StreamBuffering(limit: 1, overflow: .dropOldest))
+        rig.scheduler.advance(by: .seconds(30))
+        let attempt = try #require(rig.socket.currentAttempt)
+        let message = Array(#"{"event":"n","channel":"\#(channel)","data":"1"}"#.utf8)
+        MessageBatch.with(Array(repeating: (.text, message), count: 3), .told(age: .seconds(20))) {
+            rig.pusher.connection.core.webSocketDidReceive($0, attempt: attempt)
+        }
+        for try await update in updates {
+            guard case .eventsMayBeMissing(let gap) = update else { continue }
+            #expect(gap.since.timeIntervalSinceNow <= -20, "\(gap.reason)")
+            break
+        }
+    }
+
     @Test func whatFoundNoRoomIsTold() async throws {
         let rig = ClientRig.connected()
         let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 2, overflow: .dropOldest))
