@@ -46,7 +46,8 @@ extension Pusher {
 
     func connectUntilDisconnected() async throws {
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
-        defer { connection.core.finishStreams(forGood: false) }
+        connection.core.beginRun()
+        defer { connection.core.endRun() }
         connect()
         try await withTaskCancellationHandler {
             // Also when it is cancelled: then until the connection is closed.

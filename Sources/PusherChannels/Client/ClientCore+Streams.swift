@@ -62,6 +62,19 @@ extension ClientCore {
         }
     }
 
+    /// A run begins. Several may be under way: one that was cancelled ends when the next has begun.
+    func beginRun() { change { $0.runs += 1 } }
+
+    /// A run has ended, and with the last one what is read of the client.
+    func endRun() {
+        change { state in
+            state.runs -= 1
+            guard state.runs == 0 else { return }
+            state.streams.finish()
+            state.waits.endAll(.clientEnded)
+        }
+    }
+
     /// All that came was read, as far as anybody will read it: the client's life is over, or its last.
     func finishStreams(forGood: Bool) {
         change { state in

@@ -22,6 +22,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var listeners = Listeners()
         var streams: Streams
         var waits = SubscriptionWaits()
+        /// How many wait for the client's end.
+        var runs = 0
         var backlog: DeliveryBacklog
 
         /// The machine's effects, until they are sorted.

@@ -25,7 +25,12 @@ extension PusherPool {
     public func run() async throws {
         try await environment.endingGracefully(by: { await self.shutdown() }) {
             let end = OneShot<Void>()
-            defer { for client in clients { client.connection.core.finishStreams(forGood: false) } }
+            defer {
+                // Those of a run that has begun since go on.
+                if state.withLock(\.runs.isEmpty) {
+                    for client in clients { client.connection.core.finishStreams(forGood: false) }
+                }
+            }
             let isShutDown = state.withLock { state in
                 state.runs.append(end)
                 return state.phase == .shutDown

@@ -84,6 +84,39 @@ import Testing
         }
     }
 
+    /// One that was cancelled ends when the next has begun.
+    @Test func theEndOfAnEarlierRunIsNotTheNextOnes() async throws {
+        try await TestExecutor().run { executor in
+            let rig = rig()
+            let socket = SlowToClose(rig.socket)
+            rig.pusher.connection.socket = socket
+            rig.pusher.subscribe("news")
+            let first = Task(executorPreference: executor) { try await rig.pusher.run() }
+            await executor.settle()
+            first.cancel()
+            await executor.settle()
+            let hasEnded = Locked(false)
+            let second = Task(executorPreference: executor) {
+                try await rig.pusher.run()
+                hasEnded.withLock { $0 = true }
+            }
+            let events = rig.pusher.events
+            await executor.settle()
+            socket.finishClosing()
+            try await first.value
+            await executor.settle()
+            #expect(rig.pusher.connection.connectionState == .connected)
+            #expect(!hasEnded.withLock { $0 })
+            rig.socket.publish(channel: "news", event: "e", data: "{}")
+            rig.pusher.disconnect()
+            socket.finishClosing()
+            try await second.value
+            var count = 0
+            for try await event in events where event.eventName == "e" { count += 1 }
+            #expect(count == 1)
+        }
+    }
+
     @Test(arguments: [false, true]) func aCancelledTaskWaitsForTheCloseToo(shutsDown: Bool) async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
