@@ -52,6 +52,8 @@ final class PoolReading: StreamReading {
 
     /// An empty batch is the end of its source: with a reason, that of the whole stream, which the reader is told.
     private func arrived(_ batch: Batch, of source: Source) {
+        // What came of the others before is read first.
+        if batch.failure != nil { for other in sources where other !== source { takeAll(of: other) } }
         let removed = change { state -> [Source] in
             if !batch.elements.isEmpty || batch.failure != nil { state.ready.append((batch, source)) }
             guard batch.elements.isEmpty else { return [] }
@@ -73,12 +75,14 @@ final class PoolReading: StreamReading {
 
     /// Takes what waits of a client, so that it is read before anything that comes of another from now on.
     func takeAll(of core: ClientCore) {
-        for source in sources where source.core === core {
-            guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { continue }
-            change { state in
-                state.entries[ObjectIdentifier(source)]?.batches += 1
-                state.ready.append((batch, source))
-            }
+        for source in sources where source.core === core { takeAll(of: source) }
+    }
+
+    private func takeAll(of source: Source) {
+        guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { return }
+        change { state in
+            state.entries[ObjectIdentifier(source)]?.batches += 1
+            state.ready.append((batch, source))
         }
     }
 

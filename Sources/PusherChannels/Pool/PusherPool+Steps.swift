@@ -45,6 +45,8 @@ extension PusherPool {
             return Array(removed)
         }
         for client in removed.map(\.client) { _ = environment.spawn { await client.shutdown() } }
+        // The one that was still being disconnected may be gone.
+        if !removed.isEmpty { endRunsIfDisconnected() }
         if count > before, state.withLock({ $0.phase == .connected }) { connectInTurn(from: before) }
         for client in clients { client.connection.reconnectPolicy = rate.policy(options.reconnectPolicy, for: count) }
     }
@@ -61,6 +63,8 @@ extension PusherPool {
         if let mainActorDelegate { client.mainActorDelegate = mainActorDelegate } else { client.delegate = delegate }
         hear(states)
         for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
+        // Whoever shut the pool down didn't see this one.
+        if state.withLock({ $0.phase == .shutDown }) { _ = environment.spawn { await client.shutdown() } }
     }
 
     private func connectInTurn(from first: Int) {
@@ -110,10 +114,12 @@ extension PusherPool {
     }
 
     private func follow(_ reading: PoolReading) {
-        let clients = state.withLock { state in
+        let (clients, others) = state.withLock { state in
+            let others = state.readings.removeGone()
             state.readings.append(Weak(reading))
-            return state.clients
+            return (state.clients, others)
         }
+        withExtendedLifetime(others) {}
         for client in clients { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
     }
 }

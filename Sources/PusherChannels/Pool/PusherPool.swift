@@ -122,9 +122,12 @@ public final class PusherPool: Sendable {
     public func subscribe(_ channelNames: some Sequence<String>) {
         let names = channelNames.filter(shard.has).map { Name($0) }
         change { state in
-            let places = state.placement.add(names)
+            _ = state.placement.add(names)
             state.steps.append(.haveConnections(state.placement.loads.count))
-            state.steps.append(contentsOf: places.map { .subscribe($0.channel, $0.connection) })
+            // Those that are there already, too: one that was refused is asked for again.
+            for name in names {
+                if let connection = state.placement.place(of: name) { state.steps.append(.subscribe(name, connection)) }
+            }
         }
     }
 

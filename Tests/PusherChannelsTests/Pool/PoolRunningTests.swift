@@ -55,6 +55,34 @@ import Testing
         #expect(thrown?.code == 4001)
     }
 
+    /// Of all connections, not of the one alone that was given up.
+    @Test func whatCameBeforeTheFailureIsReadFirst() async throws {
+        let rig = PoolRig()
+        rig.pool.subscribe(PoolRig.names(30))
+        let updates = rig.pool.updates
+        let task = try await running(rig)
+        for round in 0..<5 { rig.publish("\(round)", to: PoolRig.names(30)) }
+        rig.sockets.withLock(\.self)[1].serverCloses(code: 4001, reason: "no such app")
+        await #expect(throws: PusherError.self) { try await task.value }
+        var events = 0
+        await #expect(throws: PusherError.self) {
+            for try await update in updates {
+                if case .event = update.update { events += 1 }
+            }
+        }
+        #expect(events == 150)
+    }
+
+    /// As `Pusher.subscribe` does.
+    @Test func aRefusedChannelIsAskedForAgain() {
+        let asked = Locked(0)
+        let rig = PoolRig.connected(channels: 0) {
+            $0.authMethod = .authorizer(authorizer: Refusing { asked.withLock { $0 += 1 } })
+        }
+        for _ in 0..<3 { rig.pool.subscribe("private-orders") }
+        #expect(asked.withLock { $0 } == 3)
+    }
+
     @Test func itMayBeRunAgainAndEndsForTheSameReasons() async throws {
         let rig = PoolRig()
         for code in [4001, 4004] as [UInt16] {
@@ -139,5 +167,14 @@ import Testing
         #expect(gone == nil)
         #expect(sockets.withLock(\.self).count == 2)
         #expect(sockets.withLock(\.self).allSatisfy { !$0.isOpen })
+    }
+}
+
+private struct Refusing: Authorizer {
+    let onAsked: @Sendable () -> Void
+
+    func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void) {
+        onAsked()
+        completionHandler(nil)
     }
 }
