@@ -25,6 +25,8 @@ struct RedactionScanner {
     }
 
     private mutating func readWord() {
+        // Of `%5Btoken` the first two belong to the sign before.
+        if position > 0, escaped(at: position - 1) != nil { copy(to: position + 2) }
         let start = position
         let end = skip(from: start, while: Self.isWord)
         let word = String(decoding: bytes[start..<end], as: UTF8.self)
@@ -111,12 +113,43 @@ struct RedactionScanner {
 
     /// Where a value begins if the name has one.
     private func valueStart(after name: Range<Int>) -> Int? {
-        let isTag = name.lowerBound > 0 && bytes[name.lowerBound - 1] == UInt8(ascii: "<")
-        var index = skip(from: name.upperBound) { "\"'\\] ".utf8.contains($0) }
-        guard index < bytes.count, (isTag ? "=:>" : "=:").utf8.contains(bytes[index]) else { return nil }
-        index = skip(from: index + 1) { Self.isSpace($0) || $0 == UInt8(ascii: "\\") }
+        if isTag(name) { return tagEnd(from: name.upperBound) }
+        var index = name.upperBound
+        while let (byte, next) = character(at: index), "\"'\\] ".utf8.contains(byte) { index = next }
+        guard let (sign, next) = character(at: index), "=:".utf8.contains(sign) else { return nil }
+        index = next
+        // `=>` and `:=`, as programs print what they have.
+        if index < bytes.count, "=>".utf8.contains(bytes[index]) { index += 1 }
+        index = skip(from: index) { Self.isSpace($0) || $0 == UInt8(ascii: "\\") }
         if index < bytes.count, Self.isQuote(bytes[index]) { index += 1 }
         return index < bytes.count ? index : nil
+    }
+
+    /// Indicates whether a name is that of an XML element, perhaps with a prefix.
+    private func isTag(_ name: Range<Int>) -> Bool {
+        var start = name.lowerBound
+        if start > 0, bytes[start - 1] == UInt8(ascii: ":") {
+            start -= 1
+            while start > 0, Self.isWord(bytes[start - 1]) { start -= 1 }
+        }
+        return start > 0 && bytes[start - 1] == UInt8(ascii: "<")
+    }
+
+    /// Where an element's text begins, behind its attributes; nil for one without any.
+    private func tagEnd(from start: Int) -> Int? {
+        let end = skip(from: start) { !"<>".utf8.contains($0) }
+        return end + 1 < bytes.count && bytes[end] == UInt8(ascii: ">") && bytes[end - 1] != UInt8(ascii: "/") ? end + 1 : nil
+    }
+
+    /// A character and where the next one begins, also where it is percent-encoded.
+    private func character(at index: Int) -> (UInt8, next: Int)? {
+        if let byte = escaped(at: index) { return (byte, index + 3) }
+        return index < bytes.count ? (bytes[index], index + 1) : nil
+    }
+
+    private func escaped(at index: Int) -> UInt8? {
+        guard index + 2 < bytes.count, bytes[index] == UInt8(ascii: "%") else { return nil }
+        return UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16)
     }
 
     /// Returns the end of a value: one in quotes goes on to the same quote, one in a tag to the next, other values to the next space

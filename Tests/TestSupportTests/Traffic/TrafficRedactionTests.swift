@@ -48,6 +48,12 @@ struct TrafficRedactionTests {
             body: Data("jwt is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.hunter2hunter2".utf8)),
         RecordedRequest(url: "https://a.example/?session%5Btoken%5D=hunter2"),
         RecordedRequest(method: "POST", url: "https://a.example/", body: Data("user[otp]=hunter2&tokens[]=hunter2&x=1".utf8)),
+        text("see https://a.example/?session%5Btoken%5D=hunter2"),
+        text("see ?next=https%3A%2F%2Fa.example%3Faccess_token%3Dhunter2"),
+        text(#"<wsse:Password Type="text">hunter2</wsse:Password>"#),
+        text("<ns:token>hunter2</ns:token>"),
+        text(#""password" => "hunter2""#),
+        text("password := hunter2"),
     ]
 
     @Test(arguments: requests.indices) func `A request's secret reaches nothing`(index: Int) throws {
