@@ -25,6 +25,6 @@ def row(cell, slowest, usual, history):
     why = html.escape("\n".join([cell.why, *said]).strip())
     steps = "".join(f"<li>{html.escape(step.name)} {clock(step.seconds)}</li>" for step in cell.steps)
     return (
-        f'<tr class="{cell.status}"><th scope="row">{html.escape(cell.id)}</th><td>{html.escape(own)}</td><td>{cell.status}</td>'
+        f'<tr class="{html.escape(cell.status)}"><th scope="row">{html.escape(cell.id)}</th><td>{html.escape(own)}</td><td>{html.escape(cell.status)}</td>'
         f'<td><meter max="{slowest}" value="{cell.seconds}"></meter> {clock(cell.seconds) if cell.steps else ""}<ul>{steps}</ul></td>'
         f"<td>{len(cell.tests) or ''}</td><td><pre>{why}</pre></td><td><ul>{flakes}</ul></td></tr>\n")

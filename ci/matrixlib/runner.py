@@ -45,7 +45,7 @@ class Runner:
         found = []
         for cell in cells:
             found.append(result := self.cell(cell))
-            if result.status in ("failed", "flaky"):
+            if result.status == "failed":
                 self.failed = self.failed or cell.id
             self.screen.ended_cell(result, self.details(cell, result))
         return found
