@@ -25,8 +25,8 @@ struct RedactionScanner {
     }
 
     private mutating func readWord() {
-        // Of `%5Btoken` the first two belong to the sign before.
-        if position > 0, escaped(at: position - 1) != nil { copy(to: position + 2) }
+        // Of `%5Btoken` the first two belong to the sign before; not so `%access_token`, where they encode no sign.
+        if position > 0, let sign = escaped(at: position - 1), sign < 0x80, !Self.isLetterOrDigit(sign) { copy(to: position + 2) }
         let start = position
         let end = skip(from: start, while: Self.isWord)
         let word = String(decoding: bytes[start..<end], as: UTF8.self)
@@ -113,10 +113,11 @@ struct RedactionScanner {
 
     /// Where a value begins if the name has one.
     private func valueStart(after name: Range<Int>) -> Int? {
-        if isTag(name) { return tagEnd(from: name.upperBound) }
         var index = name.upperBound
         while let (byte, next) = character(at: index), "\"'\\] ".utf8.contains(byte) { index = next }
-        guard let (sign, next) = character(at: index), "=:".utf8.contains(sign) else { return nil }
+        guard let (sign, next) = character(at: index), "=:".utf8.contains(sign) else {
+            return isTag(name) ? tagEnd(from: name.upperBound) : nil
+        }
         index = next
         // `=>` and `:=`, as programs print what they have.
         if index < bytes.count, "=>".utf8.contains(bytes[index]) { index += 1 }
@@ -195,10 +196,11 @@ struct RedactionScanner {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
     }
 
-    private static func isWord(_ byte: UInt8) -> Bool {
+    private static func isWord(_ byte: UInt8) -> Bool { isLetterOrDigit(byte) || "_-.".utf8.contains(byte) }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
         default: false
         }

@@ -54,6 +54,12 @@ struct TrafficRedactionTests {
         text("<ns:token>hunter2</ns:token>"),
         text(#""password" => "hunter2""#),
         text("password := hunter2"),
+        text("<token=hunter2>"),
+        text("<password: hunter2>"),
+        text("<password = hunter2>"),
+        text("see ?%access_token=hunter2"),
+        text("see ?%61ccess_token=hunter2"),
+        text("see ?x%5Fotp=hunter2"),
     ]
 
     @Test(arguments: requests.indices) func `A request's secret reaches nothing`(index: Int) throws {
