@@ -70,20 +70,23 @@ extension ClientCore {
         change { state in
             state.runs -= 1
             guard state.runs == 0 else { return }
-            state.streams.finish()
-            state.waits.endAll(.clientEnded)
+            state.finishStreams(forGood: false)
         }
     }
 
-    /// All that came was read, as far as anybody will read it: the client's life is over, or its last.
     func finishStreams(forGood: Bool) {
-        change { state in
-            if forGood { state.streams.shutDown() } else { state.streams.finish() }
-            state.waits.endAll(.clientEnded)
-        }
+        change { $0.finishStreams(forGood: forGood) }
     }
 
     func makeID() -> Int {
         change { $0.listeners.makeID() }
+    }
+}
+
+extension ClientCore.State {
+    /// All that came was read, as far as anybody will read it: the client's life is over, or its last.
+    fileprivate mutating func finishStreams(forGood: Bool) {
+        if forGood { streams.shutDown() } else { streams.finish() }
+        waits.endAll(.clientEnded)
     }
 }

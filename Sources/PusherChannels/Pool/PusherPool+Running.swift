@@ -31,11 +31,12 @@ extension PusherPool {
                     for client in clients { client.connection.core.finishStreams(forGood: false) }
                 }
             }
-            let isShutDown = state.withLock { state in
+            let isBegun = state.withLock { state in
+                guard state.phase != .shutDown else { return false }
                 state.runs.append(end)
-                return state.phase == .shutDown
+                return true
             }
-            guard !isShutDown else { return }
+            guard isBegun else { return }
             connect()
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { end.await(with: $0) }
