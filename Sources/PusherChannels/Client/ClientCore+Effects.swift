@@ -25,10 +25,18 @@ extension ClientCore {
             case .cancelAuthorization(let attempt): cancel(.channel(attempt))
             case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
             case .cancelUserAuthorization(let attempt): cancel(.user(attempt))
-            case .decrypt(let event, let secret): handle(.opened(event, EncryptedData.open(event.data, with: secret)))
+            case .decrypt(let event, let secret): opened(event, EncryptedData.open(event.data, with: secret))
             case .log(let line, let context): write(line, context)
             case .deliver, .pauseLimitReached: break  // Done when they were sorted.
             }
+        }
+    }
+
+    private func opened(_ event: ConnectionMachine.EncryptedEvent, _ result: Result<String, ConnectionMachine.DecryptionFailure>)
+    {
+        change { state, now in
+            state.came = state.machine.subscriptions[event.channel]?.encryptedEvents?.since
+            state.handle(.opened(event, result), at: now)
         }
     }
 

@@ -7,7 +7,7 @@ extension ClientCore {
     func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
         guard messages.size <= Self.largestBatchDecodedUnderLock else { return receiveLarge(messages, attempt) }
         change { state, now in
-            state.machine.cameAfter = now - messages.age
+            state.came = now - messages.age
             // Most messages have one effect: one allocation for all of them.
             if state.effects.isEmpty { state.effects.reserveCapacity(messages.count) }
             messages.forEachInBlocks { kind, block, range in
@@ -32,7 +32,7 @@ extension ClientCore {
             if logsMessages { texts.append(Self.text(of: inputs[inputs.count - 1], kind, block[range])) }
         }
         change { state, now in
-            state.machine.cameAfter = now - messages.age
+            state.came = now - messages.age
             for (index, input) in inputs.enumerated() {
                 if logsMessages { state.effects.append(.log(.received(texts[index]))) }
                 state.handle(input, at: now)

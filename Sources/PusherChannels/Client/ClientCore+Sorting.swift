@@ -41,7 +41,7 @@ extension ClientCore {
         if let line = delivery.logLine { log(line, at: now, &state) }
         endWhatWaits(for: delivery, &state)
         // Closures hear what comes when they are bound: what a stream has is kept for no other.
-        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: state.machine.cameAfter ?? now),
+        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: state.came ?? now),
             !state.listeners.hear(delivery)
         {
             return

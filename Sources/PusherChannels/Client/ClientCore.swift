@@ -26,6 +26,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var runs = 0
         var backlog: DeliveryBacklog
 
+        /// When what is being handled came, where it waited; nil for now.
+        var came: Instant?
         /// The machine's effects, until they are sorted.
         var effects: [Effect] = []
         /// The effects to carry out outside the lock, in order.
@@ -147,7 +149,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     private func settle(_ state: inout State, at now: Instant) -> Aftermath? {
         sort(&state, at: now)
-        state.machine.cameAfter = nil
+        state.came = nil
         let work = state.isDraining ? nil : nextWork(&state)
         state.isDraining = state.isDraining || work != nil
         let wakeUps = state.streams.wakeUps() + state.waits.wakeUps()

@@ -16,9 +16,9 @@ extension ConnectionMachine {
 
     mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, into effects: inout [Effect]) {
         let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
-        let time = cameAfter ?? heardUpTo ?? .origin
+        let time = heardBefore ?? .origin
         let hasRoom = subscriptions[channel]?.encryptedEvents?.append(
-            envelope, heardUpTo: time, limit: limit, byteLimit: byteLimit)
+            envelope, heardBefore: time, limit: limit, byteLimit: byteLimit)
         guard hasRoom == true else {
             let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem, into: &effects)
@@ -31,7 +31,6 @@ extension ConnectionMachine {
     ) {
         guard case .decrypting(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.encryptedEvents?.stage
         else { return }
-        cameAfter = subscriptions[event.channel]?.encryptedEvents?.since
         switch result {
         case .success(let data):
             effects.append(.deliver(.event(envelope.with(data: data))))

@@ -123,6 +123,11 @@ extension ConnectionMachine {
         if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { nil }
     }
 
+    /// What is being handled came after this; nil without a connection.
+    var heardBefore: Instant? {
+        if case .connected(let session) = phase { session.heartbeat.heardBefore } else { nil }
+    }
+
     mutating func unsubscribeAll(into effects: inout [Effect]) {
         for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
             unsubscribe(subscription.channel, into: &effects)

@@ -61,8 +61,6 @@ struct ConnectionMachine: Equatable, Sendable {
     var reading = Reading.flowing
     var user = UserMachine()
     var encryptedEventsNumbered: EncryptedEvents.Number = 0
-    /// What is being handled came after this, where it waited to be read; nil where it didn't.
-    var cameAfter: Instant?
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<Name> = []
 

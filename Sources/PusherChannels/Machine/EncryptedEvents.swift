@@ -25,9 +25,9 @@ struct EncryptedEvents: Equatable, Sendable {
     /// What is here came after this, and what found no room did.
     private(set) var since = Instant.origin
 
-    /// Puts an event at the end; false when too many wait already. All that came before `heardUpTo` was heard before.
-    mutating func append(_ envelope: Envelope, heardUpTo: Instant, limit: Int, byteLimit: Int) -> Bool {
-        if stage == .idle, waiting.isEmpty { since = heardUpTo }
+    /// Puts an event at the end; false when too many wait already. All that came before `heardBefore` was heard before.
+    mutating func append(_ envelope: Envelope, heardBefore: Instant, limit: Int, byteLimit: Int) -> Bool {
+        if stage == .idle, waiting.isEmpty { since = heardBefore }
         // The first may have any size: it is opened at once.
         guard waiting.isEmpty || (waiting.count < limit && waitingBytes + envelope.size <= byteLimit) else { return false }
         waiting.append(envelope)

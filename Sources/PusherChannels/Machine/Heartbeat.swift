@@ -23,6 +23,8 @@ struct Heartbeat: Equatable, Sendable {
     private let sendInterval: Duration
     /// The time by which everything that had come was heard: what is missing came later.
     private(set) var heardUpTo: Instant
+    /// The same of what was heard before the last: what is being handled came later.
+    private(set) var heardBefore: Instant
     /// The time that silence is counted from: the last sign of life, or when one could be heard again.
     private var silentSince: Instant
     /// When the client sent something last.
@@ -34,6 +36,7 @@ struct Heartbeat: Equatable, Sendable {
         self.pongTimeout = pongTimeout
         sendInterval = activityTimeout / 4 * 3
         heardUpTo = now
+        heardBefore = now
         silentSince = now
         lastSent = now
     }
@@ -43,6 +46,7 @@ struct Heartbeat: Equatable, Sendable {
     }
 
     mutating func activity(at now: Instant) {
+        if now > heardUpTo { heardBefore = heardUpTo }
         heardUpTo = now
         silentSince = now
         if !state.isPaused { state = .listening }

@@ -89,6 +89,18 @@ import Testing
         #expect(effects.sent.isEmpty, "the channel is subscribed to already")
     }
 
+    /// Whatever gets lost of them came later than that.
+    @Test func whatIsHereCameAfterWhatWasHeardBefore() {
+        var transcript = subscribed()
+        transcript.pass(.seconds(30))
+        transcript.receive(#"{"event":"pusher:pong"}"#)
+        let heard = transcript.now
+        transcript.pass(.seconds(30))
+        transcript.receive(event("a"))
+        transcript.receive(event("b"))
+        #expect(transcript.machine.subscriptions[channel]?.encryptedEvents?.since == heard)
+    }
+
     /// A pool may move the channel while one is being opened.
     // Proves P10.6.
     @Test func anEventThatIsBeingOpenedIsOpenedWhereTheChannelGoes() throws {
