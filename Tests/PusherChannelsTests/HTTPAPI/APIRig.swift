@@ -35,6 +35,18 @@ struct APIRig: Sendable {
         session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in .failure(code) })
     }
 
+    /// Gives every request this response; returns when they were made.
+    func timesOfRequests(on scheduler: any Scheduler, _ response: StubResponse) -> @Sendable () -> [Instant] {
+        let times = Locked<[Instant]>([])
+        session.stubRequests(
+            passingTest: { _ in true },
+            withStubResponse: { _ in
+                times.withLock { $0.append(scheduler.now) }
+                return response
+            })
+        return { times.withLock { $0 } }
+    }
+
     /// The bodies that were sent.
     var bodies: [String] { session.requests.map(\.text) }
 }

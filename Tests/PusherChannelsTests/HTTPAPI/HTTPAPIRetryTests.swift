@@ -77,15 +77,9 @@ import Testing
         let executor = TestExecutor()
         let policy = RetryPolicy(maximumAttempts: 40, initialDelay: .seconds(1), maximumDelay: .seconds(3))
         let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
-        let times = Locked<[Instant]>([])
-        rig.session.stubRequests(
-            passingTest: { _ in true },
-            withStubResponse: { _ in
-                times.withLock { $0.append(executor.scheduler.now) }
-                return .http(503)
-            })
+        let times = rig.timesOfRequests(on: executor.scheduler, .http(503))
         _ = try? await executor.run(time: .automatic) { _ in _ = try await rig.api.channels() }
-        let all = times.withLock { $0 }
+        let all = times()
         let delays = zip(all, all.dropFirst()).map { $1 - $0 }
         #expect(delays.count == 39)
         #expect(delays[0] <= .seconds(1))
@@ -103,17 +97,12 @@ import Testing
         let executor = TestExecutor()
         let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .seconds(5), publishing: .atLeastOnce)
         let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
-        let times = Locked<[Instant]>([])
-        rig.session.stubRequests(
-            passingTest: { _ in true },
-            withStubResponse: { _ in
-                times.withLock { $0.append(executor.scheduler.now) }
-                return StubResponse(status: status, headers: ["Retry-After": example.field])
-            })
+        let response = StubResponse(status: status, headers: ["Retry-After": example.field])
+        let times = rig.timesOfRequests(on: executor.scheduler, response)
         let error = await #expect(throws: PusherError.self) {
             try await executor.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
         }
-        #expect(times.withLock { $0 } == example.times.map { .origin + .seconds($0) })
+        #expect(times() == example.times.map { .origin + .seconds($0) })
         #expect(error?.retryAfter == .seconds(example.retryAfter))
     }
 
