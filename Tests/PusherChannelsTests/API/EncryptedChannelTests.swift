@@ -10,7 +10,7 @@ import FoundationNetworking
 
 /// Encrypted channels from endpoint to closure, with vectors made by other libraries.
 @Suite struct EncryptedChannelTests {
-    private static let masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+    static let masterKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
     private static let nonce = "QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX"
     private static let secret = "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4="
 
@@ -68,7 +68,8 @@ import FoundationNetworking
 
     // MARK: The whole way
 
-    private static let event =
+    /// Something that was placed on private-encrypted-orders.
+    static let event =
         #"{\"nonce\":\"\#(nonce)\",\"ciphertext\":\"C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg=\"}"#
 
     // Proves P10.3, P10.10.
