@@ -27,7 +27,7 @@ class Step:
     name: str
     run: str
     kind: str = "check"
-    timeout: int = 600
+    timeout: int = dataclasses.field(default=600, repr=False)  # its result, which is known by what this shows, doesn't depend on it
     tests: str = ""
     env: dict = dataclasses.field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class Cell:
     inputs: tuple = ()  # globs of the files that its result depends on; none: all of the project
     optional: bool = False
     exclusive: bool = False
-    retries: int = 2
+    retries: int = dataclasses.field(default=2, repr=False)  # nor on this
     job: str = ""
     runner: str = "linux"
 
@@ -134,7 +134,7 @@ class Reader:
             if (base := own.pop("use", None)) is not None:
                 self.one_of(templates, where, "step", base)
                 own = dataclasses.asdict(templates[base]) | own
-            found.append(self.step(where, named_after(own.get("run", "")), own))
+            found.append(self.step(where, named_after(str(own.get("run", ""))), own))
         if "timeout" in values:
             seconds = values.pop("timeout")
             found = [dataclasses.replace(step, timeout=seconds) for step in found]

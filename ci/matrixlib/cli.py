@@ -97,7 +97,7 @@ def parser():
 
 def at_least(least, kind):
     def number(text):
-        if kind(text) < least:
+        if not least <= kind(text) < float("inf"):
             raise ValueError
         return kind(text)
     number.__name__ = f"number from {least} on"

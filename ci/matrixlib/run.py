@@ -95,7 +95,8 @@ def save(options, places, history, found):
             (results.write, places.results / "latest.json", value),
             (results.write, places.results / "junit.xml", report.junit(found)),
             (results.append, os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, report.markdown(found)),
-            (history.add, found)):
+            # A part that passed says nothing of the whole: neither how it ended nor how long it takes.
+            (history.add, [result for result in found if result.status != "passed" or not (options.step or options.rest)])):
         try:
             write(*what)
         except OSError as error:
@@ -128,8 +129,7 @@ def close(options, places, found, unwritten):
 
 
 def code(found):
-    codes = [result.code for result in found if result.code]
-    if codes:
+    if codes := [result.code for result in found if result.code]:
         return INTERRUPTED if INTERRUPTED in codes else codes[0]
     # On CI, what was skipped is optional, and its job did what it should.
     ran = any(result.status != "skipped" for result in found) or (found and on_ci())

@@ -44,6 +44,7 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\nrunner = "mac"', "cell 'a': there is no runner 'mac'; known: linux")
         self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
         self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not of type int")
+        self.refused(cell + 'steps = [{ run = 5 }]', "cell 'a': 'run' is not of type str")
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',

@@ -76,6 +76,7 @@ class ReportCase(ProjectCase):
         from matrixlib.results import CellResult
         old, new = (CellResult("a", "passed", seconds=seconds, metrics={"coverage": value}) for seconds, value in ((60, 90.0), (90, 91.5)))
         self.assertEqual(differences([old], [new]), (["a: 1:00 -> 1:30", "a: coverage 90.0 -> 91.5"], [], 0))
+        self.assertEqual(differences([old], [CellResult("a", "unchanged")])[1], [], "it passed, and would again")
 
     def test_differences_within_noise_are_hidden_and_counted(self):
         from matrixlib.compare import differences

@@ -68,6 +68,19 @@ failed: c: test: failed: Made.Up/two()
         self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"), said)
         self.assertEqual(self.matrix("run", "--last-failed")[0], 5)
 
+    def test_a_part_that_passed_says_nothing_of_the_whole(self):
+        self.cells(cell("a", "test -e there"))
+        for arguments, code in ((("a",), 1), (("a", "--", "-o", "-e", "."), 0), (("--last-failed",), 1)):
+            self.assertEqual(self.matrix("run", *arguments)[0], code, arguments)
+        self.assertNotIn("seconds", (self.project / ".ci/results/history.json").read_text())
+
+    def test_a_time_out_that_never_comes_is_refused(self):
+        self.cells(cell("a"))
+        for factor in ("inf", "nan"):
+            with self.assertRaises(SystemExit) as ended:
+                self.matrix("run", "a", "--timeout-factor", factor)
+            self.assertEqual(ended.exception.code, 2)
+
     def test_one_step_alone_with_another_time_out_and_retries(self):
         self.cells("""[[cell]]
 id = "a"
@@ -97,6 +110,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         self.assertEqual(ran("--changed"), (0, "0 passed, 0 failed, 0 skipped, 2 unchanged"))
         self.assertEqual(ran("--changed", CI="true"), (0, "2 passed, 0 failed, 0 skipped"))
         self.assertEqual(ran("--changed=ci", CI="true"), (0, "0 passed, 0 failed, 0 skipped, 2 unchanged"))
+        self.assertEqual(ran("--changed", "--timeout-factor", "3", "--retries", "5"), (0, "0 passed, 0 failed, 0 skipped, 2 unchanged"))
         (self.project / "B.txt").write_text("2")
         self.assertEqual(ran("--changed"), (0, "1 passed, 0 failed, 0 skipped, 1 unchanged"), "one names its files")
         (self.project / "A.swift").write_text("2")
