@@ -59,14 +59,14 @@ struct Differences {
 
     // MARK: Comparing entries
 
-    private static let optional: Set<String> = ["method", "headers", "status"]
+    /// The members that a file may leave out.
+    static let optional: Set<String> = ["method", "headers", "status"]
 
     private func fields(_ left: Int, _ right: Int) -> [TrafficMismatch.Field] {
         let (expected, got) = (file[left].members, traffic[right].members)
         var (expectedRest, gotRest) = (expected, got)
         (expectedRest["headers"], gotRest["headers"]) = (nil, nil)
-        // An empty object is how "none" is written; a file may leave it out, or say that there is none.
-        for name in ["parameters", "body"] where got[name] == [:] && Self.isAbsent(expected[name]) { gotRest[name] = nil }
+        for name in Self.absentWhereEmpty where got[name] == [:] && Self.isAbsent(expected[name]) { gotRest[name] = nil }
         // Not a pattern's capitals: `\d` and `\D` are two things.
         if let method = expected["method"]?.stringValue, method.allSatisfy(\.isLetter) {
             expectedRest["method"] = .string(method.uppercased())
@@ -78,7 +78,10 @@ struct Differences {
         return fields + lenient.differences(Self.lowercased(headers), got["headers"] ?? [:], at: "headers")
     }
 
-    private static func isAbsent(_ expected: JSONValue?) -> Bool {
+    /// An empty object is how "none" is written of these; a file may leave it out, or say that there is none.
+    static let absentWhereEmpty: [Name] = ["parameters", "body"]
+
+    static func isAbsent(_ expected: JSONValue?) -> Bool {
         guard let expected else { return true }
         if case .absent = ValueMatcher.of(expected) { return true }
         return false

@@ -18,8 +18,26 @@ struct TrafficUpdate {
             if let old = kept[index] { return file[old].members }
             let new = TrafficDocument.members(of: traffic[index], headers: headers)
             guard let old = changed[index] else { return new }
-            return merged(file[old].members, traffic[index].members, new: new)
+            return merged(file[old], traffic[index], new: new)
         }
+    }
+
+    private func merged(_ old: TrafficEntry, _ got: TrafficEntry, new: [Name: JSONValue]) -> [Name: JSONValue] {
+        var members = merged(old.members, got.members, new: new)
+        guard !old.isFrame else { return members }
+        for name in Differences.optional.map({ Name($0) }) where old.members[name] == nil { members[name] = nil }
+        for name in Differences.absentWhereEmpty where got.members[name] == [:] && Differences.isAbsent(old.members[name]) {
+            members[name] = old.members[name]
+        }
+        members["headers"] = old.members["headers"].flatMap { headers($0, got.members["headers"]) }
+        return members
+    }
+
+    /// Header fields as the file spells their names. None is added: whoever sends a request has some of its own.
+    private func headers(_ expected: JSONValue, _ got: JSONValue?) -> JSONValue? {
+        guard ValueMatcher.of(expected) == nil, case .object(let fields) = expected else { return member(expected, got) }
+        let kept = fields.compactMap { name, value in member(value, got?[name.text.lowercased()]).map { (name.text, $0) } }
+        return kept.isEmpty ? nil : JSONValue(members: kept)
     }
 
     /// Returns an object whose members are the file's where they still fit; what the file leaves out stays out, unless that matters.
@@ -28,13 +46,14 @@ struct TrafficUpdate {
     ) -> [Name: JSONValue] {
         var members = comparison.isExact ? new : [:]
         for (name, expected) in expected {
-            if let got = got[name] {
-                members[name] = merged(expected, got)
-            } else if case .absent = ValueMatcher.of(expected) {
-                members[name] = expected
-            }
+            if let member = member(expected, got[name]) { members[name] = member }
         }
         return members
+    }
+
+    /// Returns a member for what came; nil where nothing did, unless the file says so.
+    private func member(_ expected: JSONValue, _ got: JSONValue?) -> JSONValue? {
+        got.map { merged(expected, $0) } ?? (Differences.isAbsent(expected) ? expected : nil)
     }
 
     private func merged(_ expected: JSONValue, _ got: JSONValue) -> JSONValue {

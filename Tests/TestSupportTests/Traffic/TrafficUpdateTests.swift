@@ -1,3 +1,4 @@
+import Foundation
 import PusherChannels
 import TestSupport
 import Testing
@@ -48,6 +49,37 @@ struct TrafficUpdateTests {
         let edited = #"[{"url": "https://api.example.com/events", "parameters": {}, "body": {"id": 8}}]"#
         #expect(try update(edited).arrayValue?.first?["body"] == ["id": 7])
         #expect(try update(edited, using: .exact).arrayValue?.first?["body"] == ["id": 7, "at": 123])
+    }
+
+    @Test(arguments: [TrafficValidator.subset, .exact])
+    func `Header fields keep the names they were written with, and none is added`(validator: TrafficValidator) throws {
+        rig.recorder.record(
+            RecordedRequest(
+                method: "POST", url: "https://api.example.com/events", headers: ["X-Id": "7", "X-Kind": "new", "Accept": "*/*"],
+                body: Data(#"{"id":1}"#.utf8)))
+        let file = try update(
+            #"""
+            [{"url": "https://api.example.com/events", "body": {"id": 2}, "parameters": {"$absent": true},
+              "headers": {"X-Id": "[0-9]+", "X-Kind": "old", "X-Gone": "1", "X-None": {"$absent": true}}}]
+            """#, using: validator)
+        let headers: JSONValue = ["X-Id": "[0-9]+", "X-Kind": "new", "X-None": ["$absent": true]]
+        let url: JSONValue = "https://api.example.com/events"
+        #expect(file == [["url": url, "body": ["id": 1], "parameters": ["$absent": true], "headers": headers]])
+    }
+
+    @Test(arguments: [TrafficValidator.subset, .exact])
+    func `No body is written where there is none, as before`(validator: TrafficValidator) throws {
+        rig.get("https://api.example.com/a?x=2", "https://api.example.com/b?x=2")
+        let file = try update(
+            #"""
+            [{"url": "https://api.example.com/a", "parameters": {"x": "1"}, "body": {"$absent": true}},
+             {"url": "https://api.example.com/b", "parameters": {"x": "1"}}]
+            """#, using: validator)
+        #expect(
+            file == [
+                ["url": "https://api.example.com/a", "parameters": ["x": "2"], "body": ["$absent": true]],
+                ["url": "https://api.example.com/b", "parameters": ["x": "2"]],
+            ])
     }
 
     @Test func `Frames keep their edits, too`() throws {
