@@ -24,6 +24,8 @@ public struct Redaction: Sendable {
     private var hidden: Set<String> = []
     private var shown: Set<String> = []
     private var texts: [String] = []
+    /// The texts, whatever of them is percent-encoded.
+    private var encodedTexts: NSRegularExpression?
 
     private init(isOn: Bool) {
         self.isOn = isOn
@@ -34,9 +36,10 @@ public struct Redaction: Sendable {
     public func hiding(names: [String] = [], texts: [String] = []) -> Redaction {
         var redaction = self
         redaction.hidden.formUnion(names.map(Self.normalize))
-        let forms = texts.flatMap { [$0, $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0] }
         // Longer ones first: one may be part of another.
-        redaction.texts = (self.texts + forms.filter { !$0.isEmpty }).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        redaction.texts = (self.texts + texts.filter { !$0.isEmpty }).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        let pattern = redaction.texts.map(Self.patternOfEncoded).joined(separator: "|")
+        redaction.encodedTexts = pattern.isEmpty ? nil : try? NSRegularExpression(pattern: pattern)
         return redaction
     }
 
@@ -115,7 +118,10 @@ public struct Redaction: Sendable {
         text.split(separator: "&", omittingEmptySubsequences: false).map { field in
             guard let (name, value) = RecordedRequest.fields(of: String(field)).first else { return String(field) }
             let redacted = redact(value, named: name)
-            return redacted == value ? String(field) : "\(field.prefix { $0 != "=" })=\(redacted)"
+            let shown = replaceTexts(in: name)
+            let isWithout = (name: shown == name, value: redacted == value)
+            return String(isWithout.name ? field.prefix { $0 != "=" } : shown[...])
+                + (isWithout.value ? field.drop { $0 != "=" } : "=\(redacted)")
         }.joined(separator: "&")
     }
 
@@ -125,7 +131,18 @@ public struct Redaction: Sendable {
     }
 
     private func replaceTexts(in text: String) -> String {
-        texts.reduce(text) { $0.replacing($1, with: Self.marker) }
+        let text = texts.reduce(text) { $0.replacing($1, with: Self.marker) }
+        guard let encodedTexts, text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        let range = NSRange(location: 0, length: text.utf16.count)
+        return encodedTexts.stringByReplacingMatches(in: text, range: range, withTemplate: Self.marker)
+    }
+
+    /// Each character by itself or percent-encoded: which ones are depends on who wrote the text.
+    private static func patternOfEncoded(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            let encoded = String(scalar).utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return "(?:\(NSRegularExpression.escapedPattern(for: String(scalar)))|(?i:\(encoded)))"
+        }.joined()
     }
 
     private func hide(_ value: JSONValue, named name: String) -> JSONValue {

@@ -231,6 +231,21 @@ struct TrafficRedactionTests {
 
     // MARK: Of one's own
 
+    /// What is encoded of a text depends on who wrote it.
+    @Test(arguments: [
+        "https://a.example/correct%20horse!", "https://a.example/correct%20horse%21", "https://a.example/?correct+horse!=1",
+        "https://a.example/?x=correct+horse%21", "https://a.example/?correct%20%68orse!", "https://a.example/#caf%c3%a9",
+        "https://a.example/caf%C3%a9",
+    ])
+    func `A text is hidden however it is encoded`(url: String) throws {
+        let rig = TrafficRig(redaction: .none.hiding(texts: ["correct horse!", "café"]))
+        rig.get(url)
+        try rig.recorder.record(to: "traffic.json")
+        for text in [try rig.text(), String(decoding: rig.recorder.exportHAR(), as: UTF8.self), rig.recorder.entries[0].url] {
+            #expect(!text.contains("horse") && !text.contains("orse!") && !text.lowercased().contains("caf%"))
+        }
+    }
+
     @Test func `Names and texts may be added, names be shown`() throws {
         let redaction = Redaction.standard.hiding(names: ["I-Ban"], texts: ["s3cr&t", "1234", ""]).showing(names: ["page_token"])
         let rig = TrafficRig(redaction: redaction)
