@@ -141,6 +141,23 @@ import FoundationNetworking
         }
     }
 
+    /// Such as a retry without a delay.
+    @Test func `A timer that always makes another for the same time is an error and holds up nobody`() {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness(allowing: [.pendingTimer]) { harness in
+                let scheduler = harness.scheduler
+                @Sendable func again() { _ = scheduler.schedule(at: scheduler.now, label: "again") { again() } }
+                again()
+                scheduler.advance(by: .seconds(1))
+                #expect(scheduler.now == .seconds(1))
+                let restless = Result { try harness.eventually("it rests") { false } }
+                if case .success = restless { Issue.record("it rests") }
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.error])
+        #expect(failure?.description.contains("livelock at 0.0 seconds: no rest after 100000 jobs and timers") == true)
+    }
+
     @Test func `What never happens is said, off an executor`() async throws {
         try await withTestHarness { harness in
             let error = await #expect(throws: NeverHappened.self) {
