@@ -200,16 +200,23 @@ public final class TestHarness: Sendable {
 
     /// The world as the SDK sees it, for clients that the code under test makes itself: with their own key, cluster and endpoints, they
     /// reach ``server`` and ``session``.
+    ///
+    /// - Parameters:
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    ///   - makeWebSocket: Makes the sockets; those that are mocks are looked at at the end like the harness's own.
     public func pusherEnvironment(
         file: String = #fileID, line: Int = #line, makeWebSocket: (@Sendable () -> any WebSocket)? = nil
     ) -> PusherEnvironment {
         let client = makeClientNumber()
         return pusherEnvironment(
             of: client,
-            makeWebSocket: makeWebSocket ?? { [self] in
-                let socket = self.makeWebSocket(file: file, line: line)
-                give(socket, to: client)
-                return socket
+            makeWebSocket: { [self] in
+                let socket = makeWebSocket?() ?? self.makeWebSocket(file: file, line: line)
+                guard let mock = socket as? MockWebSocket else { return socket }
+                register(mock)
+                give(mock, to: client)
+                return mock
             })
     }
 
@@ -345,7 +352,7 @@ public final class TestHarness: Sendable {
         return [
             state.recorded, unheldRecorders, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
             state.servers.flatMap(\.findings), state.recorders.flatMap(\.findings), sockets.flatMap(\.socket.findings),
-            server.ownFindings, leftovers(alive: alive).findings,
+            server.ownFindings, leftovers(alive: alive).findings, scheduler.livelock.map { [Finding(.error, "\($0)")] } ?? [],
         ].flatMap(\.self)
     }
 

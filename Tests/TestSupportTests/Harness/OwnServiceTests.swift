@@ -56,6 +56,20 @@ import FoundationNetworking
         }
     }
 
+    @Test func `A socket that is made for an app is looked at like the harness's own`() throws {
+        let kept = Locked<Pusher?>(nil)
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let socket = MockWebSocket(server: .manual, scheduler: harness.scheduler)
+                let pusher = Self.client(harness.pusherEnvironment { socket })
+                pusher.connect()
+                socket.accept()
+                kept.withLock { $0 = pusher }
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.openSocket])
+    }
+
     @Test func `An app that was named is checked`() throws {
         let app = ServerApp(id: "7", key: Self.key, secret: "app-secret")
         try withTestHarness(apps: [app]) { harness in
