@@ -123,9 +123,14 @@ enum Sockets {
 
     /// Closes with RST instead of FIN, without what is not yet sent.
     static func reset(_ descriptor: Int32) {
+        resetOnClose(descriptor)
+        close(descriptor)
+    }
+
+    /// Has whoever closes it do so.
+    static func resetOnClose(_ descriptor: Int32) {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
-        close(descriptor)
     }
 
     static func close(_ descriptor: Int32) {

@@ -123,9 +123,8 @@ struct ConnectConversation {
         }
         var tunnel = Tunnel(client, server)
         tunnel.begin(with: rest)
-        if tunnel.run() == .reset {
-            for descriptor in [client, server] { workers.close(descriptor, by: Sockets.reset) }
-        }
+        // Each is closed once, where it was opened: its number may be another conversation's at once.
+        if tunnel.run() == .reset { for descriptor in [client, server] { Sockets.resetOnClose(descriptor) } }
     }
 
     /// Connects to a port of this machine.

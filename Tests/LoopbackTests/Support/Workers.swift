@@ -47,12 +47,10 @@ final class Workers: Sendable {
         return isOpen
     }
 
-    /// Closes a socket.
-    ///
-    /// - Parameter close: How; not at the same time as it is shut down from elsewhere, or its number might be another's by then.
-    func close(_ descriptor: Int32, by close: (Int32) -> Void = { Glibc.close($0) }) {
+    /// Closes a socket; not at the same time as it is shut down from elsewhere, or its number might be another's by then.
+    func close(_ descriptor: Int32) {
         state.withLock { state in
-            if state.sockets.remove(descriptor) != nil { close(descriptor) }
+            if state.sockets.remove(descriptor) != nil { Glibc.close(descriptor) }
         }
     }
 
