@@ -66,7 +66,7 @@ def interruptible(processes, screen):
         processes.stop()
         screen.interrupted()
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else [])]  # nohup
     # A thread of its own: the handler may come while this one holds what ending needs.
     before = [signal.signal(number, lambda *_: threading.Thread(target=end).start()) for number in numbers]
     try:

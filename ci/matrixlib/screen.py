@@ -115,4 +115,4 @@ class Screen:
             self.refused = self.refused or error
             to_nowhere(self.out)
             # The thread that handles signals, which sleeps: Linux would give it to this one.
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGHUP)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)

@@ -60,6 +60,15 @@ class InterruptsCase(SpawningCase):
         self.assert_ended(*pids, within=0.5)
         self.assertEqual(self.statuses(), {"a": "passed", "b": "interrupted"})
 
+    def test_nohup_holds(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'echo > began; until [ -e go ]; do sleep 0.01; done; sleep 1'\n")
+        process = subprocess.Popen(["nohup", *self.command("run", "a")], stdout=subprocess.PIPE, text=True, env=self.environment())
+        self.addCleanup(process.stdout.close)
+        self.wait_for("began")
+        process.send_signal(signal.SIGHUP)
+        (self.project / "go").touch()
+        self.assertEqual((process.wait(30), self.statuses()), (0, {"a": "passed"}))
+
     def test_who_stops_reading_ends_what_runs(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nsteps = [{ name = 'x', run = 'echo > began; until [ -e go ]; do sleep 0.01; done' },"
                    " { name = 'y', run = 'touch ran; sleep 1000' }]\n[[cell]]\nid = 'z'\nwhat = 'b'\nrun = 'touch z.ran'\n")
