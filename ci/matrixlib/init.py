@@ -22,7 +22,7 @@ def init(project):
         (project / name).write_text((FIRST / source).read_text())
         yield f"wrote {name}"
     ignored = project / ".gitignore"
-    if ".ci/" not in (ignored.read_text().split() if ignored.exists() else []):
-        with ignored.open("a") as file:
-            file.write(".ci/\n")
+    known = ignored.read_text() if ignored.exists() else ""
+    if ".ci/" not in known.split():
+        ignored.write_text(known + ("" if known[-1:] in ("", "\n") else "\n") + ".ci/\n")
         yield "added .ci/ to .gitignore"

@@ -149,7 +149,9 @@ class CellsCase(ProjectCase):
     def test_a_package_gets_its_first_cells(self):
         self.assertEqual(self.matrix("init")[0], 2, "no package is there")
         (self.project / "Package.swift").touch()
+        (self.project / ".gitignore").write_text("/.build")
         code, said = self.matrix("init")
+        self.assertEqual((self.project / ".gitignore").read_text(), "/.build\n.ci/\n")
         self.assertEqual((code, said), (0, f"""wrote ci/cells.toml
 wrote .github/workflows/ci.yml
 wrote .swift-format
