@@ -22,7 +22,9 @@ extension TestHarness {
     ) throws {
         let deadline = scheduler.now + limit
         while try !condition() {
-            guard scheduler.runNextTimer(dueBy: deadline) else { throw neverHappened(what, limit, file, line) }
+            guard scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) else {
+                throw neverHappened(what, limit, file, line)
+            }
         }
     }
 
@@ -56,7 +58,7 @@ extension TestHarness {
                     if try await condition() { return }
                     await Self.pause(.milliseconds(2))
                 }
-            } while scheduler.runNextTimer(dueBy: deadline)
+            } while scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce)
             switch try await others(until: deadline, patience, condition) {
             case .theConditionHolds: return
             case .aTimerRan: continue
@@ -77,7 +79,7 @@ extension TestHarness {
         let watchdog = Watchdog(patience: patience) { isOver.withLock { $0 = true } }
         defer { watchdog.callOff() }
         while try await !condition() {
-            if scheduler.runNextTimer(dueBy: deadline) { return .aTimerRan }
+            if scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) { return .aTimerRan }
             guard !isOver.withLock(\.self) else { return .nothing }
             try Task.checkCancellation()
             await Self.pause(.milliseconds(5))

@@ -51,10 +51,10 @@ public final class TestScheduler: Scheduler {
         /// The first time when there were too many of them to wait for their end.
         var livelock: Livelock?
 
-        mutating func popTimer(dueBy limit: Instant?) -> Timer? {
+        mutating func popTimer(dueBy limit: Instant?, atMost most: Int) -> Timer? {
             guard let deadline = timers.nextDeadline(), deadline <= limit ?? deadline else { return nil }
             move(to: deadline)
-            guard ranSinceMove < TestScheduler.mostTimersAtOnce || limit == nil else {
+            guard ranSinceMove < most else {
                 livelock = livelock ?? Livelock(steps: ranSinceMove, now: now, pending: pending.map(\.timer))
                 return nil
             }
@@ -190,7 +190,8 @@ public final class TestScheduler: Scheduler {
 
     /// Moves the clock forward, running what comes due on the way, including what those timers schedule.
     ///
-    /// A hundred thousand timers without the clock moving are taken for a livelock, which a harness reports at the test's end; the clock moves on.
+    /// A hundred thousand timers without the clock moving are taken for a livelock, which a harness reports at the test's end; the clock
+    /// moves on.
     public func advance(by duration: Duration) {
         advance(to: now + duration)
     }
@@ -198,7 +199,7 @@ public final class TestScheduler: Scheduler {
     /// Moves the clock forward to a time, running what comes due on the way; a time in the past runs what is overdue.
     public func advance(to time: Instant) {
         let target = max(time, now)
-        while runNextTimer(dueBy: target) {}
+        while runNextTimer(dueBy: target, atMost: Self.mostTimersAtOnce) {}
         state.withLock { $0.move(to: target) }
     }
 
@@ -207,8 +208,11 @@ public final class TestScheduler: Scheduler {
     /// - Parameter limit: The latest deadline that counts; `nil` for any.
     /// - Returns: `false` when no such timer waits; the clock stays where it is.
     @discardableResult
-    public func runNextTimer(dueBy limit: Instant? = nil) -> Bool {
-        guard let timer = state.withLock({ $0.popTimer(dueBy: limit) }) else { return false }
+    public func runNextTimer(dueBy limit: Instant? = nil) -> Bool { runNextTimer(dueBy: limit, atMost: .max) }
+
+    /// Does so unless as many have run already while the clock stood still.
+    func runNextTimer(dueBy limit: Instant?, atMost most: Int) -> Bool {
+        guard let timer = state.withLock({ $0.popTimer(dueBy: limit, atMost: most) }) else { return false }
         if let queue { queue.run(timer.action) } else { timer.action() }
         return true
     }
