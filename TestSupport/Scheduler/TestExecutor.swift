@@ -31,6 +31,12 @@ public final class TestExecutor: TaskExecutor {
         var generator: SplitMix64?
         var sleeper: CheckedContinuation<Void, Never>?
         var isAwake = false
+
+        /// Takes the one who sleeps, or keeps the next from falling asleep.
+        mutating func takeSleeper() -> CheckedContinuation<Void, Never>? {
+            isAwake = sleeper == nil
+            return sleeper.take()
+        }
     }
 
     /// The virtual time and its timers.
@@ -71,8 +77,12 @@ public final class TestExecutor: TaskExecutor {
     /// Keeps a job until it is asked for. Called by the Swift runtime, on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        state.withLock { $0.jobs.append(job) }
-        wake()
+        // In one step: a thread that finds the job may run it to its task's end, and with the task may go all that keeps this executor.
+        let sleeper = state.withLock { state in
+            state.jobs.append(job)
+            return state.takeSleeper()
+        }
+        sleeper?.resume()
     }
 
     /// The number of jobs that are ready.
@@ -109,11 +119,6 @@ public final class TestExecutor: TaskExecutor {
 
     /// Ends ``waitForJob()``, the present one or the next.
     func wake() {
-        let sleeper = state.withLock { state in
-            defer { state.sleeper = nil }
-            state.isAwake = state.sleeper == nil
-            return state.sleeper
-        }
-        sleeper?.resume()
+        state.withLock { $0.takeSleeper() }?.resume()
     }
 }

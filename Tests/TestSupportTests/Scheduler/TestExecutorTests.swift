@@ -1,3 +1,4 @@
+import Dispatch
 import PusherChannels
 import TestSupport
 import Testing
@@ -34,6 +35,19 @@ struct TestExecutorTests {
         while executor.runNextJob() {}
         #expect(!executor.runNextJob())
         #expect(count.withLock { $0 } == 3)
+    }
+
+    /// With its last task goes all that keeps an executor: the thread that brought the job may still be at it.
+    @Test func `A job may be run as soon as it is there, and end its executor`() {
+        let resumer = DispatchQueue(label: "resumer")
+        for _ in 0..<4_000 {
+            let executor = TestExecutor()
+            let waiting = Locked<CheckedContinuation<Void, Never>?>(nil)
+            Task(executorPreference: executor) { await withCheckedContinuation { waiting.set(\.self, to: $0) } }
+            #expect(executor.runNextJob())
+            resumer.async { waiting.withLock(\.self)?.resume() }
+            while !executor.runNextJob() {}
+        }
     }
 
     @Test func `Without a seed the oldest job is next`() {
