@@ -5,8 +5,8 @@ struct StreamQueue<Element: Sendable>: Sendable {
     struct Batch: Sendable {
         var elements: ArraySlice<Element> = []
         var bytes = 0
-        /// Indicates whether the server waits for this reader: it says when it has read half.
-        var isAwaited = false
+        /// The number of elements after which the reader says that it has read them: the server may be waiting for that.
+        var stride = Int.max
         /// The reason why the stream has ended, where it has one; there are no elements then.
         var failure: PusherError?
     }
@@ -126,8 +126,14 @@ struct StreamQueue<Element: Sendable>: Sendable {
             batch.bytes = bytes
         }
         bytes -= batch.bytes
-        batch.isAwaited = isOver
+        batch.stride = stride(of: batch)
         return batch
+    }
+
+    /// So many that they take an eighth of the room, or so: the server waits no longer than half of the room and that.
+    private func stride(of batch: Batch) -> Int {
+        let size = max(batch.bytes / max(batch.elements.count, 1), 1)
+        return max(min(buffering.limit, buffering.byteLimit / size) / 8, 1)
     }
 
     /// A reader has read so much of what it took.

@@ -30,9 +30,10 @@ final class StreamCursor<Element: Sendable> {
     /// The elements that were taken and that the source doesn't know to be read.
     @usableFromInline var elements: ArraySlice<Element> = []
     private var bytes = 0
+    private var stride = Int.max
     /// The place of the next of them.
     @usableFromInline var position = 0
-    /// Where the source is to know what has been read: at the end, or at half where the server waits for that.
+    /// Where the source is to know what has been read: at the end, and every so often before.
     @usableFromInline var checkpoint = 0
     /// The reader was told why the stream has ended.
     private var hasThrown = false
@@ -86,12 +87,14 @@ final class StreamCursor<Element: Sendable> {
     func report() {
         guard let source else { return }
         reading.finishIfShuttingDown()
-        let rest = elements[position...]
-        let (taken, takesAhead) = ((count: elements.count, bytes: bytes), reading.takesAhead)
+        let (read, rest) = (elements[..<position], elements[position...])
+        let (bytes, stride, takesAhead) = (bytes, stride, reading.takesAhead)
         let next = source.change { queue in
-            let bytes = queue.bytes(of: rest)
-            queue.wasRead(taken.count - rest.count, bytes: taken.bytes - bytes)
-            guard rest.isEmpty else { return StreamQueue<Element>.Batch(elements: rest, bytes: bytes) }
+            let readBytes = rest.isEmpty ? bytes : queue.bytes(of: read)
+            queue.wasRead(read.count, bytes: readBytes)
+            guard rest.isEmpty else {
+                return StreamQueue<Element>.Batch(elements: rest, bytes: bytes - readBytes, stride: stride)
+            }
             return takesAhead ? queue.takeAhead() : StreamQueue<Element>.Batch()
         }
         hold(next ?? StreamQueue<Element>.Batch())
@@ -103,9 +106,8 @@ final class StreamCursor<Element: Sendable> {
 
     private func hold(_ batch: StreamQueue<Element>.Batch) {
         elements = batch.elements
-        bytes = batch.bytes
+        (bytes, stride) = (batch.bytes, batch.stride)
         position = elements.startIndex
-        // The server need not wait until all that was taken is read.
-        checkpoint = batch.isAwaited ? elements.startIndex + (elements.count + 1) / 2 : elements.endIndex
+        checkpoint = elements.startIndex + min(stride, elements.count)
     }
 }

@@ -203,6 +203,36 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
+    /// It took all that waited, and more has come meanwhile: half of the room is free before it has read all it took.
+    @Test func theServerDoesNotWaitForAllThatAReaderTook() async throws {
+        let rig = rig { $0.pauseLimit = .seconds(5) }
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 16))
+        publish(rig, 0..<12)
+        var iterator = stream.makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "0")
+        publish(rig, 12..<16)
+        for number in 1..<8 {
+            #expect(!rig.socket.isReading)
+            #expect(try await iterator.next()?.data == "\(number)")
+        }
+        #expect(rig.socket.isReading)
+        rig.scheduler.advance(by: .seconds(5))
+        for number in 8..<16 { #expect(try await iterator.next()?.data == "\(number)") }
+    }
+
+    @Test func norForItsBytes() async throws {
+        let rig = rig()
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1_000, byteLimit: 16_000))
+        var iterator = stream.makeAsyncIterator()
+        let data = String(repeating: "x", count: 1_000)
+        for _ in 0..<12 { rig.socket.publish(channel: "news", event: "e", data: data) }
+        _ = try await iterator.next()
+        for _ in 0..<4 { rig.socket.publish(channel: "news", event: "e", data: data) }
+        #expect(!rig.socket.isReading)
+        for _ in 0..<10 { _ = try await iterator.next() }
+        #expect(rig.socket.isReading)
+    }
+
     @Test func whatAReaderTookAndLeftIsForTheNext() async throws {
         let rig = rig()
         let stream = rig.pusher.events
