@@ -5,6 +5,9 @@ extension Pusher {
     /// A client that isn't connected is waited for, and so is what the SDK tries again by itself, such as an authorization endpoint that is
     /// out of order. What throws leaves nothing behind: the channel is given up again, unless somebody else has asked for it, too.
     ///
+    /// A stream has what happens after it is made: to miss nothing, make it before, of the channel that
+    /// ``subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)`` returns.
+    ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.
     ///   - auth: An authorization to use once, instead of asking for one.
@@ -45,10 +48,8 @@ extension Pusher {
     }
 
     func connectUntilDisconnected() async throws {
-        let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
-        connection.core.beginRun()
+        let states = PusherStream(source: connection.core.beginRun(StreamBuffering(limit: 100, overflow: .dropOldest)))
         defer { connection.core.endRun() }
-        connect()
         try await withTaskCancellationHandler {
             // Also when it is cancelled: then until the connection is closed.
             while let change = await states.nextEvenIfCancelled() {

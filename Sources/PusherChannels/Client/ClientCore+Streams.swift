@@ -62,8 +62,18 @@ extension ClientCore {
         }
     }
 
-    /// A run begins. Several may be under way: one that was cancelled ends when the next has begun.
-    func beginRun() { change { $0.runs += 1 } }
+    /// Begins a run, which connects; returns the states that it goes through. In one step: the end of the life before isn't among them.
+    ///
+    /// Several runs may be under way: one that was cancelled ends when the next has begun.
+    func beginRun(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
+        let id = makeID()
+        change { state, now in
+            state.runs += 1
+            state.streams.add(id, to: \.states, for: .init(), buffering)
+            state.handle(.connect, at: now)
+        }
+        return StreamSource(self, id, in: \.states)
+    }
 
     /// A run has ended, and with the last one what is read of the client.
     func endRun() {

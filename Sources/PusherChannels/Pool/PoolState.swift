@@ -13,6 +13,16 @@ struct PoolState {
         case disconnectAll
         /// Nobody connects any more whose turn is yet to come.
         case forgetTurns
+        case setDelegate
+        /// All that came was read, as far as anybody will read it.
+        case finishStreams
+    }
+
+    /// One call of `run()`.
+    struct Run {
+        let end: OneShot<Void>
+        /// It waits for the disconnecting that its cancellation has begun; not any more when the pool is connected again.
+        var isCancelled = false
     }
 
     /// A client, and the stream of its states that the pool hears.
@@ -28,12 +38,14 @@ struct PoolState {
     var placement: PoolPlacement
     weak var delegate: (any PusherDelegate)?
     weak var mainActorDelegate: (any MainActorPusherDelegate)?
-    var phase = Phase.idle
+    private(set) var phase = Phase.idle
+    /// How often it was connected.
+    private(set) var lives = 0
     /// Changed by whoever carries out the steps, and by nobody else.
     var members: [Member] = []
     var readings: [Weak<PoolReading>] = []
     /// Those who wait until the pool is disconnected.
-    var runs: [OneShot<Void>] = []
+    var runs: [Run] = []
     /// The connections that wait for their turn to be made.
     var turns: [any ScheduledAction] = []
     var steps = Deque<Step>()
@@ -44,6 +56,26 @@ struct PoolState {
     }
 
     var clients: [Pusher] { members.map(\.client) }
+
+    /// Begins a life, if it isn't shut down; returns the runs that this ends.
+    mutating func connect() -> [Run] {
+        guard phase != .shutDown else { return [] }
+        phase = .connected
+        lives += 1
+        steps.append(.connectAll)
+        defer { runs.removeAll(where: \.isCancelled) }
+        return runs.filter(\.isCancelled)
+    }
+
+    mutating func disconnect() {
+        if phase == .connected { phase = .idle }
+        steps.append(.disconnectAll)
+    }
+
+    mutating func shutDown() {
+        phase = .shutDown
+        steps.append(.forgetTurns)
+    }
 
     func client(_ number: Int) -> Pusher? { members.indices.contains(number) ? members[number].client : nil }
 

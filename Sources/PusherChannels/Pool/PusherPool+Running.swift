@@ -2,19 +2,12 @@
 extension PusherPool {
     /// Connects: the first connection at once, the others at the pool's rate.
     public func connect() {
-        change { state in
-            guard state.phase != .shutDown else { return }
-            state.phase = .connected
-            state.steps.append(.connectAll)
-        }
+        end(change { $0.connect() })
     }
 
     /// Disconnects all connections. Subscriptions remain wanted: the next ``connect()`` makes them again.
     public func disconnect() {
-        change { state in
-            if state.phase == .connected { state.phase = .idle }
-            state.steps.append(.disconnectAll)
-        }
+        change { $0.disconnect() }
     }
 
     /// Connects, and returns when all connections are disconnected: by ``disconnect()``, by ``shutdown(within:)``, or because the task was
@@ -24,25 +17,28 @@ extension PusherPool {
     /// unknown application key, which disconnects the others; the streams throw it, too. Returns at once if the pool was shut down before.
     public func run() async throws {
         try await environment.endingGracefully(by: { await self.shutdown() }) {
-            let end = OneShot<Void>()
-            defer {
-                // Those of a run that has begun since go on.
-                if state.withLock(\.runs.isEmpty) {
-                    for client in clients { client.connection.core.finishStreams(forGood: false) }
-                }
-            }
-            let isBegun = state.withLock { state in
-                guard state.phase != .shutDown else { return false }
-                state.runs.append(end)
-                return true
-            }
-            guard isBegun else { return }
-            connect()
+            let run = PoolState.Run(end: OneShot())
+            // Those of a run that has begun since go on.
+            defer { change { if $0.runs.isEmpty { $0.steps.append(.finishStreams) } } }
+            end(
+                change { state in
+                    let ended = state.connect()
+                    if state.phase == .shutDown { run.end.give(.success(())) } else { state.runs.append(run) }
+                    return ended
+                })
             try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { end.await(with: $0) }
+                try await withCheckedThrowingContinuation { run.end.await(with: $0) }
             } onCancel: {
-                disconnect()
+                cancel(run)
             }
+        }
+    }
+
+    private func cancel(_ run: PoolState.Run) {
+        change { state in
+            guard let index = state.runs.firstIndex(where: { $0.end === run.end }) else { return }
+            state.runs[index].isCancelled = true
+            state.disconnect()
         }
     }
 
@@ -50,29 +46,35 @@ extension PusherPool {
     ///
     /// - Parameter limit: How long all this may take; what is not done by then is left undone.
     public func shutdown(within limit: Duration = .seconds(5)) async {
-        change { state in
-            state.phase = .shutDown
-            state.steps.append(.forgetTurns)
-        }
+        change { $0.shutDown() }
         await withTaskGroup { group in
             for client in clients { group.addTask { await client.shutdown(within: limit) } }
         }
-        endRuns(.success(()))
+        end(state.withLock { $0.runs.takeAll() })
     }
 
     /// A client is disconnected: with a reason, for good, and the others won't do better.
     func clientDisconnected(because reason: PusherError?) {
         guard let reason else { return endRunsIfDisconnected() }
-        endRuns(.failure(reason))
-        disconnect()
+        // Disconnected first: who hears of the failure may connect again.
+        end(
+            change { state in
+                state.disconnect()
+                return state.runs.takeAll()
+            }, .failure(reason))
     }
 
     func endRunsIfDisconnected() {
-        let isOver = state.withLock { $0.phase != .connected }
-        if isOver, clients.allSatisfy({ $0.connection.connectionState == .disconnected }) { endRuns(.success(())) }
+        let (lives, clients) = state.withLock { ($0.lives, $0.clients) }
+        guard clients.allSatisfy({ $0.connection.connectionState == .disconnected }) else { return }
+        end(
+            state.withLock { state in
+                // Not those of a life that has begun since.
+                state.phase != .connected && state.lives == lives ? state.runs.takeAll() : []
+            })
     }
 
-    private func endRuns(_ result: Result<Void, any Error>) {
-        for run in state.withLock({ $0.runs.takeAll() }) { run.give(result) }
+    private func end(_ runs: [PoolState.Run], _ result: Result<Void, any Error> = .success(())) {
+        for run in runs { run.end.give(result) }
     }
 }

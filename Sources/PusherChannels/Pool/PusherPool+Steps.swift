@@ -4,15 +4,14 @@ import Logging
 extension PusherPool {
     /// Changes the state and does what follows from that, in the order in which things were asked for. Outside the lock: what is asked of a
     /// client may call the application, and that the pool.
-    func change(_ body: (inout PoolState) -> Void) {
-        var next = state.withLock { state in
-            body(&state)
-            return state.beginSteps()
-        }
+    @discardableResult
+    func change<Result>(_ body: (inout PoolState) -> Result) -> Result {
+        var (result, next) = state.withLock { state in (body(&state), state.beginSteps()) }
         while let step = next {
             carryOut(step)
             next = state.withLock { $0.nextStep() }
         }
+        return result
     }
 
     private func carryOut(_ step: PoolState.Step) {
@@ -28,7 +27,14 @@ extension PusherPool {
         case .connect(let number): connectIfWanted(number)
         case .disconnectAll: disconnectAll()
         case .forgetTurns: forgetTurns()
+        case .setDelegate: for client in clients { setDelegate(of: client) }
+        case .finishStreams: for client in clients { client.connection.core.finishStreams(forGood: false) }
         }
+    }
+
+    private func setDelegate(of client: Pusher) {
+        let (delegate, mainActorDelegate) = state.withLock { ($0.delegate, $0.mainActorDelegate) }
+        if let mainActorDelegate { client.mainActorDelegate = mainActorDelegate } else { client.delegate = delegate }
     }
 
     private func client(_ number: Int) -> Pusher? { state.withLock { $0.client(number) } }
@@ -60,7 +66,7 @@ extension PusherPool {
             state.members.append(PoolState.Member(client: client, states: states))
             return state.readings.removeGone()
         }
-        if let mainActorDelegate { client.mainActorDelegate = mainActorDelegate } else { client.delegate = delegate }
+        setDelegate(of: client)
         hear(states)
         for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
         // Whoever shut the pool down didn't see this one.

@@ -80,8 +80,10 @@ public final class PusherPool: Sendable {
     public var delegate: (any PusherDelegate)? {
         get { state.withLock(\.delegate) }
         set {
-            state.withLock { ($0.delegate, $0.mainActorDelegate) = (newValue, nil) }
-            for client in clients { client.delegate = newValue }
+            change { state in
+                (state.delegate, state.mainActorDelegate) = (newValue, nil)
+                state.steps.append(.setDelegate)
+            }
         }
     }
 
@@ -90,8 +92,10 @@ public final class PusherPool: Sendable {
     public var mainActorDelegate: (any MainActorPusherDelegate)? {
         get { state.withLock(\.mainActorDelegate) }
         set {
-            state.withLock { ($0.delegate, $0.mainActorDelegate) = (nil, newValue) }
-            for client in clients { client.mainActorDelegate = newValue }
+            change { state in
+                (state.delegate, state.mainActorDelegate) = (nil, newValue)
+                state.steps.append(.setDelegate)
+            }
         }
     }
 

@@ -84,6 +84,33 @@ import Testing
         }
     }
 
+    /// Whenever that end comes, while the run begins.
+    @Test(arguments: 1...4) func theEndOfAnEarlierConnectionWhileItBeginsIsNotItsOwn(look: Int) async throws {
+        try await TestExecutor().run { executor in
+            let (server, looks) = (InMemoryServer(), LooksAtTheClock())
+            let socket = SlowToClose(server.makeWebSocket())
+            let pusher = Pusher(
+                key: "local-key",
+                environment: PusherEnvironment(scheduler: looks, makeWebSocket: { socket }, randomSeed: { 1 }))
+            pusher.connect()
+            pusher.disconnect()
+            let hasEnded = Locked(false)
+            let running = Task(executorPreference: executor) {
+                looks.at(look) { socket.finishClosing() }
+                try await pusher.run()
+                hasEnded.withLock { $0 = true }
+            }
+            await executor.settle()
+            if !looks.areOver { socket.finishClosing() }
+            await executor.settle()
+            #expect(pusher.connection.connectionState == .connected)
+            #expect(!hasEnded.withLock { $0 })
+            pusher.disconnect()
+            socket.finishClosing()
+            try await running.value
+        }
+    }
+
     /// One that was cancelled ends when the next has begun.
     @Test func theEndOfAnEarlierRunIsNotTheNextOnes() async throws {
         try await TestExecutor().run { executor in
@@ -217,22 +244,33 @@ import Testing
     }
 }
 
-/// A socket whose server takes its time to answer a close.
-private final class SlowToClose: WebSocket {
-    private let base: MockWebSocket
-
-    init(_ base: MockWebSocket) {
-        self.base = base
+/// A clock that does something when it is looked at for a certain time.
+private final class LooksAtTheClock: Scheduler {
+    private struct State {
+        var left = 0
+        var action: (@Sendable () -> Void)?
     }
 
-    var delegate: (any WebSocketDelegate)? {
-        get { base.delegate }
-        set { base.delegate = newValue }
+    private let base = TestScheduler()
+    private let state = Locked(State())
+
+    func at(_ look: Int, _ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0 = State(left: look, action: action) }
     }
 
-    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) { base.open(request, attempt: attempt) }
-    func send(_ text: String) { base.send(text) }
-    func close(code: UInt16, reason: String) {}
-    func setReading(_ reading: Bool) { base.setReading(reading) }
-    func finishClosing() { base.close(code: 1000, reason: "") }
+    /// Tells whether it was done.
+    var areOver: Bool { state.withLock { $0.action == nil } }
+
+    var now: Instant {
+        let action = state.withLock { state -> (@Sendable () -> Void)? in
+            state.left -= 1
+            return state.left == 0 ? state.action.take() : nil
+        }
+        action?()
+        return base.now
+    }
+
+    func schedule(at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
+        base.schedule(at: deadline, label: label, action)
+    }
 }

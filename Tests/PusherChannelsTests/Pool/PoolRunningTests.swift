@@ -43,6 +43,24 @@ import Testing
         #expect(rig.states == Array(repeating: .disconnected, count: 3))
     }
 
+    /// The close that its cancellation asked for is none any more.
+    @Test func aCancelledRunEndsWhenThePoolIsConnectedAgain() async throws {
+        let rig = PoolRig(connections: 1)
+        let socket = SlowToClose(rig.server.makeWebSocket())
+        rig.pool.connections[0].socket = socket
+        let first = Task { try await rig.pool.run() }
+        try await rig.recorder.next { $0 == .state(.connected) }
+        first.cancel()
+        try await rig.recorder.next { $0 == .state(.disconnecting) }
+        rig.pool.connect()
+        try await first.value
+        socket.finishClosing()
+        #expect(rig.states == [.connected])
+        rig.pool.disconnect()
+        socket.finishClosing()
+        #expect(rig.states == [.disconnected])
+    }
+
     @Test func oneThatIsGivenUpForGoodEndsAll() async throws {
         let rig = PoolRig()
         let updates = rig.pool.updates
