@@ -2,7 +2,9 @@
 #ifndef COPENSSL_CLIENT_H
 #define COPENSSL_CLIENT_H
 
+#include <openssl/bio.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 static inline void copenssl_configure_client(SSL_CTX *context, int minimum_version) {
     SSL_CTX_set_min_proto_version(context, minimum_version);
@@ -13,6 +15,36 @@ static inline void copenssl_configure_client(SSL_CTX *context, int minimum_versi
 }
 
 static inline int copenssl_set_server_name(SSL *tls, const char *name) { return (int)SSL_set_tlsext_host_name(tls, name); }
+
+static inline int copenssl_send(BIO *socket, const char *bytes, int size) {
+    BIO_clear_retry_flags(socket);
+    int sent = (int)send((int)BIO_get_fd(socket, NULL), bytes, (size_t)size, MSG_NOSIGNAL);
+    if (sent <= 0 && BIO_sock_should_retry(sent)) BIO_set_retry_write(socket);
+    return sent;
+}
+
+// How a socket is read and written, but that a write to a peer which is gone raises no SIGPIPE: that could end the process, and to block it
+// on a thread is to block it on all threads that are made there. NULL without memory for it.
+static inline BIO_METHOD *copenssl_make_socket_method(void) {
+    const BIO_METHOD *original = BIO_s_socket();
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "socket");
+    if (method == NULL || !BIO_meth_set_write(method, copenssl_send) || !BIO_meth_set_read(method, BIO_meth_get_read(original))
+        || !BIO_meth_set_puts(method, BIO_meth_get_puts(original)) || !BIO_meth_set_ctrl(method, BIO_meth_get_ctrl(original))
+        || !BIO_meth_set_create(method, BIO_meth_get_create(original))
+        || !BIO_meth_set_destroy(method, BIO_meth_get_destroy(original))) {
+        BIO_meth_free(method);
+        return NULL;
+    }
+    return method;
+}
+
+static inline int copenssl_set_socket(SSL *tls, const BIO_METHOD *method, int descriptor) {
+    BIO *socket = BIO_new(method);
+    if (socket == NULL) return 0;
+    BIO_set_fd(socket, descriptor, BIO_NOCLOSE);
+    SSL_set_bio(tls, socket, socket);
+    return 1;
+}
 
 static inline int copenssl_chain_count(const STACK_OF(X509) *chain) { return chain == NULL ? 0 : sk_X509_num(chain); }
 

@@ -22,7 +22,8 @@ final class LibwebsocketsContext {
             Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue().serveSockets()
             return 0
         }
-        Self.quieten()
+        // What there is to say reaches delegates as failures; a library doesn't write to standard error. Before the first context, which talks too.
+        lws_set_log_level(0, nil)
         var info = lws_context_creation_info()
         info.port = CONTEXT_PORT_NO_LISTEN
         info.options = UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
@@ -61,20 +62,20 @@ final class LibwebsocketsContext {
         var info = info
         return disposition.withLock { disposition in
             sigaction(SIGPIPE, nil, &disposition)
-            defer { sigaction(SIGPIPE, &disposition, nil) }
+            defer {
+                // What the program has set meanwhile stays.
+                var present = sigaction()
+                sigaction(SIGPIPE, nil, &present)
+                if present.isIgnoring { sigaction(SIGPIPE, &disposition, nil) }
+            }
             return lws_create_context(&info)
         }
     }
+}
 
-    /// Before the first context, which talks too.
-    private static func quieten() {
-        // What there is to say reaches delegates as failures; a library doesn't write to standard error.
-        lws_set_log_level(0, nil)
-        // A peer that is gone must show as an error of the write: OpenSSL writes without asking for that.
-        var pipeSignal = sigset_t()
-        sigemptyset(&pipeSignal)
-        sigaddset(&pipeSignal, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &pipeSignal, nil)
+extension sigaction {
+    fileprivate var isIgnoring: Bool {
+        unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
 #endif

@@ -6,13 +6,20 @@ import Foundation
 final class TLSContext {
     let configuration: TLSConfiguration
     private let context: OpaquePointer
+    /// How OpenSSL reads and writes sockets.
+    private let socketMethod: OpaquePointer
     /// The pinned keys as ``TLSSession`` computes them.
     let pins: Set<String>
 
     init(_ configuration: TLSConfiguration, trusting store: CertificateStore) throws(WebSocketFailure) {
         self.configuration = configuration
         pins = try Self.pins(configuration.pinnedPublicKeys)
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw Self.unusable("OpenSSL: \(OpenSSLError.take())") }
+        guard let socketMethod = copenssl_make_socket_method() else { throw Self.unusable("OpenSSL: \(OpenSSLError.take())") }
+        self.socketMethod = socketMethod
+        guard let context = SSL_CTX_new(TLS_client_method()) else {
+            BIO_meth_free(socketMethod)
+            throw Self.unusable("OpenSSL: \(OpenSSLError.take())")
+        }
         self.context = context
         let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         copenssl_configure_client(context, version)
@@ -27,10 +34,16 @@ final class TLSContext {
 
     deinit {
         SSL_CTX_free(context)
+        BIO_meth_free(socketMethod)
     }
 
-    /// A session for one connection; nil without memory for it.
-    func makeSession() -> OpaquePointer? { SSL_new(context) }
+    /// A session over one socket; nil without memory for it.
+    func makeSession(over descriptor: Int32) -> OpaquePointer? {
+        guard let session = SSL_new(context) else { return nil }
+        if copenssl_set_socket(session, socketMethod, descriptor) == 1 { return session }
+        SSL_free(session)
+        return nil
+    }
 
     private func present(_ identity: TLSConfiguration.Identity) throws(WebSocketFailure) {
         var isFirst = true

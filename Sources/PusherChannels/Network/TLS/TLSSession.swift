@@ -24,10 +24,10 @@ final class TLSSession {
 
     /// Prepares a session with a host, whose certificate must be for that name or address. Nil without memory for it.
     init?(_ context: TLSContext, descriptor: Int32, host: String) {
-        guard let tls = context.makeSession() else { return nil }
+        guard let tls = context.makeSession(over: descriptor) else { return nil }
         self.tls = tls
         self.context = context
-        guard SSL_set_fd(tls, descriptor) == 1, expect(host) else { return nil }
+        guard expect(host) else { return nil }
         SSL_set_connect_state(tls)
     }
 
