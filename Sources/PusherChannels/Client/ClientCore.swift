@@ -129,6 +129,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
             return (result, settle(&state, at: now), state.tally.take())
         }
         if let tally { metrics.add(tally) }
+        // Before anybody hears of what happened: who moves a virtual clock then finds the timer.
+        if let timer = aftermath?.work?.timer { set(timer) }
         aftermath?.perform()
         if let work = aftermath?.work { drain(work) }
         return result
@@ -169,32 +171,39 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var socket: (any WebSocket)?
     }
 
+    /// Does work whose timer is set, and then what came of it.
     private func drain(_ first: Work) {
         var work = first
         while true {
             tell(work.spans)
-            run(work.commands, socket: work.socket)
+            if !work.commands.isEmpty {
+                run(work.commands, socket: work.socket)
+                if let timer = state.withLock({ timerChange(&$0) }) { set(timer) }
+            }
             if let deliveries = work.deliveries { deliver(deliveries) }
-            if let timer = work.timer { set(timer) }
             let next: Work? = state.withLock { state in
                 let next = nextWork(&state)
                 state.isDraining = next != nil
                 return next
             }
             guard let next else { return }
+            if let timer = next.timer { set(timer) }
             work = next
         }
     }
 
     private func nextWork(_ state: inout State) -> Work? {
-        guard !state.commands.isEmpty || !state.deliveries.isEmpty || !state.spans.isEmpty else {
-            // Last: what was done may have moved the deadline.
-            return state.timer.change(for: state.machine.nextDeadline).map { Work(timer: $0) }
-        }
+        // Commands may move the deadline: their round sets the timer after them.
+        let timer = state.commands.isEmpty ? timerChange(&state) : nil
+        guard timer != nil || !state.commands.isEmpty || !state.deliveries.isEmpty || !state.spans.isEmpty else { return nil }
         defer { (state.commands, state.deliveries) = ([], []) }
         return Work(
-            spans: state.spans.take(), commands: state.commands, deliveries: resolve(state.deliveries, &state),
+            spans: state.spans.take(), commands: state.commands, deliveries: resolve(state.deliveries, &state), timer: timer,
             socket: state.socket)
+    }
+
+    private func timerChange(_ state: inout State) -> DeadlineTimer.Change? {
+        state.timer.change(for: state.machine.nextDeadline)
     }
 
     private func set(_ change: DeadlineTimer.Change) {

@@ -47,6 +47,33 @@ import FoundationNetworking
         }
     }
 
+    /// The times of the timers that there are when a delegate hears of a failure.
+    private final class Looker: PusherDelegate, Sendable {
+        let scheduler: TestScheduler
+        let times = Locked<[Instant]>([])
+
+        init(_ scheduler: TestScheduler) {
+            self.scheduler = scheduler
+        }
+
+        func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
+            times.withLock { $0 = scheduler.pendingTimers.map(\.deadline) }
+        }
+    }
+
+    @Test func `A delegate hears of a failure when the next try's timer exists`() throws {
+        try withTestHarness { harness in
+            harness.session.stub("POST /pusher/auth", StubResponse(status: 429, headers: ["Retry-After": "7"])).times(1)
+            let pusher = harness.makePusher()
+            let looker = Looker(harness.scheduler)
+            pusher.delegate = looker
+            pusher.subscribe("private-room")
+            pusher.connect()
+            #expect(looker.times.withLock(\.self).min() == .seconds(7))
+            harness.scheduler.advance(by: .seconds(8))
+        }
+    }
+
     @Test func `Whoever waits for a request is told when the answer's timer exists`() async throws {
         #expect(try await Self.timersWhenTold(.ok.delayed(by: .seconds(30))) == ["answer to GET /late"])
         #expect(try await Self.timersWhenTold(.fault(.latency(.seconds(30)))) == ["answer to GET /late"])
