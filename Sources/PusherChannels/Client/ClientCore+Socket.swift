@@ -56,8 +56,14 @@ extension ClientCore {
 
     /// The text of a message for the log. What the server says back of the user came with a signature: it is left out.
     private static func text(of input: Input, _ kind: MessageBatch.Kind, _ bytes: ArraySlice<UInt8>) -> String {
-        if case .received(.control(.signedIn, _), _) = input { return #"{"event":"pusher:signin_success","data":…}"# }
-        return kind == .text ? String(decoding: bytes, as: UTF8.self) : "\(bytes.count) bytes that are no text"
+        let text = kind == .text ? String(decoding: bytes, as: UTF8.self) : "\(bytes.count) bytes that are no text"
+        switch input {
+        case .received(.control(.signedIn, _), _): return #"{"event":"pusher:signin_success","data":…}"#
+        // One that makes no sense may hold it all the same.
+        case .receivedMalformed where text.contains("signin_success") || text.contains("user_data"):
+            return "\(bytes.count) bytes that make no sense, of a sign-in"
+        default: return text
+        }
     }
 
     func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {

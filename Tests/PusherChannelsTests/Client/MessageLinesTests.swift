@@ -36,4 +36,17 @@ import Testing
         #expect(rig.recorder.log.contains { $0.contains("pusher:signin_success") })
         #expect(!rig.recorder.log.contains { $0.contains("4711") })
     }
+
+    @Test(arguments: [
+        #"{"event":"pusher:signin_success","data":{"auth":"k:4711","user_data":"{\"card\":\"4711\"}"}}"#,
+        #"{"event":"pusher:signin_success","data":{"auth":"k:4711","user_data":"4711"}}"#,
+        #"{"event":"pusher:signin_success","data":{"auth":"k:4711","user_data":"#,
+        #"{"event":"pusher:signin\u005fsuccess","data":"{\"auth\":\"k:4711\",\"user_data\":7}"}"#,
+    ])
+    func norIfWhatTheServerSaysOfItMakesNoSense(message: String) {
+        let rig = ClientRig.connected { $0.logger.logLevel = .trace }
+        rig.socket.serverSends(message)
+        #expect(rig.recorder.log.contains { $0.contains("bytes that make no sense, of a sign-in") }, "\(rig.recorder.log)")
+        #expect(!rig.recorder.log.contains { $0.contains("4711") })
+    }
 }
