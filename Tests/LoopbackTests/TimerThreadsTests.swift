@@ -1,5 +1,6 @@
 #if os(Linux)
 import Dispatch
+import Glibc
 import Processes
 @testable import PusherChannels
 import TestSupport
@@ -55,6 +56,43 @@ import Testing
             for _ in 1...5 { await threads.refusals.next() }
             threads.allow(1)
             await fired.next()
+        }
+    }
+
+    /// While somebody prepares for it, and fails to.
+    @Test func whatIsAddedWhileThereIsNoThreadFires() async throws {
+        let timers = Locked<TimerThreads?>(nil)
+        let (tries, fired) = (Locked(0), Note<Void>())
+        let made = TimerThreads { name, body throws(SystemError) in
+            let number = tries.withLock { tries in
+                tries += 1
+                return tries
+            }
+            guard number == 1 else { return try SystemThread.start(name, body) }
+            _ = timers.withLock(\.self)?.add({ fired.send(()) }, at: LiveScheduler.now)
+            throw SystemError(number: EAGAIN)
+        }
+        timers.withLock { $0 = made }
+        defer { timers.withLock { $0 = nil } }
+        try await withWatchdog {
+            made.prepare()
+            await fired.next()
+        }
+    }
+
+    @Test func aThreadThatHasNothingToDoKeepsNothingOfTheLastAction() async throws {
+        final class Held: Sendable {
+            let gone: Note<Void>
+            init(gone: Note<Void>) { self.gone = gone }
+            deinit { gone.send(()) }
+        }
+        let timers = TimerThreads()
+        try await withWatchdog {
+            let gone = Note<Void>()
+            var held: Held? = Held(gone: gone)
+            _ = timers.add({ [held] in withExtendedLifetime(held) {} }, at: LiveScheduler.now)
+            held = nil
+            await gone.next()
         }
     }
 

@@ -71,8 +71,13 @@ final class TimerThreads: Sendable {
 
     /// Makes the thread that watches, if there is one to be had.
     func prepare() {
-        guard beginsToWatch() else { return }
-        if !startWatching() { state.withLock { $0.isWatched = false } }
+        guard beginsToWatch(), !startWatching() else { return }
+        let isAwaited = state.withLock { state in
+            // Whoever added something meanwhile took this one for the thread that watches.
+            state.isWatched = state.actions.nextDeadline() != nil
+            return state.isWatched
+        }
+        if isAwaited { startWatchingWhateverItTakes() }
     }
 
     /// Has an action run; the caller waits for the thread that watches, if there is none yet.
@@ -84,10 +89,7 @@ final class TimerThreads: Sendable {
             return (number, state.change)
         }
         change?.happen()
-        if beginsToWatch() {
-            // Nobody would ever run it otherwise: libdispatch does the same, and looks less often.
-            while !startWatching() { pause() }
-        }
+        if beginsToWatch() { startWatchingWhateverItTakes() }
         return number
     }
 
@@ -111,6 +113,11 @@ final class TimerThreads: Sendable {
         }
     }
 
+    /// Nobody would ever run what was added otherwise: libdispatch does the same, and looks less often.
+    private func startWatchingWhateverItTakes() {
+        while !startWatching() { pause() }
+    }
+
     private func pause() {
         let never = Change()
         never.wait(timeout: .now() + .milliseconds(10))
@@ -121,13 +128,21 @@ final class TimerThreads: Sendable {
 
     private func watch() {
         while true {
-            switch next() {
-            case .wait(let change, let time): change.wait(timeout: time)
-            case .run(let action):
-                let isReplaced = makeOtherWatch()
-                perform(action)
-                if isReplaced, !isNeededAgain() { return }
-            }
+            let isReplaced = makeStep()
+            if isReplaced, !isNeededAgain() { return }
+        }
+    }
+
+    /// Waits, or runs what is due, and lets go of it; returns whether another thread watches meanwhile.
+    private func makeStep() -> Bool {
+        switch next() {
+        case .wait(let change, let time):
+            change.wait(timeout: time)
+            return false
+        case .run(let action):
+            let isReplaced = makeOtherWatch()
+            perform(action)
+            return isReplaced
         }
     }
 
