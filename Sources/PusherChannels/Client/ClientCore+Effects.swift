@@ -18,7 +18,7 @@ extension ClientCore {
             switch effect {
             case .send(.pong): socket().sendUnlessBusy(EnvelopeEncoder.encode(.pong))
             case .send(let message): socket().send(EnvelopeEncoder.encode(message))
-            case .openSocket(let attempt, let secure): socket().open(target.request(secure: secure), attempt: attempt)
+            case .openSocket(let attempt, let secure): open(socket(), attempt, secure: secure)
             case .setReading(let reading): socket().setReading(reading)
             case .closeSocket(_, let code, let reason): socket().close(code: code, reason: reason)
             case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID)
@@ -52,6 +52,12 @@ extension ClientCore {
             state.socket = made
             return made
         }
+    }
+
+    private func open(_ socket: any WebSocket, _ attempt: ConnectionAttempt, secure: Bool) {
+        socket.open(target.request(secure: secure), attempt: attempt)
+        // Replaced meanwhile: closed before it was open, and nothing is sent on it.
+        if readState({ $0.socket !== socket }) { socket.close(code: 1000, reason: "") }
     }
 
     /// Puts another socket in place; gives back the one it replaces.

@@ -59,6 +59,19 @@ import Testing
         #expect(rig.recorder.errors.isEmpty)
     }
 
+    /// By another thread, between the decision to open it and its opening.
+    @Test func aSocketThatIsReplacedAsItOpensIsClosed() {
+        let rig = ClientRig()
+        let replacement = MockWebSocket()
+        let socket = Replaced(rig.socket) { rig.pusher.connection.socket = replacement }
+        rig.pusher.connection.socket = socket
+        rig.pusher.connect()
+        #expect(!rig.socket.isOpen)
+        rig.scheduler.advance(by: .seconds(2))
+        #expect(replacement.isOpen)
+        #expect(rig.pusher.connection.connectionState == .connected)
+    }
+
     // MARK: Time
 
     // Proves P4.3, P4.4.
@@ -250,4 +263,29 @@ import Testing
         let wanted = Dictionary(uniqueKeysWithValues: (0..<4).map { ("room-\($0)", Array(0..<500)) })
         #expect(heard.withLock { $0 } == wanted)
     }
+}
+
+/// A socket that something is done to just before it opens for the first time.
+private final class Replaced: WebSocket {
+    private let base: MockWebSocket
+    private let beforeOpening: Locked<(@Sendable () -> Void)?>
+
+    init(_ base: MockWebSocket, beforeOpening: @escaping @Sendable () -> Void) {
+        self.base = base
+        self.beforeOpening = Locked(beforeOpening)
+    }
+
+    var delegate: (any WebSocketDelegate)? {
+        get { base.delegate }
+        set { base.delegate = newValue }
+    }
+
+    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        beforeOpening.withLock { $0.take() }?()
+        base.open(request, attempt: attempt)
+    }
+
+    func send(_ text: String) { base.send(text) }
+    func close(code: UInt16, reason: String) { base.close(code: code, reason: reason) }
+    func setReading(_ reading: Bool) { base.setReading(reading) }
 }
