@@ -57,7 +57,8 @@ enum AuthRequest {
     static func make(
         endpoint: String, fields: [(name: String, value: String)], encoding: AuthEndpoint.Encoding = .form
     ) -> URLRequest? {
-        guard let url = URL(string: endpoint), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
+        guard let url = URL(string: endpoint), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+            url.host != nil
         else { return nil }
         var request = URLRequest(url: url, timeoutInterval: timeout)
         request.httpMethod = "POST"

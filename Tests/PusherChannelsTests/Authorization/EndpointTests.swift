@@ -34,6 +34,12 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-a,b;c=d@e.f"])
     }
 
+    @Test func theSchemeOfAnAddressMayHaveCapitals() {
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "HTTPS://auth.example/pusher/auth"))
+        rig.session.stubAuth(secret: "secret", key: "key")
+        #expect(rig.pusher.subscribe("private-orders").subscribed)
+    }
+
     // Proves P6.2.
     @Test func aSignatureThatTheServerAcceptsOpensTheChannel() {
         let rig = rig(server: .checking(secret: "secret"))
