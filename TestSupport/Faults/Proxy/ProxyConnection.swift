@@ -36,7 +36,7 @@ struct ProxyConnection {
     private var dropsClientsBytes = false
     private var isStalled = false
     /// It takes nothing any more, but what it sent before it went may still be there to be read.
-    private var isClientDeaf = false
+    private(set) var isClientDeaf = false
     /// When the reset comes that waits for the client's system to have all that was sent before.
     private var resetDeadline: Instant?
     /// Indicates whether the reset is still to wait for the client to say something, as this turn found it: whoever looked again
@@ -58,6 +58,8 @@ struct ProxyConnection {
 
     /// Does all that can be done now. Gives back when to come again even if nothing happens; `nil` stands for never.
     mutating func advance(at now: Instant, with buffer: UnsafeMutableRawBufferPointer) -> Instant? {
+        // Cut meanwhile: its descriptors may be another connection's by now.
+        guard !isOver else { return nil }
         var wake = handOn(at: now)
         for _ in 0..<Self.roundsPerTurn where !isOver {
             connect(at: now)
@@ -148,6 +150,8 @@ struct ProxyConnection {
     }
 
     private mutating func clientIsDeaf() {
+        // There is nothing to read from it, either.
+        if clientHasEnded { return clientIsGone() }
         isClientDeaf = true
         dropsServersBytes = true
     }

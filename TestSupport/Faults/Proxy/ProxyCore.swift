@@ -152,7 +152,7 @@ extension ProxyConnection {
     fileprivate var clientPoll: pollfd {
         var events: Int16 = 0
         if wantsToReadClient || isWaitingForClient { events |= pollIn }
-        if isClientBlocked || client.hasUnsent { events |= pollOut }
+        if isClientBlocked || (client.hasUnsent && !isClientDeaf) { events |= pollOut }
         return pollfd(fd: events == 0 && hasFinished ? -1 : client.descriptor, events: events, revents: 0)
     }
 

@@ -27,6 +27,60 @@ import Testing
         }
     }
 
+    /// A client behind TLS: what is to be sent at its end waits in the session.
+    private final class SecureStream: ProxyStream {
+        let descriptor: Int32
+        var hasUnsent = false
+        let (hasReceived, isReady, hasRefused) = (true, true, false)
+        var received: [Sockets.Received] = []
+        private(set) var flushes = 0
+
+        init(descriptor: Int32) {
+            self.descriptor = descriptor
+        }
+
+        func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received { received.popLast() ?? .nothingYet }
+        func send(_ queue: ByteQueue, atMost limit: Int) -> Sockets.Sent { .bytes(limit) }
+        func sendCloseNotify() {}
+
+        func flush() -> Sockets.Sent {
+            flushes += 1
+            return .broken
+        }
+    }
+
+    @Test func aClientThatIsGoneWhileSomethingIsToBeSentIsOver() throws {
+        let (proxys, clients) = try connection()
+        defer { close(clients) }
+        let loopback = try #require(SocketAddress(ip4: "127.0.0.1", port: 0))
+        let listener = try ProxyListener(loopback)
+        defer { listener.close() }
+        let stream = SecureStream(descriptor: proxys)
+        var connection = ProxyConnection(
+            client: stream, to: [loopback.with(port: listener.port)], faults: [], at: Instant.origin)
+        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+            stream.received = [.end]
+            _ = connection.advance(at: .origin, with: buffer)
+            #expect(connection.clientHasEnded && !connection.isOver)
+            stream.hasUnsent = true
+            _ = connection.advance(at: .origin, with: buffer)
+            #expect(connection.isOver, "nobody would ever ask for it again")
+        }
+    }
+
+    @Test func aConnectionThatWasCutTouchesItsDescriptorsNoMore() throws {
+        let (proxys, clients) = try connection()
+        defer { close(clients) }
+        let stream = SecureStream(descriptor: proxys)
+        var connection = ProxyConnection(client: stream, to: [], faults: [], at: .origin)
+        stream.hasUnsent = true
+        connection.reset()
+        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+            #expect(connection.advance(at: .origin, with: buffer) == nil)
+        }
+        #expect(stream.flushes == 0)
+    }
+
     @Test func aResetWaitsForASilentClientForSomeTimeOnly() throws {
         let (proxys, clients) = try connection()
         defer { close(clients) }
