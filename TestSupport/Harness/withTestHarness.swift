@@ -1,3 +1,4 @@
+import Foundation
 import PusherChannels
 
 /// Runs a test with a fresh ``TestHarness``, and throws one readable error if anything is left over at its end.
@@ -92,4 +93,8 @@ extension TestHarness {
         let limit = clock.now + .seconds(2)
         while mayBeLetGo, clock.now < limit, !Task.isCancelled { await Self.pause(.milliseconds(5)) }
     }
+}
+
+func writeToStandardError(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
 }

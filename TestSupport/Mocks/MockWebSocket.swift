@@ -24,6 +24,8 @@ public final class MockWebSocket: WebSocket {
 
     private let state: Locked<MockSocketState>
     private let server: InMemoryServer?
+    /// The server, if it is this socket's alone.
+    private let ownServer: InMemoryServer?
     private let scheduler: any Scheduler
     private let timeline: Timeline?
     /// Where it was made, `Tests.swift:12`.
@@ -47,14 +49,14 @@ public final class MockWebSocket: WebSocket {
         self.scheduler = scheduler
         self.timeline = timeline
         self.location = location
-        self.server =
+        ownServer =
             switch server {
             case .trusting: InMemoryServer(Self.machine(secret: nil), scheduler: scheduler.virtualTime)
             case .checking(let secret): InMemoryServer(Self.machine(secret: secret), scheduler: scheduler.virtualTime)
             case .machine(let machine): InMemoryServer(machine, scheduler: scheduler.virtualTime)
-            case .inMemory(let server): server
-            case .manual: nil
+            case .inMemory, .manual: nil
             }
+        if case .inMemory(let server) = server { self.server = server } else { self.server = ownServer }
         state = Locked(MockSocketState(server: self.server, name: "the socket made at \(location)"))
     }
 
@@ -298,8 +300,11 @@ public final class MockWebSocket: WebSocket {
     /// Its state's, which stays as long as somebody has ``lasting``.
     var identity: ObjectIdentifier { ObjectIdentifier(state) }
 
-    /// Returns the findings, also when the socket has gone.
+    /// Returns the findings, also when the socket has gone: with those of a server that it has for itself, which nobody else asks.
     var lasting: @Sendable () -> SocketFindings.Socket {
-        { [state] in state.withLock { SocketFindings.Socket(findings: $0.findings, open: $0.openFinding) } }
+        { [state, ownServer] in
+            let (findings, open) = state.withLock { ($0.findings, $0.openFinding) }
+            return SocketFindings.Socket(findings: findings + (ownServer?.ownFindings ?? []), open: open)
+        }
     }
 }

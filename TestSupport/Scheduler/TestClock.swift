@@ -42,7 +42,7 @@ public struct TestClock: Clock {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 sleeper.start(continuation) {
-                    scheduler.schedule(at: deadline, label: label) { sleeper.finish(.success(())) }
+                    scheduler.schedule(at: deadline, label: label, from: nil) { sleeper.finish(.success(())) }
                 }
             }
         } onCancel: {

@@ -31,6 +31,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
             deliveryQueue: options.delivery.makeQueue(),
             backlog: DeliveryBacklog(limit: options.deliveryLimit, byteLimit: options.deliveryByteLimit),
             environment: environment, logger: logger)
+        environment.onClient?(self)
     }
 
     deinit {

@@ -49,6 +49,9 @@ public struct PusherEnvironment: Sendable {
     /// Hears of each delegate that a client is given, one of the main actor's, too; for tests, where one that can't hear is found.
     package var onDelegate: (@Sendable (_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) -> Void)?
 
+    /// Hears of each client that is made; for tests, where one that outlives its test is found.
+    package var onClient: (@Sendable (_ client: any AnyObject & CustomStringConvertible & Sendable) -> Void)?
+
     #if Metrics
     /// Makes the clients' metrics, where the trait `Metrics` is on; nil stands for what `MetricsSystem` was bootstrapped with.
     public var metricsFactory: (any MetricsFactory)?
