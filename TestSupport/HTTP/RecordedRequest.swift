@@ -73,6 +73,12 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     /// The body's fields as an HTML form sends them, decoded; of several with one name the last counts.
     public var form: [String: String] { Self.decodeForm(text) }
 
+    /// The body's fields as clients send them to have a channel or a user signed: those of a form, or the texts of a JSON object.
+    var authorizationFields: [String: String] {
+        guard case .object(let members)? = json else { return form }
+        return Dictionary(uniqueKeysWithValues: members.compactMap { name, value in value.stringValue.map { (name.text, $0) } })
+    }
+
     /// The body decoded from JSON.
     ///
     /// - Throws: what `JSONDecoder` throws.

@@ -21,7 +21,9 @@ extension TestHarness {
         _ condition: () throws -> Bool
     ) throws {
         let deadline = scheduler.now + limit
-        while try !condition() {
+        while true {
+            runExecutor()
+            if try condition() { return }
             guard scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) else {
                 throw neverHappened(what, limit, file, line)
             }
@@ -55,6 +57,7 @@ extension TestHarness {
             repeat {
                 for _ in 0..<Self.turns {
                     try Task.checkCancellation()
+                    runExecutor()
                     if try await condition() { return }
                     await Self.pause(.milliseconds(2))
                 }
@@ -78,13 +81,14 @@ extension TestHarness {
         let isOver = Locked(false)
         let watchdog = Watchdog(patience: patience) { isOver.withLock { $0 = true } }
         defer { watchdog.callOff() }
-        while try await !condition() {
+        while true {
+            runExecutor()
+            if try await condition() { return .theConditionHolds }
             if scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) { return .aTimerRan }
             guard !isOver.withLock(\.self) else { return .nothing }
             try Task.checkCancellation()
             await Self.pause(.milliseconds(5))
         }
-        return .theConditionHolds
     }
 
     /// How often a condition is looked at before time moves on.
@@ -99,8 +103,16 @@ extension TestHarness {
         return error
     }
 
-    /// Lets others go on for a moment of real time.
+    /// Lets others go on for a moment of real time; on an executor, which may have nothing to do meanwhile, too.
     static func pause(_ duration: Duration) async {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *), let executor = TestExecutor.current {
+            await executor.outside { await pauseHere(duration) }
+        } else {
+            await pauseHere(duration)
+        }
+    }
+
+    private static func pauseHere(_ duration: Duration) async {
         let clock = LiveScheduler()
         let (passing, signal) = AsyncStream<Never>.makeStream()
         let timer = clock.schedule(at: clock.now + duration, label: "others' turn") { signal.finish() }

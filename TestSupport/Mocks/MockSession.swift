@@ -19,6 +19,8 @@ public final class MockSession: HTTPSession, RequestStubbing {
         var requestHandler: (@Sendable (RecordedRequest) -> StubResponse)?
         var delivery: MockDelivery
         var findings: [Finding] = []
+        /// The stubs of ``addMockResponse(for:httpMethod:data:urlResponse:error:file:line:)``, by method and address.
+        var mockResponses: [String: Stub] = [:]
     }
 
     /// The stubs.
@@ -80,7 +82,10 @@ public final class MockSession: HTTPSession, RequestStubbing {
     ) -> Stub {
         var response = StubResponse()
         response.outcome = MockTask.Outcome(data: data, urlResponse: urlResponse, error: error)
-        return stub(RecordedRequest.matcher("\(httpMethod) \(url.absoluteString)"), response, file: file, line: line)
+        let name = "\(httpMethod.uppercased()) \(url.absoluteString)"
+        let stub = stub(RecordedRequest.matcher(name), response, file: file, line: line)
+        if let replaced = state.withLock({ $0.mockResponses.updateValue(stub, forKey: name) }) { stubList.remove(replaced) }
+        return stub
     }
 
     /// Answers the POST of an authorization request, wherever it goes, with the signature that an app's backend would make of
@@ -163,12 +168,12 @@ public final class MockSession: HTTPSession, RequestStubbing {
 }
 
 extension Matcher where Subject == RecordedRequest {
-    /// The forms that clients post to an app's backend to have a channel or a user signed.
+    /// What clients post to an app's backend to have a channel or a user signed.
     static var authorization: RequestMatcher {
         .method("POST")
             && RequestMatcher("an authorization form") { request in
-                let form = request.form
-                return form["socket_id"] != nil || form["channel_name"] != nil ? nil : "body is no authorization form"
+                let fields = request.authorizationFields
+                return fields["socket_id"] != nil || fields["channel_name"] != nil ? nil : "body is no authorization form"
             }
     }
 }

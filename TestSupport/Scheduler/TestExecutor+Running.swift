@@ -28,7 +28,7 @@ extension TestExecutor {
         let task = Task(executorPreference: self) {
             let outcome: Result<Value, any Error>
             do {
-                outcome = .success(try await body(self))
+                outcome = .success(try await Self.$current.withValue(self) { try await body(self) })
             } catch {
                 outcome = .failure(error)
             }

@@ -39,6 +39,9 @@ public final class TestExecutor: TaskExecutor {
         }
     }
 
+    /// The executor whose body the present task belongs to.
+    @TaskLocal static var current: TestExecutor?
+
     /// The virtual time and its timers.
     public let scheduler: TestScheduler
     /// The seed that draws the order of the jobs; `nil` for the order in which they became ready.

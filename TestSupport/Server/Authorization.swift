@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// An app's backend at its authorization endpoints: reads the form and signs, correctly.
+/// An app's backend at its authorization endpoints: reads the form, or the JSON in its place, and signs, correctly.
 struct Authorization {
     let app: ServerApp
     /// The user where the form names none; the socket id stands in for a missing one.
@@ -44,7 +44,7 @@ struct Authorization {
     /// The backend's answer to a posted form, whichever it is for.
     func response(to request: RecordedRequest) -> StubResponse {
         do throws(HTTPRefusal) {
-            let form = request.form
+            let form = request.authorizationFields
             return .json(try form["channel_name"] == nil ? user(form) : channel(form))
         } catch {
             return StubResponse(status: error.status, text: error.reason)
@@ -93,7 +93,7 @@ extension ServerMachine {
         guard request.method == "POST" else {
             throw HTTPRefusal(status: 405, reason: "The authorization endpoint takes POST")
         }
-        let form = request.form
+        let form = request.authorizationFields
         // The socket id tells which app it is for.
         let connection = connections.values.first { $0.socketID == form["socket_id"] }
         guard let app = connection?.app ?? apps.first else {

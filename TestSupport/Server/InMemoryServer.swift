@@ -145,10 +145,10 @@ public final class InMemoryServer: Sendable {
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
     }
 
-    /// Answers a form that a client posts to a backend of its app's, wherever that is: one with the socket id of a connection that is open
-    /// here; `nil` for other requests.
+    /// Answers what a client posts to a backend of its app's, wherever that is: a form, or JSON, with the socket id of a connection that is
+    /// open here; `nil` for other requests.
     func authorize(_ request: RecordedRequest) -> StubResponse? {
-        guard request.method == "POST", let socketID = request.form["socket_id"] else { return nil }
+        guard request.method == "POST", let socketID = request.authorizationFields["socket_id"] else { return nil }
         let app = state.withLock { state in
             state.machine.connections.values.first { $0.socketID == socketID }?.app
         }

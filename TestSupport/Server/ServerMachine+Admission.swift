@@ -55,7 +55,8 @@ extension ServerMachine {
     mutating func newApp(key: String, into effects: inout [Effect]) -> ServerApp? {
         guard admission == .registeredAppsAndNewOnes, !key.isEmpty else { return nil }
         let local = ServerApp.local
-        let app = ServerApp(id: key, key: key, secret: local.secret, encryptionMasterKey: local.encryptionMasterKey)
+        var app = ServerApp(id: key, key: key, secret: local.secret, encryptionMasterKey: local.encryptionMasterKey)
+        app.webhooks = webhooksOfNewApps
         apps.append(app)
         newKeys.insert(key)
         effects.append(.notice(.newApp(key: key)))

@@ -88,6 +88,8 @@ public struct ServerMachine: Sendable {
     var apps: [ServerApp]
     /// The keys of the apps that came with a client, and whose secrets aren't known.
     var newKeys: Set<String> = []
+    /// The backends that are told of every app, for those that come yet.
+    var webhooksOfNewApps: [ServerApp.WebhookEndpoint] = []
     var connections: [ConnectionID: Connection] = [:]
     /// Those that were told why they can't come in, and not closed.
     private var refused: Set<ConnectionID> = []

@@ -44,8 +44,9 @@ extension ServerMachine {
     ///
     /// - Parameters:
     ///   - endpoint: Who is told, and of what.
-    ///   - appKey: The key of the app; `nil` for every one.
+    ///   - appKey: The key of the app; `nil` for every one, those that come later among them.
     public mutating func addWebhook(_ endpoint: ServerApp.WebhookEndpoint, appKey: String? = nil) {
+        if appKey == nil { webhooksOfNewApps.append(endpoint) }
         for index in apps.indices where appKey == nil || apps[index].key == appKey {
             apps[index].webhooks.append(endpoint)
         }

@@ -67,7 +67,60 @@ import FoundationNetworking
                 kept.withLock { $0 = pusher }
             }
         }
-        #expect(failure?.findings.map(\.kind) == [.openSocket])
+        #expect(failure?.findings.map(\.kind) == [.leak])
+        #expect(failure?.findings.first?.text.contains("is open") == true)
+    }
+
+    @Test func `A client that an app keeps is found, and described meanwhile`() throws {
+        let kept = Locked<Pusher?>(nil)
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let pusher = Self.client(harness.pusherEnvironment())
+                pusher.subscribe("news")
+                #expect(harness.story.contains("client  app-key at ws-eu.pusher.com: disconnected"), "\(harness.story)")
+                pusher.connect()
+                pusher.disconnect()
+                kept.withLock { $0 = pusher }
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.leak])
+    }
+
+    @Test func `An endpoint that is asked in JSON is answered`() async throws {
+        try await withTestHarness { harness in
+            var endpoint = AuthEndpoint("https://api.example.com/broadcasting/auth")
+            endpoint.encoding = .json
+            let pusher = Self.client(harness.pusherEnvironment(), authMethod: .customEndpoint(endpoint))
+            let channels = ["private-orders", "presence-lobby"].map { pusher.subscribe($0) }
+            pusher.connect()
+            try await harness.eventually("both are subscribed", within: .zero) { channels.allSatisfy(\.subscribed) }
+        }
+    }
+
+    @Test func `The backend of an app that comes later is told of its channels, too`() throws {
+        try withTestHarness { harness in
+            harness.session.stub("POST /webhooks", .ok)
+            harness.server.sendWebhooks(to: "https://backend.example/webhooks")
+            let pusher = Self.client(harness.pusherEnvironment())
+            pusher.subscribe("news")
+            pusher.connect()
+            harness.scheduler.advance(by: .milliseconds(250))
+            #expect(harness.session.requests.map(\.path) == ["/webhooks"])
+        }
+    }
+
+    @Test func `A handler's work on an executor whose body has ended is done by who waits for it`() async throws {
+        try await withTestHarness { harness in
+            let signer = Signer(userID: "ann")
+            let executor = harness.makeExecutor()
+            let pusher = harness.makePusher { options in
+                options.authMethod = .customHandler { try await signer.authorize(socketID: $0, channelName: $1) }
+            }
+            pusher.connect()
+            try await executor.run { _ in }
+            let room = pusher.subscribe("private-room")
+            try await harness.eventually("the room is joined", within: .zero) { room.subscribed }
+        }
     }
 
     @Test func `An app that was named is checked`() throws {

@@ -42,6 +42,20 @@ struct InterleavingTests {
         }
     }
 
+    @Test func `A harness may wait for other threads under any order`() async throws {
+        try await exploreInterleavings(seeds: 0..<3) { _ in
+            try await withTestHarness { harness in
+                let looks = Locked(0)
+                try await harness.eventually("it was looked at again", within: .zero) {
+                    looks.withLock { looks in
+                        looks += 1
+                        return looks == 3
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `Where there is no race no order fails, and each seed has its turn`() async throws {
         let seeds = Locked<[UInt64?]>([])
         try await exploreInterleavings(seeds: 0..<50) { executor in
