@@ -83,6 +83,16 @@ struct MockSessionTests {
         #expect(results.map(\.text) == ["exact", "fallback", "fallback"])
     }
 
+    @Test func `A later answer for a method and a URL takes the place of the earlier one`() throws {
+        let address = try url("http://a/x")
+        for (method, text) in [("get", "first"), ("GET", "second")] {
+            session.addMockResponse(for: address, httpMethod: method, data: Data(text.utf8), urlResponse: nil, error: nil)
+        }
+        task(try request("GET", "http://a/x")).resume()
+        #expect(results.map(\.text) == ["second"])
+        #expect(session.findings.isEmpty)
+    }
+
     @Test func `A stubbed error is delivered`() throws {
         session.mockResponse = (nil, urlResponse: nil, error: NSError(domain: "test", code: 7))
         task(try request("GET", "http://a/")).resume()
