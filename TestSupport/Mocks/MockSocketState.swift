@@ -26,6 +26,8 @@ struct MockSocketState: Sendable {
     var now = Instant.origin
     var isReading = true
     var isReporting = false
+    /// True while the client is being told that the connection has gone.
+    private var isTellingTheEnd = false
     private(set) var phase = Phase.idle
     private(set) var attempt: ConnectionAttempt?
     private(set) var requests: [WebSocketRequest] = []
@@ -64,6 +66,7 @@ struct MockSocketState: Sendable {
 
     /// Takes the next step; none means that this round ends.
     mutating func nextStep() -> Step? {
+        isTellingTheEnd = false
         while true {
             // First the timers: whoever hears of what comes may move the clock at once.
             if canPlay, scripts.isAboutToWait(at: now), let step = scripts.next(at: now) { play(step) }
@@ -75,6 +78,7 @@ struct MockSocketState: Sendable {
             if let server, let input = inputs.popFirst() { return .tell(server, input) }
             if let next = reports.first, isReading || !next.report.isInbound, next.time <= now {
                 reports.removeFirst()
+                if case .closed = next.report { isTellingTheEnd = true }
                 return .report(next.report, delegate)
             }
             if canPlay, let step = scripts.next(at: now) {
@@ -143,7 +147,7 @@ struct MockSocketState: Sendable {
         let frame = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0))
         guard phase == .open else {
             // A client that wasn't told yet that the connection has gone can't know better.
-            if reports.isEmpty {
+            if reports.isEmpty, !isTellingTheEnd {
                 let time =
                     phase == .idle && !requests.isEmpty ? "after the connection was closed" : "before the connection was made"
                 scripts.add(Finding(.unheard, "\(frame.summary) was sent on \(name) \(time)"))

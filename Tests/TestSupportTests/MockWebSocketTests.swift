@@ -3,6 +3,26 @@ import TestSupport
 import Testing
 
 struct MockWebSocketTests {
+    /// Another thread's message, while the client is being told: it can't know better.
+    @Test func `What is sent while the end is told is no finding`() {
+        final class Sender: WebSocketDelegate {
+            let socket: MockWebSocket
+            init(_ socket: MockWebSocket) { self.socket = socket }
+            func webSocketDidOpen(attempt: ConnectionAttempt) {}
+            func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {}
+            func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) { socket.send("late") }
+        }
+        let socket = MockWebSocket(server: .manual)
+        let sender = Sender(socket)
+        socket.delegate = sender
+        socket.open(WebSocketRequest(secure: false, host: "a", port: 80, path: "/"), attempt: ConnectionAttempt(1))
+        socket.accept()
+        socket.serverCloses(code: 1000, reason: "")
+        #expect(socket.findings.isEmpty)
+        socket.send("too late")
+        #expect(socket.findings.map(\.kind) == [.unheard])
+    }
+
     private let request = WebSocketRequest(
         secure: true, host: "ws-eu.pusher.com", port: 443, path: "/app/any-key?protocol=7&client=test&version=1.0")
     private let recorder = SocketRecorder()
