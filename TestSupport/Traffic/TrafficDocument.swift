@@ -18,7 +18,7 @@ enum TrafficDocument {
 
     /// The members of a recorded entry, as they stand in a new file.
     static func members(of entry: TrafficEntry, headers: Set<String>) -> [Name: JSONValue] {
-        var members = entry.members.mapValues(written)
+        var members = Dictionary(uniqueKeysWithValues: entry.members.map { ($0, written($1, of: $0)) })
         if !entry.isFrame, let all = members["headers"]?.objectValue {
             let wanted = all.filter { headers.contains($0.key.text) }
             members["headers"] = wanted.isEmpty ? nil : .object(wanted)
@@ -26,9 +26,9 @@ enum TrafficDocument {
         return members
     }
 
-    /// A value of the traffic as it stands in a file.
-    static func written(_ value: JSONValue) -> JSONValue {
-        ValueMatcher.escape(LocalAddress.normalize(value))
+    /// A value of the traffic as it stands in a file; `name` is that of the member that has it.
+    static func written(_ value: JSONValue, of name: Name? = nil) -> JSONValue {
+        ValueMatcher.escape(LocalAddress.normalize(value), of: name)
     }
 
     /// Reads and checks a file's text; secrets that stand in it are hidden.

@@ -46,25 +46,25 @@ struct TrafficUpdate {
     ) -> [Name: JSONValue] {
         var members = comparison.isExact ? new : [:]
         for (name, expected) in expected {
-            if let member = member(expected, got[name]) { members[name] = member }
+            if let member = member(expected, got[name], name) { members[name] = member }
         }
         return members
     }
 
     /// Returns a member for what came; nil where nothing did, unless the file says so.
-    private func member(_ expected: JSONValue, _ got: JSONValue?) -> JSONValue? {
-        got.map { merged(expected, $0) } ?? (Differences.isAbsent(expected) ? expected : nil)
+    private func member(_ expected: JSONValue, _ got: JSONValue?, _ name: Name? = nil) -> JSONValue? {
+        got.map { merged(expected, $0, name) } ?? (Differences.isAbsent(expected) ? expected : nil)
     }
 
-    private func merged(_ expected: JSONValue, _ got: JSONValue) -> JSONValue {
+    private func merged(_ expected: JSONValue, _ got: JSONValue, _ name: Name? = nil) -> JSONValue {
         if comparison.differences(expected, got, at: "").isEmpty { return expected }
-        let new = TrafficDocument.written(got)
+        let new = TrafficDocument.written(got, of: name)
         guard ValueMatcher.of(expected) == nil else { return new }
         switch (expected, got) {
         case (.object(let old), .object(let members)):
             return .object(merged(old, members, new: new.objectValue ?? [:]))
         case (.array(let old), .array(let elements)) where old.count == elements.count:
-            return .array(zip(old, elements).map(merged))
+            return .array(zip(old, elements).map { merged($0, $1) })
         default:
             return new
         }

@@ -50,16 +50,30 @@ enum ValueMatcher {
     }
 
     /// A value of the traffic so that, read from a file, it means itself.
-    static func escape(_ value: JSONValue) -> JSONValue {
+    ///
+    /// - Parameter name: The name of the member that it is the value of. Some are read as texts, and stay such.
+    static func escape(_ value: JSONValue, of name: Name? = nil) -> JSONValue {
         switch value {
-        case .null, .bool, .integer, .double, .string:
+        case .null, .bool, .integer, .double:
             return value
+        case .string(let text):
+            let isText = name.map { textNames.contains($0.text) } ?? false
+            return !isText && standsForOthers(text) ? ["$literal": value] : value
         case .array(let elements):
-            return .array(elements.map(escape))
+            return .array(elements.map { escape($0) })
         case .object(let members):
             if members.count == 1, let name = members.keys.first, names.contains(name.text) { return ["$literal": value] }
-            return .object(members.mapValues(escape))
+            return .object(Dictionary(uniqueKeysWithValues: members.map { ($0, escape($1, of: $0)) }))
         }
+    }
+
+    /// The members that say which entry it is.
+    private static let textNames: Set<String> = ["url", "method", "frame", "event", "channel"]
+
+    /// Returns whether a file's text would be taken for a pattern that describes other texts, too. A dot alone is left: nearly every text has
+    /// one.
+    private static func standsForOthers(_ text: String) -> Bool {
+        text.contains { #"[](){}*+?|^$\"#.contains($0) } && !text.contains(Redaction.marker) && Patterns().isPattern(text)
     }
 
     /// Returns what an expected value asks for, in a person's words.

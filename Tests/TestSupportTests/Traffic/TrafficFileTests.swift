@@ -64,6 +64,18 @@ struct TrafficFileTests {
         try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
     }
 
+    @Test func `A text that would describe others is written so that it doesn't`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"sum": "a+b", "name": "a.b", "note": "(x"}"#)
+        try rig.recorder.record(to: "traffic.json")
+        let body = try rig.json().arrayValue?.first?["body"]
+        #expect(body == ["sum": ["$literal": "a+b"], "name": "a.b", "note": "(x"])
+        try rig.recorder.validate(against: "traffic.json")
+        let other = TrafficRig()
+        other.post(#"{"sum": "aab", "name": "a.b", "note": "(x"}"#)
+        #expect(try other.mismatch(rig.text()) != nil)
+    }
+
     @Test func `Header fields are written when they were asked for`() throws {
         let rig = TrafficRig(headers: ["X-Version"])
         rig.recorder.record(RecordedRequest(url: "https://a.example/", headers: ["x-version": "2", "Accept": "*/*"]))
