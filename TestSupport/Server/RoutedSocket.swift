@@ -28,6 +28,7 @@ struct RoutedSocketSession: WSHandler {
             socket.end(saying: reply)
             incoming.finish()
             conversation.cancel()
+            await Self.awaitEnd(of: conversation, core)
             core.forget(socket)
         }
         socket.setReader(reader)
@@ -38,6 +39,18 @@ struct RoutedSocketSession: WSHandler {
             await core.awaitEnd(of: client)
             return nil
         }
+    }
+
+    /// Returns when a conversation has ended, for what it throws is found; not if that takes it too long. Also where the reader is cancelled.
+    private static func awaitEnd(of conversation: Task<Void, Never>, _ core: LocalServerCore) async {
+        let (waiting, signal) = AsyncStream<Never>.makeStream()
+        let timer = core.cutWhenOverdue { signal.finish() }
+        Task {
+            await conversation.value
+            signal.finish()
+        }
+        await Task { for await _ in waiting {} }.value
+        timer.cancel()
     }
 
     /// Reads until the connection ends; returns the close frame that the client is owed.

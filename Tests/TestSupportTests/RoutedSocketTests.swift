@@ -44,6 +44,24 @@ struct RoutedSocketTests {
         }
     }
 
+    @Test func `What a route throws after its client has gone is found`() async throws {
+        for _ in 0..<20 {
+            let failure = await #expect(throws: TestFailure.self) {
+                try await withServer { _, server in
+                    server.router.onWebSocket("/checks") { _, messages, _ in
+                        for await _ in messages {}
+                        for _ in 0..<5 { await Task.detached {}.value }
+                        throw Refusal.refused
+                    }
+                    let socket = try await RawWebSocket(port: server.port, path: "/checks")
+                    try await socket.send(opcode: 8, Data([0x03, 0xE8]))
+                    _ = try await socket.receive()
+                }
+            }
+            #expect(failure?.findings.map(\.kind) == [.error])
+        }
+    }
+
     @Test func `A drop ends the reader that comes after it, too`() async throws {
         try await withServer { _, server in
             let socket = RoutedSocket(core: server.core, output: AsyncStream.makeStream().continuation)
