@@ -23,6 +23,8 @@ final class RawServer: Sendable {
     /// What ends TLS, and knows whom to trust.
     let tlsProxy: NetworkFaultProxy?
     private let listener: Int32
+    /// Whether the listener's number is still the listener's.
+    private let isListening: Locked<Bool>
 
     /// Starts to accept; each connection gets `script`, and is closed when that returns or throws.
     ///
@@ -32,26 +34,35 @@ final class RawServer: Sendable {
     ) throws {
         let (listener, port) = try address.listener()
         self.listener = listener
-        let requests = Record<String>()
-        self.requests = requests
+        let (requests, isListening) = (Record<String>(), Locked(true))
+        (self.requests, self.isListening) = (requests, isListening)
+        do {
+            tlsProxy = try tls.map { try NetworkFaultProxy.start(to: address.host, port: port, tls: $0) }
+        } catch {
+            Glibc.close(listener)
+            throw error
+        }
         let thread = Thread {
             while true {
                 let descriptor = accept(listener, nil, nil)
+                if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard descriptor >= 0 else { break }
                 let connection = RawConnection(descriptor: descriptor, requests: requests)
                 let worker = Thread { try? script(connection) }
                 worker.start()
             }
-            Glibc.close(listener)
+            isListening.withLock { isListening in
+                isListening = false
+                Glibc.close(listener)
+            }
         }
         thread.start()
-        tlsProxy = try tls.map { try NetworkFaultProxy.start(to: address.host, port: port, tls: $0) }
         self.port = tlsProxy?.port ?? port
         ports = [self.port, port]
     }
 
     deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
+        isListening.withLock { if $0 { shutdown(listener, Int32(SHUT_RDWR)) } }
     }
 
     /// A port on which nothing listens, for as long as the descriptor is open.
