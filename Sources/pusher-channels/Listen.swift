@@ -37,9 +37,11 @@ struct Listen: AsyncParsableCommand {
 
     func validate() throws {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
-        try authorization.validate(with: server.settings)
+        try authorization.validate(with: server.settings, localSecret: server.localSecret)
         for channel in channels {
-            if let problem = authorization.problem(of: channel, server.settings) { throw ValidationError(problem) }
+            if let problem = authorization.problem(of: channel, server.settings, localSecret: server.localSecret) {
+                throw ValidationError(problem)
+            }
         }
         if !(maxDelay > 0) || maxDelay > 86_400 { throw ValidationError("--max-delay must be more than 0, and a day at most") }
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
@@ -49,9 +51,8 @@ struct Listen: AsyncParsableCommand {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                authMethod: authorization.method(server.settings), host: server.location, port: server.portToUse, path: path,
-                useTLS: server.usesTLS,
-                tls: route.tls, proxy: route.proxyConfiguration,
+                authMethod: authorization.method(server.settings, localSecret: server.localSecret), host: server.location,
+                port: server.portToUse, path: path, useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),
                 // What it would say is said here, once.
                 logger: Logger(label: "listen") { _ in SwiftLogNoOpLogHandler() }))

@@ -11,11 +11,12 @@ struct PusherChannelsCommand: AsyncParsableCommand {
             PUSHER_ENCRYPTION_MASTER_KEY, PUSHER_AUTH_ENDPOINT, PUSHER_TIMEOUT, and PUSHER_CLUSTER or PUSHER_HOST, PUSHER_PORT and \
             PUSHER_TLS. Or in a file, a line each, with comments after #: app-id = 1, key, secret, encryption-master-key, \
             auth-endpoint, timeout, cluster or host, port, tls = 1. It is that of --config, of $PUSHER_CONFIG, or pusher-channels/config in \
-            $XDG_CONFIG_HOME or ~/.config. Options go before the environment, and that before the file, name by name. serve and demo look at neither.
+            $XDG_CONFIG_HOME or ~/.config. For each setting, an option overrides the environment, which overrides the file. serve and demo use \
+            neither environment nor file.
 
             \(Status.text)
 
-            Colors are for terminals, and not where NO_COLOR is set or TERM is dumb; FORCE_COLOR has them everywhere.
+            Output has colors on terminals, unless NO_COLOR is set or TERM is dumb; with FORCE_COLOR it has them everywhere.
 
             `pusher-channels --generate-completion-script bash` (or zsh, fish) prints what completes a command line in that shell.
             """,

@@ -26,6 +26,9 @@ struct ServerOptions: ParsableArguments {
 
     var key: String { configuration.key }
 
+    /// The secret of the app of `pusher-channels serve`, if its key is in use; nil for other apps.
+    var localSecret: String? { key == "local-key" ? "local-secret" : nil }
+
     /// What an option names goes before what the environment or the file name.
     var location: PusherHost {
         if let host { return .host(host) }

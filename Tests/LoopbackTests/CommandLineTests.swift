@@ -208,7 +208,7 @@ import TestSupport
         try await withWatchdog {
             let trigger = try Command("trigger", "private-encrypted-a", "headline", "{}")
             #expect(await trigger.end() == .exit(64))
-            #expect(await trigger.errors.toEnd().first == "Error: private-encrypted-a takes --encryption-master-key")
+            #expect(await trigger.errors.toEnd().first == "Error: private-encrypted-a requires --encryption-master-key")
         }
     }
 

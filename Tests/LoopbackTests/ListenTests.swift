@@ -39,6 +39,15 @@ import TestSupport
         }
     }
 
+    @Test func theLocalServersAppNeedsNoSecret() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let listen = try listen(server, "private-a")
+            try await listen.errors.next(containing: "subscribed to private-a")
+            await server.stop()
+        }
+    }
+
     @Test func whatIsRefusedDoes() async throws {
         try await withWatchdog {
             let server = try await server(status: 403)
@@ -136,13 +145,14 @@ import TestSupport
 
     /// They name options of the command, and repeat no secret.
     @Test(arguments: [
-        (["private-a"], "private-a takes --secret, for pusher-channels serve local-secret, or --auth-endpoint"),
-        (["presence-a"], "presence-a takes --secret, for pusher-channels serve local-secret, or --auth-endpoint"),
+        (["private-a", "--key", "k"], "private-a requires --secret or --auth-endpoint"),
+        (["presence-a", "--key", "k"], "presence-a requires --secret or --auth-endpoint"),
         (
             ["private-encrypted-a", "--secret", "s3cret"],
-            "private-encrypted-a takes --encryption-master-key beside --secret, or --auth-endpoint"
+            "private-encrypted-a requires --encryption-master-key beside --secret, or --auth-endpoint"
         ),
-        (["a", "--encryption-master-key", "s3cret"], "--encryption-master-key takes --secret"),
+        (["a", "--key", "k", "--encryption-master-key", "s3cret"], "--encryption-master-key requires --secret"),
+        (["a", "--key", "k", "--user-id", "ann"], "--user-id requires --secret"),
         (["a", "--secret", "x", "--encryption-master-key", "s3cret"], "--encryption-master-key takes 32 bytes in base64"),
         (["a", "--auth-endpoint", "s3cret"], "--auth-endpoint takes an address that begins with http:// or https://"),
     ])

@@ -10,7 +10,7 @@ struct Auth: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sign a connection for a channel, or its user, and print the answer as JSON.",
             discussion: """
-                Needs no network. A presence channel takes --user-id. Without a channel the user is signed in.
+                Needs no network. A presence channel requires --user-id. Without a channel the user is signed in.
 
                 \(Status.text)
                 """)

@@ -47,7 +47,7 @@ struct Trigger: AsyncParsableCommand {
         } else if let channel = ([channel].compactMap(\.self) + others).first(where: { ChannelName($0).kind == .encrypted }),
             try backend.app.masterKeys(backend.server.settings).isEmpty
         {
-            throw ValidationError("\(channel) takes --encryption-master-key")
+            throw ValidationError("\(channel) requires --encryption-master-key")
         }
     }
 

@@ -7,10 +7,10 @@ struct Demo: AsyncParsableCommand {
         abstract: "Show the client's main job against a local server in another process.",
         discussion: "Every line is a step that happened; the command ends with status 1 at the first that did not.")
 
-    @Option(help: "Where clients connect instead of to the server: host:port of what passes on to it.")
+    @Option(help: "The host:port that clients connect to instead of the server: that of a proxy that forwards to it.")
     var front: Endpoint?
 
-    @Option(help: "The port for the server to listen on, where --front passes on to; 0 takes a free one.")
+    @Option(help: "The port for the server to listen on, to which --front forwards; 0 takes a free one.")
     var serverPort = 0
 
     @Flag(help: "Have clients speak TLS with --front; the server itself speaks none.")
@@ -19,8 +19,8 @@ struct Demo: AsyncParsableCommand {
     @OptionGroup var route: RouteOptions
 
     func validate() throws {
-        if tls, front == nil { throw ValidationError("--tls takes --front, which speaks TLS for the server") }
-        if front != nil, serverPort == 0 { throw ValidationError("--front takes --server-port, to know where to pass on to") }
+        if tls, front == nil { throw ValidationError("--tls requires --front, which speaks TLS for the server") }
+        if front != nil, serverPort == 0 { throw ValidationError("--front requires --server-port, the port that it forwards to") }
     }
 
     func run() async throws {

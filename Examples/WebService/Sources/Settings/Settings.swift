@@ -7,11 +7,26 @@ package func setting(_ name: String) throws -> String {
     return value
 }
 
+/// The value of an environment variable that is a number.
+package func number(_ name: String) throws -> Int {
+    let value = try setting(name)
+    guard let number = Int(value) else { throw NoNumber(name: name, value: value) }
+    return number
+}
+
 /// An environment variable that isn't set.
 package struct Missing: Error, CustomStringConvertible {
     let name: String
 
     package var description: String { "\(name) is not set" }
+}
+
+/// An environment variable that should be a number and isn't.
+package struct NoNumber: Error, CustomStringConvertible {
+    let name: String
+    let value: String
+
+    package var description: String { "\(name) is \"\(value)\", which is no number" }
 }
 
 /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`.
@@ -24,7 +39,7 @@ package struct ChannelsServer {
         if let cluster = try? setting("PUSHER_CLUSTER") {
             (host, port, useTLS) = (.cluster(cluster), nil, true)
         } else {
-            (host, port, useTLS) = (.host(try setting("PUSHER_HOST")), Int(try setting("PUSHER_PORT")), false)
+            (host, port, useTLS) = (.host(try setting("PUSHER_HOST")), try number("PUSHER_PORT"), false)
         }
     }
 }

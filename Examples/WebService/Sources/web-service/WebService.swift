@@ -45,7 +45,7 @@ enum WebService {
 
         let app = Application(
             router: router,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: Int(try setting("PORT")) ?? 8080)),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: try number("PORT"))),
             logger: Logger(label: "web-service"))
         try await app.runService()
     }
