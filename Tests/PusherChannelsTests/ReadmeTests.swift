@@ -41,14 +41,17 @@ import Testing
     }
 
     func keepOrders(_ pusher: Pusher) async throws {
-        let orders = try await pusher.subscribe(to: "private-orders")  // throws why the server refuses
-        for try await update in orders.updates {
+        let updates = pusher.subscribe("private-orders").updates
+        async let connection: Void = pusher.run()
+        for try await update in updates {
             switch update {
+            case .subscribed: print("orders come in from here on")
             case .event(let event): try await handle(event)
             case .eventsMayBeMissing(let gap): try await fetchOrders(since: gap.since)
             default: break
             }
         }
+        try await connection
     }
 
     private func handle(_ event: PusherEvent) async throws {}
@@ -63,15 +66,20 @@ import Testing
         _ = crowded
     }
 
-    func authorize(_ body: [UInt8], _ secret: String) throws {
-        let authenticator = PusherAuthenticator(key: "app-key", secret: secret)
-        let auth = try authenticator.authorizeChannel(PusherAuthRequest(body: body))  // then answer with auth.json
-        _ = auth
+    private struct User {
+        func mayJoin(_ channelName: String?) -> Bool { false }
     }
 
-    func readWebhook(_ body: [UInt8], _ fields: [String: String], _ secret: String) throws {
+    private func authorize(_ user: User, _ body: [UInt8], _ secret: String) throws -> (status: Int, body: Data) {
+        let authenticator = PusherAuthenticator(key: "app-key", secret: secret)
+        let request = try PusherAuthRequest(body: body)
+        guard user.mayJoin(request.channelName) else { return (403, Data()) }
+        return (200, try authenticator.authorizeChannel(request).json)  // authorizePresenceChannel where members are known
+    }
+
+    func readWebhook(_ body: [UInt8], _ key: String?, _ signature: String?, _ secret: String) throws {
         let webhooks = PusherWebhookVerifier(secrets: ["app-key": secret])
-        let webhook = try webhooks.verify(body: body, key: fields["X-Pusher-Key"], signature: fields["X-Pusher-Signature"])
+        let webhook = try webhooks.verify(body: body, key: key, signature: signature)  // X-Pusher-Key, X-Pusher-Signature
         for case .channelVacated(let channel) in webhook.events { print("\(channel) is empty") }
     }
 

@@ -46,6 +46,12 @@ extension Trait where Self == IssueHandlingTrait {
     }
 }
 
+@MainActor final class StatusLine: MainActorPusherDelegate {
+    private(set) var text = "offline"
+
+    func changedConnectionState(from old: ConnectionState, to new: ConnectionState) { text = "\(new)" }
+}
+
 @Suite struct GuideTests {
     @Test func theClientComesBack() throws {
         try withTestHarness { harness in
@@ -66,6 +72,16 @@ extension Trait where Self == IssueHandlingTrait {
             harness.server.publish(channel: "private-orders", event: "placed", data: #"{"id":7}"#)
             let first = try await harness.makeExecutor().run { _ in try await placed.first { _ in true } }
             #expect(first?.data == #"{"id":7}"#)
+        }
+    }
+
+    @MainActor @Test func theStatusLineFollowsTheConnection() async throws {
+        try await withTestHarness { harness in
+            let feed = OrderFeed(environment: harness.pusherEnvironment())
+            let line = StatusLine()
+            feed.pusher.mainActorDelegate = line
+            feed.pusher.connect()
+            try await harness.eventually("the line says so") { await line.text == "connected" }
         }
     }
 

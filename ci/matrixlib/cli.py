@@ -35,13 +35,13 @@ Ends with
   2    the command line or cells.toml is wrong, or Python is too old
   3    a build failed
   4    what a cell needs could not be had: a requirement is missing where CI is set, a setup step failed, or the disk can't be written to
-  5    nothing was selected, or nothing of it could run; where CI is set, cells that may be skipped are no failure
+  5    no cell was selected, or none of those could run; where CI is set, a run that skipped only optional cells ends with 0
   124  a step took too long
   130  it was interrupted, or nobody reads any more what it says
-and of several with that of the first cell that failed, in the order of cells.toml.
+If several cells fail, the status is that of the first one in the order of cells.toml.
 
-A cell whose requirements are missing is skipped, and says why. Where the variable CI is set it fails instead, unless it is optional.
-A test that fails and then passes is flaky: neither passed nor failed, so its cell is in none of the closing line's numbers, unless --fail-on-flaky is given.
+A cell whose requirements are missing is skipped, with the reason. Where the variable CI is set it fails instead, unless it is optional.
+A test that fails and then passes is flaky. Its cell counts as neither passed nor failed, and as failed with --fail-on-flaky.
 """
 
 
