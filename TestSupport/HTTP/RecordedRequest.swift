@@ -76,7 +76,8 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     /// The body's fields as clients send them to have a channel or a user signed: those of a form, or the texts of a JSON object.
     var authorizationFields: [String: String] {
         guard case .object(let members)? = json else { return form }
-        return Dictionary(uniqueKeysWithValues: members.compactMap { name, value in value.stringValue.map { (name.text, $0) } })
+        // Names that JSON tells apart may be one as strings.
+        return Dictionary(members.compactMap { name, value in value.stringValue.map { (name.text, $0) } }, uniquingKeysWith: { $1 })
     }
 
     /// The body decoded from JSON.

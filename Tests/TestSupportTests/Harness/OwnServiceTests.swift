@@ -97,6 +97,12 @@ import FoundationNetworking
         }
     }
 
+    @Test func `Names that only bytes tell apart end no server`() {
+        let body = Data("{\"\u{e9}\":\"a\",\"e\u{301}\":\"b\"}".utf8)
+        let request = RecordedRequest(method: "POST", url: "http://127.0.0.1/pusher/auth", body: body)
+        #expect(InMemoryServer().respond(to: request).status == 400)
+    }
+
     @Test func `The backend of an app that comes later is told of its channels, too`() throws {
         try withTestHarness { harness in
             harness.session.stub("POST /webhooks", .ok)
