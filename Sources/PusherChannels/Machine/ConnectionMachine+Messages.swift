@@ -57,17 +57,17 @@ extension ConnectionMachine {
         case user
     }
 
-    /// The success comes before the first event: what comes earlier is of a subscription that was given up. The user's channel, which
-    /// nobody gives up, may do without.
+    /// The success comes before the first event: what comes earlier is of a subscription that was given up. The user's channel does
+    /// without, as nobody gives it up, and some servers deliver to users and refuse the channel, or say nothing of it.
     private mutating func reader(ofEventsOn channel: Name) -> Reader {
         guard let index = subscriptions.index(forKey: channel) else { return .nobody }
+        if channel == user.channel { return .user }
         // In place: to look at a copy of the subscription would cost more than all the rest.
-        return Self.reader(ofEventsOn: &subscriptions.values[index], isUsers: channel == user.channel)
+        return Self.reader(ofEventsOn: &subscriptions.values[index])
     }
 
-    private static func reader(ofEventsOn subscription: inout SubscriptionMachine, isUsers: Bool) -> Reader {
-        if subscription.isSubscribed { return isUsers ? .user : subscription.isEncrypted ? .decryption : .application }
-        return subscription.isSubscribing && isUsers ? .user : .nobody
+    private static func reader(ofEventsOn subscription: inout SubscriptionMachine) -> Reader {
+        subscription.isSubscribed ? (subscription.isEncrypted ? .decryption : .application) : .nobody
     }
 
     private mutating func control(

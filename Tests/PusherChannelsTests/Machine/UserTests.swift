@@ -64,6 +64,28 @@ import Testing
         #expect(transcript.machine.user.id == nil)
     }
 
+    /// Of a server that refuses the user's channel, or says nothing of it, and delivers to the user all the same.
+    // Proves P9.6.
+    @Test(arguments: [
+        nil, ##"{"event":"pusher:subscription_error","channel":"#server-to-user-ann","data":{"status":401,"error":"no"}}"##,
+    ])
+    func theUserHearsWithoutTheChannel(refusal: String?) throws {
+        var transcript = try signedIn()
+        if let refusal { transcript.receive(refusal) } else { transcript.pass(.seconds(30)) }
+        let effects = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
+        #expect(effects.deliveries.contains { if case .userEvent = $0 { true } else { false } })
+    }
+
+    // Proves P12.2.
+    @Test func theUsersChannelIsNobodysToSubscribeOrGiveUp() throws {
+        var transcript = try signedIn()
+        #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
+        #expect(transcript.machine.subscriptions[channel] != nil)
+        var unchecked = Transcript.connected { $0.limits = .unchecked }
+        #expect(unchecked.play(.subscribe(channel: channel, auth: nil)).sent.isEmpty)
+        #expect(unchecked.machine.subscriptions[channel] == nil)
+    }
+
     // Proves P9.2.
     @Test func everyConnectionSignsInAgainBeforeItSubscribes() throws {
         var transcript = try signedIn()
