@@ -202,7 +202,7 @@ extension ConnectionMachine {
         atLeast minimum: Duration, because reason: PusherError, at now: Instant, into effects: inout [Effect]
     ) {
         guard let delay = backoff.nextDelay(atLeast: minimum) else {
-            let message = "gave up after \(backoff.failures) failed connection attempts; call connect() to try again"
+            let message = "gave up after \(backoff.failures) retries; call connect() to try again"
             let error = PusherError(.attemptsExhausted, message: message)
             enter(.idle, because: error, into: &effects)
             effects.append(.deliver(.error(error)))

@@ -32,6 +32,7 @@ extension ConnectionMachine {
     /// under way, each of them was refused. Before that, nobody knows which ones were: other answers may tell, or the time for them.
     mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
         guard error.code == 4009 else { return }
+        if unnamedRefusals.isEmpty { verdictsMissing = 0 }
         unnamedRefusals.append(error)
         attributeRefusals(at: now, into: &effects)
     }
@@ -39,10 +40,14 @@ extension ConnectionMachine {
     /// An authorized subscription got its answer, or another error was noted: perhaps it is known now which channels were refused.
     mutating func attributeRefusals(at now: Instant, into effects: inout [Effect]) {
         guard !unnamedRefusals.isEmpty else { return }
-        // One more than there are refusals is as good as all: thousands may be awaited.
-        let most = unnamedRefusals.count + 1
-        guard subscriptions.values.lazy.filter(\.awaitsVerdict).prefix(most).count < most else { return }
+        // Thousands may be awaited. Each answer and each refusal brings the two numbers nearer by one at most, so that they needn't be
+        // compared before as many have come as were missing.
+        verdictsMissing -= 1
+        guard verdictsMissing <= 0 else { return }
         let awaited = subscriptions.values.filter(\.awaitsVerdict).sorted { $0.ordinal < $1.ordinal }
+        guard awaited.count <= unnamedRefusals.count else {
+            return verdictsMissing = awaited.count - unnamedRefusals.count
+        }
         let refusals = unnamedRefusals
         unnamedRefusals = []
         for (subscription, error) in zip(awaited, refusals) { refuse(subscription.channel, with: error, at: now, into: &effects) }

@@ -20,12 +20,24 @@ extension ConnectionMachine {
 
     /// The reason why no server may be asked for a channel of this name; nil if there is none.
     func problem(of channel: Name) -> PusherError? {
-        ChannelName(channel).problem(configuration.limits).map { PusherError(.invalidRequest, message: $0) }
+        let problem =
+            channel.begins(with: "#")
+            ? "channels whose names begin with # are the server's own" : ChannelName(channel).problem(configuration.limits)
+        return problem.map { PusherError(.invalidRequest, message: $0) }
     }
 
     mutating func beginSubscriptions(at now: Instant, into effects: inout [Effect]) {
         for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
-            begin(subscription.channel, at: now, into: &effects)
+            beginWhenAllowed(subscription.channel, at: now, into: &effects)
+        }
+    }
+
+    /// Starts on a channel unless who authorizes it wants to be left alone for a while.
+    private mutating func beginWhenAllowed(_ channel: Name, at now: Instant, into effects: inout [Effect]) {
+        if socketID != nil, subscriptions[channel]?.waitIfAskedTo(at: now) == true {
+            setDeadline(for: channel, at: now)
+        } else {
+            begin(channel, at: now, into: &effects)
         }
     }
 
@@ -89,11 +101,16 @@ extension ConnectionMachine {
         guard let failures = subscriptions[channel]?.failures else { return }
         let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
         let retry = failure.error.isRetryable ? now + max(delay, failure.error.retryAfter ?? .zero) : nil
-        subscriptions[channel]?.fail(failure, retryingAt: retry, into: &effects)
+        subscriptions[channel]?.fail(failure, at: now, retryingAt: retry, into: &effects)
         setDeadline(for: channel, at: now)
     }
 
     mutating func unsubscribe(_ channel: Name, into effects: inout [Effect]) {
+        // The user's goes with the user.
+        if channel != user.channel { giveUp(channel, into: &effects) }
+    }
+
+    private mutating func giveUp(_ channel: Name, into effects: inout [Effect]) {
         let given = subscriptions.removeValue(forKey: channel)
         forgetUnnamedRefusal(ifOf: given)
         given?.abandon(into: &effects)
@@ -115,7 +132,7 @@ extension ConnectionMachine {
         subscription.ordinal = subscriptionsMade
         subscriptionsMade += 1
         subscriptions[subscription.channel] = subscription
-        begin(subscription.channel, at: now, into: &effects)
+        beginWhenAllowed(subscription.channel, at: now, into: &effects)
     }
 
     /// The time by which everything that had come was heard; nil without a connection.
@@ -130,7 +147,7 @@ extension ConnectionMachine {
 
     mutating func unsubscribeAll(into effects: inout [Effect]) {
         for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
-            unsubscribe(subscription.channel, into: &effects)
+            giveUp(subscription.channel, into: &effects)
         }
     }
 

@@ -56,6 +56,8 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionJitter: SplitMix64
     /// Refusals of authorized subscriptions that don't say which ones are meant: fewer than are under way.
     var unnamedRefusals: [PusherError] = []
+    /// So many more of these, or of other answers, must come before they can be those of all channels that await one.
+    var verdictsMissing = 0
     var authorizations: AuthorizationQueue
     var clientEventLimiter: ClientEventLimiter
     var reading = Reading.flowing

@@ -34,6 +34,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     private(set) var failures = 0
     /// The failure of the latest try, as long as none succeeded after it.
     private(set) var latestFailure: PusherError?
+    /// The time before which who authorizes doesn't want to be asked again; also by the next connection.
+    private var notBefore: Instant?
 
     /// An authorization that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
@@ -141,6 +143,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         request = .made
         failures = 0
         latestFailure = nil
+        notBefore = nil
         if let since = missingSince { effects.append(.deliver(.gap(channel: channel, since: since))) }
         // A second success on one connection is of a second subscription: there may have been a time between the two.
         missingSince = now
@@ -165,9 +168,19 @@ struct SubscriptionMachine: Equatable, Sendable {
         request = .refused
     }
 
+    /// Has a connection that was just established wait as long as it was asked to; false if it needn't.
+    mutating func waitIfAskedTo(at now: Instant) -> Bool {
+        guard state == .waiting, let notBefore, notBefore > now else { return false }
+        state = .retrying(at: notBefore)
+        return true
+    }
+
     /// Not subscribed, for now or for good.
-    mutating func fail(_ failure: SubscriptionFailure, retryingAt time: Instant?, into effects: inout [Effect]) {
+    mutating func fail(
+        _ failure: SubscriptionFailure, at now: Instant, retryingAt time: Instant?, into effects: inout [Effect]
+    ) {
         failures += 1
+        notBefore = failure.error.retryAfter.map { now + $0 }
         latestFailure = failure.error
         if let refresh = encryptedEvents?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed

@@ -120,6 +120,32 @@ import Testing
         #expect(transcript.pass(.seconds(29)).isEmpty, "nobody waits for a time-out, nobody asks again")
     }
 
+    /// However refusals, successes and new subscriptions come: compared with counting all of them each time.
+    // Proves P14.10.
+    @Test(arguments: UInt64(1)...50)
+    func whenTheyAreAllIsKnownAtOnce(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var transcript = Transcript.connected()
+        var (made, refusals) = (0, 0)
+        for _ in 0..<60 {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                made += 1
+                transcript.play(.subscribe(channel: "private-\(made)", auth: PusherAuth(auth: "k:s")))
+            case 1:
+                guard let awaited = transcript.machine.subscriptions.values.first(where: \.awaitsVerdict) else { continue }
+                transcript.succeed(awaited.channel)
+            default:
+                transcript.receive(unnamed)
+                refusals += 1
+            }
+            let awaited = transcript.machine.subscriptions.values.filter(\.awaitsVerdict).count
+            let known = transcript.machine.unnamedRefusals.count
+            #expect(known == 0 || known < awaited, "\(known) refusals of \(awaited) are told")
+        }
+        #expect(refusals > 0)
+    }
+
     // Proves P14.10.
     @Test func theSuccessOfTheOthersTells() {
         var transcript = subscribing("private-a", "private-b", "private-c")

@@ -35,6 +35,32 @@ import Testing
         #expect(transcript.pass(.seconds(1)).authorizations.map(\.channel) == [channel])
     }
 
+    /// A server that is restarted, and a backend that is busy, belong together.
+    // Proves P14.14.
+    @Test func norByTheNextConnection() throws {
+        var (transcript, asked) = authorizing()
+        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
+        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        transcript.close(4200)
+        #expect(transcript.establish().authorizations.isEmpty)
+        #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
+        let again = transcript.pass(.seconds(1)).authorizations
+        #expect(again.map(\.channel) == [channel])
+        transcript.play(.authorized(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.succeed(channel)
+        transcript.close(4200)
+        #expect(transcript.establish().authorizations.count == 1, "that is over")
+    }
+
+    @Test func whoAsksHimselfNeedNotWaitThereEither() throws {
+        var (transcript, asked) = authorizing()
+        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
+        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        transcript.close(4200)
+        transcript.establish()
+        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
+    }
+
     // Proves P6.4, P6.11.
     @Test func whatWasRefusedWaitsUntilTheUserAsks() throws {
         var (transcript, asked) = authorizing()
