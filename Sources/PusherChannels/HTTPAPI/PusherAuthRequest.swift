@@ -34,11 +34,16 @@ public struct PusherAuthRequest: Equatable, Sendable {
         guard let json = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)) else {
             throw unreadable("it is no JSON")
         }
-        return (try string("socket_id", in: json), try string("channel_name", in: json))
+        let names = bytes.withUnsafeBytes { bytes in
+            var scanner = JSONScanner(bytes)
+            return scanner.memberNames()
+        }
+        return (try string("socket_id", in: json, names), try string("channel_name", in: json, names))
     }
 
-    private static func string(_ name: Name, in json: JSONValue) throws(PusherError) -> String? {
-        switch json[name] {
+    private static func string(_ name: Name, in json: JSONValue, _ names: [Name]) throws(PusherError) -> String? {
+        guard names.filter({ $0 == name }).count <= 1 else { throw twice(name.text) }
+        return switch json[name] {
         case nil, .null: nil
         case .string(let text): text
         default: throw unreadable("its \(name) is no text")
@@ -61,10 +66,12 @@ public struct PusherAuthRequest: Equatable, Sendable {
 
     /// A field that is there twice is one thing to who reads the first, and another to who reads the last.
     private static func take(_ value: ArraySlice<UInt8>, as field: inout String?, _ name: String) throws(PusherError) {
-        guard field == nil else { throw unreadable("its \(name) is there twice") }
+        guard field == nil else { throw twice(name) }
         guard let text = formDecoded(value) else { throw unreadable("its \(name) is not percent-encoded UTF-8") }
         field = text
     }
+
+    private static func twice(_ name: String) -> PusherError { unreadable("its \(name) is there twice") }
 
     private static func unreadable(_ problem: String) -> PusherError {
         PusherError(.invalidRequest, message: "the body of the authorization request can't be used: \(problem)")

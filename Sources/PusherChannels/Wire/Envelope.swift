@@ -9,7 +9,7 @@ struct Envelope: Sendable {
         let block: [UInt8]
         let data: TextPiece
         let userID: TextPiece
-        /// The whole object, for the members that the protocol doesn't name.
+        /// The whole object: all that is kept, and if there are any, the members that the protocol doesn't name.
         let object: TextPiece
 
         init(event: Name, channel: Name?, block: [UInt8], data: TextPiece, userID: TextPiece, object: TextPiece) {
@@ -61,8 +61,11 @@ struct Envelope: Sendable {
         try storage.data.withUTF8(in: storage.block, body)
     }
 
-    /// The number of bytes it keeps, when it waits.
-    var size: Int { max(storage.object.count, storage.data.count + storage.userID.count) }
+    /// The number of bytes it keeps, when it waits: those of the whole message, names and white space too.
+    var size: Int {
+        if storage.object.count > 0 { return storage.object.count }
+        return event.text.utf8.count + (channel?.text.utf8.count ?? 0) + storage.data.count + storage.userID.count
+    }
 
     /// Top-level members the protocol doesn't name, as raw JSON text; nil when there are none.
     var extra: [Name: String]? {

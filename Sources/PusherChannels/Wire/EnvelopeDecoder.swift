@@ -20,8 +20,7 @@ struct EnvelopeDecoder: Sendable {
                 let envelope = Envelope(
                     event: event, channel: members.channel.map { name($0, in: frame) }, block: block,
                     data: members.data.piece(from: range.lowerBound), userID: members.userID.piece(from: range.lowerBound),
-                    object: members.hasExtra
-                        ? TextPiece(start: range.lowerBound, count: range.count, form: .raw) : .absent)
+                    object: TextPiece(start: range.lowerBound, count: range.count, form: members.hasExtra ? .raw : .absent))
                 return .success((envelope, event.begins(with: "pusher")))
             } catch {
                 return .failure(error)
@@ -107,6 +106,21 @@ extension JSONScanner {
             return members  // It was well formed when the event was read.
         }
         return members
+    }
+
+    /// The names of an object's members, those that are there twice, too; the object was read before.
+    mutating func memberNames() -> [Name] {
+        var names: [Name] = []
+        skipWhitespace()
+        do throws(JSONError) {
+            try scanMembers { (key, scanner) throws(JSONError) in
+                names.append(Name(scanner.string(key)))
+                try scanner.skipValue()
+            }
+        } catch {
+            return names  // It was well formed when it was read.
+        }
+        return names
     }
 
     fileprivate func member(_ key: StringToken) -> MemberName? {

@@ -227,10 +227,25 @@ import Testing
         let data = String(repeating: "x", count: 1_000)
         for _ in 0..<12 { rig.socket.publish(channel: "news", event: "e", data: data) }
         _ = try await iterator.next()
-        for _ in 0..<4 { rig.socket.publish(channel: "news", event: "e", data: data) }
+        for _ in 0..<5 { rig.socket.publish(channel: "news", event: "e", data: data) }
         #expect(!rig.socket.isReading)
         for _ in 0..<10 { _ = try await iterator.next() }
         #expect(rig.socket.isReading)
+    }
+
+    /// All that a message has is kept: its names, and what stands between its members.
+    @Test(arguments: [
+        ##"{"event":"\##(String(repeating: "x", count: 100_000))"}"##,
+        ##"{"event":"e","data":null,\##(String(repeating: " ", count: 100_000))"channel":"news"}"##,
+    ])
+    func whatAMessageHasBesideItsDataCountsToo(message: String) {
+        let rig = rig()
+        let stream = rig.pusher.events(buffering: StreamBuffering(byteLimit: 400_000))
+        for _ in 0..<3 { rig.socket.serverSends(message) }
+        #expect(rig.socket.isReading)
+        rig.socket.serverSends(message)
+        #expect(!rig.socket.isReading)
+        withExtendedLifetime(stream) {}
     }
 
     @Test func whatAReaderTookAndLeftIsForTheNext() async throws {

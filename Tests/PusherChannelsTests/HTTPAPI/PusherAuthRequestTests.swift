@@ -40,6 +40,11 @@ import Testing
         (#"{"channel_name":"private-a"}"#, "it has no socket_id"),
         (#"{"socket_id":1.2}"#, "its socket_id is no text"),
         (#"{"socket_id":"1.2","channel_name":["private-a"]}"#, "its channel_name is no text"),
+        (#"{"socket_id":"1.2","socket_id":"3.4"}"#, "its socket_id is there twice"),
+        (
+            #"{"socket_id":"1.2","channel\u005fname":"private-a","channel_name":"private-b"}"#,
+            "its channel_name is there twice"
+        ),
     ])
     func whatIsNoneIsRefused(body: String, problem: String) {
         let error = PusherError(

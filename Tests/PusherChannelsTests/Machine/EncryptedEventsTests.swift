@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test func bytesThatWereOpenedMakeRoom() {
-        var transcript = subscribed { $0.encryptedEventByteLimit = 2 * "sealed-a".utf8.count }
+        var transcript = subscribed { $0.encryptedEventByteLimit = 2 * event("a").utf8.count }
         for _ in 0..<3 {
             var effects: [Effect] = []
             for name in ["a", "b", "c"] { effects += transcript.receive(event(name)) }
