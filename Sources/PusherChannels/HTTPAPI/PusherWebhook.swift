@@ -44,20 +44,25 @@ public struct PusherWebhook: Equatable, Sendable {
 
 extension PusherWebhook {
     /// Reads the body of a webhook; nil for what is none.
-    init?(_ json: JSONValue, opening keys: [EncryptionMasterKey]) {
-        guard let milliseconds = json["time_ms"]?.integerValue, let events = json["events"]?.arrayValue else { return nil }
+    init?(_ text: String, opening keys: [EncryptionMasterKey]) {
+        guard let json = try? JSONValue(parsing: text), let milliseconds = json["time_ms"]?.integerValue,
+            let events = rawJSONElements("events", of: text)
+        else { return nil }
         time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
         self.events = events.map { Event($0, opening: keys) }
     }
 }
 
 extension PusherWebhook.Event {
-    fileprivate init(_ json: JSONValue, opening keys: [EncryptionMasterKey]) {
+    fileprivate init(_ text: String, opening keys: [EncryptionMasterKey]) {
+        let json = JSONText(wellFormed: text).value
         let name = json["name"]?.stringValue ?? ""
-        self = Self.known(name, json, opening: keys) ?? .other(name: name, json: json.text)
+        self = Self.known(name, json, text, opening: keys) ?? .other(name: name, json: text)
     }
 
-    private static func known(_ name: String, _ json: JSONValue, opening keys: [EncryptionMasterKey]) -> Self? {
+    private static func known(
+        _ name: String, _ json: JSONValue, _ text: String, opening keys: [EncryptionMasterKey]
+    ) -> Self? {
         guard let channel = json["channel"]?.stringValue else { return nil }
         let userID = json["user_id"]?.identifier
         return switch Name(name) {
@@ -65,7 +70,7 @@ extension PusherWebhook.Event {
         case "channel_vacated": .channelVacated(channel: channel)
         case "member_added": userID.map { .memberAdded(channel: channel, userID: $0) }
         case "member_removed": userID.map { .memberRemoved(channel: channel, userID: $0) }
-        case "client_event": PusherWebhook.ClientEvent(json, on: channel, opening: keys).map { .clientEvent($0) }
+        case "client_event": PusherWebhook.ClientEvent(json, text, on: channel, opening: keys).map { .clientEvent($0) }
         case "cache_miss": .cacheMiss(channel: channel)
         case "subscription_count":
             json["subscription_count"]?.integerValue.map { .subscriptionCount(channel: channel, count: $0) }
@@ -75,9 +80,9 @@ extension PusherWebhook.Event {
 }
 
 extension PusherWebhook.ClientEvent {
-    fileprivate init?(_ json: JSONValue, on channel: String, opening keys: [EncryptionMasterKey]) {
+    fileprivate init?(_ json: JSONValue, _ text: String, on channel: String, opening keys: [EncryptionMasterKey]) {
         guard let eventName = json["event"]?.stringValue else { return nil }
-        let data = json["data"].map { $0.stringValue ?? $0.text }
+        let data = json["data"]?.stringValue ?? rawJSONMember("data", of: text)
         let isEncrypted = ChannelName(channel).kind == .encrypted
         self.init(
             channel: channel, eventName: eventName,

@@ -39,9 +39,9 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
         guard let secret = secrets[Name(key)] else { throw .unknownKey }
         let bytes = Array(body)
         guard isSameSignature(signature, hmacSHA256(bytes, key: secret.value)) else { throw .wrongSignature }
-        guard let json = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)),
-            let webhook = PusherWebhook(json, opening: encryptionMasterKeys)
-        else { throw .malformedBody }
+        guard let webhook = PusherWebhook(String(decoding: bytes, as: UTF8.self), opening: encryptionMasterKeys) else {
+            throw .malformedBody
+        }
         if let tolerance {
             let distance = abs(environment.wallClock().timeIntervalSince(webhook.time))
             // A clock that shows no time is near to none.

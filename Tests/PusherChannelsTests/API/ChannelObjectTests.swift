@@ -5,6 +5,23 @@ import Testing
 
 /// The one object that a channel has, and what can be set on it.
 @Suite struct ChannelObjectTests {
+    private struct Account: Decodable, Equatable {
+        let id: UInt64
+    }
+
+    /// Not as the number that it is nearest to.
+    @Test func whatIsSaidOfAMemberIsDecodedAsItWasSent() throws {
+        let rig = ClientRig.connected(server: .manual)
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        let lobby = rig.pusher.subscribeToPresenceChannel(channelName: "presence-lobby")
+        let presence = #"{\"presence\":{\"count\":1,\"ids\":[\"ann\"],\"hash\":{\"ann\":{\"id\":18446744073709551615}}}}"#
+        rig.socket.serverSends(
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":"\#(presence)"}"#)
+        let ann = try #require(lobby.findMember(userId: "ann"))
+        #expect(try ann.decodeUserInfo() == Account(id: .max))
+    }
+
     private let heard = Locked<[String]>([])
     private var calls: [String] { heard.withLock { $0 } }
 

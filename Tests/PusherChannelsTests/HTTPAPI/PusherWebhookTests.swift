@@ -75,6 +75,7 @@ import Testing
     // Proves P17.3.
     @Test(arguments: [
         (#"{"channel":"a","name":"new_kind","x":1}"#, "new_kind"),
+        (#"{ "name":"new_kind", "b":1.50, "a":18446744073709551616 }"#, "new_kind"),
         (#"{"channel":"a","name":"member_added"}"#, "member_added"),
         (#"{"channel":"a","name":"member_removed"}"#, "member_removed"),
         (#"{"channel":"a","name":"client_event"}"#, "client_event"),

@@ -35,7 +35,7 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
     public func decodeUserInfo<Info: Decodable>(
         as type: Info.Type = Info.self, with decoder: JSONDecoder = JSONDecoder()
     ) throws -> Info {
-        try decoder.decode(type, from: Data((info?.value ?? .null).text.utf8))
+        try decoder.decode(type, from: Data((info?.text ?? "null").utf8))
     }
 
     /// The member in a presence channel's `channel_data`. Of whom nothing is known it says that: without `user_info` Reverb
