@@ -77,7 +77,8 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     var authorizationFields: [String: String] {
         guard case .object(let members)? = json else { return form }
         // Names that JSON tells apart may be one as strings.
-        return Dictionary(members.compactMap { name, value in value.stringValue.map { (name.text, $0) } }, uniquingKeysWith: { $1 })
+        return Dictionary(
+            members.compactMap { name, value in value.stringValue.map { (name.text, $0) } }, uniquingKeysWith: { $1 })
     }
 
     /// The body decoded from JSON.

@@ -3,7 +3,8 @@ import Foundation
 /// Opens the data of an encrypted channel's event: `{"nonce":base64,"ciphertext":base64}`, a NaCl secretbox.
 enum EncryptedData {
     static func open(_ data: String?, with secret: SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure> {
-        guard let key = secret.bytes else { return .failure(.malformed("the channel's key is not base64 of 32 bytes")) }
+        // One that an application brought along: where there is another way to a key, that is asked.
+        guard let key = secret.bytes else { return .failure(.wrongKey) }
         let members: Members
         do throws(JSONError) {
             members = try Members(of: data)

@@ -14,7 +14,8 @@ struct PublishedEvent {
         info: [PusherChannelInfo.Attribute], options: PusherHTTPAPIOptions, encoder: JSONEncoder
     ) throws(PusherError) {
         try options.limits.checkEventName(name)
-        if let socketID { try SocketID.check(socketID) }
+        // Where names are the server's matter, so are its ids.
+        if let socketID, options.limits.restrictsChannelCharacters { try SocketID.check(socketID) }
         self.channels = channels
         self.name = name
         self.socketID = socketID

@@ -8,7 +8,8 @@ public struct ReconnectPolicy: Equatable, Sendable {
     public var initialDelay: Duration
     /// The upper bound of every delay. What is negative counts as zero, more than a century as a century.
     public var maximumDelay: Duration
-    /// The largest number of attempts in a row that may fail before the connection is given up; nil for no limit, zero or less for none.
+    /// The largest number of retries in a row, after a first attempt that failed or a connection that was lost, before the connection is
+    /// given up; nil for no limit, zero or less for none.
     public var maximumAttempts: Int?
     /// The time a connection must have lasted for the delays to start from `initialDelay` again.
     public var stableAfter: Duration

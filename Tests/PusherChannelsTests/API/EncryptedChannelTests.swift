@@ -56,6 +56,13 @@ import FoundationNetworking
         #expect(EncryptedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.wrongKey))
     }
 
+    /// Where there is another way to one, that is asked.
+    // Proves P10.5.
+    @Test func aKeyThatIsNoneIsAWrongOne() {
+        let data = #"{"nonce":"\#(Self.nonce)","ciphertext":""}"#
+        #expect(EncryptedData.open(data, with: SharedSecret(base64: "AA==")) == .failure(.wrongKey))
+    }
+
     @Test func sealingAndOpeningAgree() throws {
         let key = [UInt8](0..<32)
         let nonce = [UInt8](100..<124)

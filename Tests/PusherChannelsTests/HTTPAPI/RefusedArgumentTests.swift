@@ -109,7 +109,8 @@ import Testing
             channels: Array(repeating: "é#\(Self.text(300))", count: 101), eventName: Self.text(201), data: Self.text(20_000))
         try await rig.api.triggerBatch(Self.batch(11))
         try await rig.api.sendToUser(Self.text(200), eventName: "e", data: "")
-        #expect(rig.session.requests.count == 3)
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: "", excluding: "an id of another kind")
+        #expect(rig.session.requests.count == 4)
         let strict = APIRig(options: PusherHTTPAPIOptions(limits: ProtocolLimits(eventDataSize: 3)))
         strict.respond()
         await #expect(throws: PusherError.self) { try await strict.api.trigger(channels: ["a"], eventName: "e", data: "1234") }

@@ -91,6 +91,7 @@ import Testing
         connect(&transcript, failing: 2)
         let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "")), transcript.attempt))
         #expect(effects.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
+        #expect(effects.errors.last?.message == "gave up after 2 retries; call connect() to try again")
         #expect(transcript.machine.state == .disconnected)
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
