@@ -17,8 +17,7 @@ PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
-LEAST = {"timeout": 1, "retries": 0}
-FILLED = {"run", "steps", "labels"}
+LEAST, FILLED = {"timeout": 1, "retries": 0}, {"run", "steps", "labels"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,9 +59,6 @@ class Matrix:
     axes: dict
     runners: dict
     cells: tuple
-
-    def cell(self, name):
-        return next((cell for cell in self.cells if cell.id == name), None)
 
 
 class Reader:

@@ -9,7 +9,7 @@ import sys
 from . import compare, describe, github, page, report, results
 from .cells import load
 from .history import History
-from .init import init
+from .init import FIRST, init
 from .problems import Problem, in_words, naming
 from .run import run
 from .screen import to_nowhere
@@ -17,45 +17,16 @@ from .selection import changed, matching, select
 from .shell import Places
 from .watch import watch
 
-HELP = """Runs the project's cells, which ci/cells.toml holds: the same ones on a laptop and on a hosted runner.
-
-  ci/matrix list                     the cells, how long they took, which can't run here and why
-  ci/matrix run                      those with the label smoke
-  ci/matrix run -l full -j 2         those with the label full, two at a time
-  ci/matrix run debug '*san'         by id; '!docs' leaves one out
-  ci/matrix run debug -- --filter X  with options of the step's own command: of the one that runs tests, or else of the last
-  ci/matrix run --last-failed -v     those that failed last time, with their output as it comes
-  ci/matrix run --dry-run tsan       the commands that do the same when pasted
-  ci/matrix explain tsan             everything about one
-  ci/matrix --project DIR init       first cells, and a hosted workflow, for another Swift package
-
-Ends with
-  0    every cell passed, or was flaky, or was skipped beside others that passed
-  1    a check or a test failed; a test was flaky and --fail-on-flaky given; compare: a cell that passed doesn't any more
-  2    the command line or cells.toml is wrong, or Python is too old
-  3    a build failed
-  4    what a cell needs could not be had: a requirement is missing where CI is set, a setup step failed, or the disk can't be written to
-  5    no cell was selected, or none of those could run; where CI is set, a run that skipped only optional cells ends with 0
-  124  a step took too long
-  130  it was interrupted, or nobody reads any more what it says
-If several cells fail, the status is that of the first one in the order of cells.toml.
-
-A cell whose requirements are missing is skipped, with the reason. Where the variable CI is set it fails instead, unless it is optional.
-A test that fails and then passes is flaky. Its cell counts as neither passed nor failed, and as failed with --fail-on-flaky.
-"""
-
 
 def parser():
-    top = argparse.ArgumentParser(prog="ci/matrix", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    top.add_argument("--project", type=pathlib.Path, metavar="DIR",
-                     default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
+    top = argparse.ArgumentParser(prog="ci/matrix", description=(FIRST / "help.txt").read_text(), formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("--project", type=pathlib.Path, metavar="DIR", default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
     commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
 
     def selecting(name, what):
         command = commands.add_parser(name, help=what, description=what)
         command.add_argument("names", nargs="*", metavar="CELL", help="an id or a glob; !CELL leaves it out")
-        command.add_argument(
-            "-l", "--label", action="append", default=[], help="smoke, full (smoke's cells, too) or nightly; several: any of them")
+        command.add_argument("-l", "--label", action="append", default=[], help="smoke, full (smoke's cells, too) or nightly; several: any of them")
         command.add_argument("-a", "--axis", action="append", default=[], metavar="AXIS=VALUE", help="several: all of them")
         return command
 
@@ -185,8 +156,9 @@ def begin(options):
 
 
 def print_completion(options):
+    """In whichever folder it is called; for bash, and zsh after `autoload -U bashcompinit && bashcompinit`."""
     cells = " ".join(cell.id for cell in load(options.project).cells)
-    print(COMPLETION.format(verbs=" ".join(COMMANDS), cells=cells))
+    print((FIRST / "completion.bash").read_text().replace("{verbs}", " ".join(COMMANDS)).replace("{cells}", cells), end="")
 
 
 def print_github(options):
@@ -220,12 +192,5 @@ def compare_runs(options):
     return 1 if worse else 0
 
 
-# In whichever folder it is called; for bash, and zsh after `autoload -U bashcompinit && bashcompinit`.
-COMPLETION = """_ci_matrix() {{
-    local words="{verbs}"
-    [ "$COMP_CWORD" -gt 1 ] && words="{cells} --label --axis --jobs --step --last-failed --verbose"
-    COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
-}}
-complete -F _ci_matrix matrix"""
 COMMANDS = {
     "completion": print_completion, "init": begin, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}

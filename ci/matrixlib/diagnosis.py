@@ -64,13 +64,10 @@ def killed(code, log):
 
 
 def in_backtrace(log, tests):
-    """Those of the tests that a crash's backtrace names: Swift Testing begins all tests at once, so many were running.
-
-    Where it has several threads, only the one that crashed counts: others were in the middle of other tests.
-    """
+    """Those of the tests that a crash's backtrace names: Swift Testing begins all tests at once, so many were running."""
     start = CRASH.search(log)
     after = log[start.end():] if start else ""
-    if thread := CRASHED_THREAD.search(after):
+    if thread := CRASHED_THREAD.search(after):  # Other threads were in the middle of other tests.
         after = thread[1]
     return [test for test in tests if re.search(in_a_frame(test), after)]
 

@@ -9,12 +9,8 @@ def jobs(matrix, cells):
     for name, members in found.items():
         runner = matrix.runners[members[0].runner]
         yield {
-            "job": name,
-            "cells": " ".join(cell.id for cell in members),
-            "runs-on": runner.get("runs-on", "ubuntu-latest"),
-            "container": runner.get("container"),  # None: on the machine itself
-            "minutes": minutes(members),
-        }
+            "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
+            "container": runner.get("container"), "minutes": minutes(members)}  # without a container: on the machine itself
 
 
 def minutes(cells):

@@ -81,8 +81,7 @@ KINDS = {
     "macos": lambda *_: system("Darwin"),
     "root": lambda *_: "needs root" if os.geteuid() else None,
     "namespaces": lambda *_: (
-        None if said("unshare", "--mount", "--pid", "--fork", "true") is not None
-        else "needs mount and process namespaces (unshare --mount --pid)"),
+        "needs mount and process namespaces (unshare --mount --pid)" if said("unshare", "--mount", "--pid", "--fork", "true") is None else None),
     "command": lambda name, _: None if shutil.which(name) else f"needs the command {name}",
     "apt": apt,
     "setup": of_setup,

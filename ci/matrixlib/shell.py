@@ -38,11 +38,8 @@ class Places:
 
 def environment(places, cell):
     """What a cell's commands have in their environment beside what ci/matrix has. SwiftPM builds where the first says."""
-    return {
-        "SWIFTPM_BUILD_DIR": str(places.folder(cell) / "build"),
-        "CI_CELL": cell.id,
-        "CI_METRICS": str(places.metrics(cell)),
-    } | own(places, cell.env)
+    ours = {"SWIFTPM_BUILD_DIR": str(places.folder(cell) / "build"), "CI_CELL": cell.id, "CI_METRICS": str(places.metrics(cell))}
+    return ours | own(places, cell.env)
 
 
 def own(places, values):

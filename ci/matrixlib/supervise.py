@@ -1,9 +1,8 @@
 """Runs a command and leaves none of its processes behind: supervise.py SECONDS OUTPUT COMMAND…
 
-A process of its own, so that whatever the command starts stays below it, in whichever session or group: orphans become its children
-(Linux; elsewhere what is left of the command's group when it ends, and all that is below it when it is ended). It ends everything when
-the time is up, when it is told to, and when who started it is gone. Says what happened as JSON: where it was ended, also which processes
-had been running.
+A process of its own, so that whatever the command starts stays below it, in whichever session or group: orphans become its children (Linux;
+elsewhere what is left of the command's group when it ends, and all that is below it when it is ended). It ends everything when the time is up,
+when it is told to, and when who started it is gone. Says what happened as JSON: where it was ended, also which processes had been running.
 """
 
 import contextlib
@@ -51,8 +50,8 @@ def from_ps():
 
 
 def remaining(command, known):
-    """The living processes below this one, with their names. Where it doesn't adopt orphans, those of the command's group, too, and those
-    that it found before: `known`, their groups by their ids.
+    """The living processes below this one, with their names. Where it doesn't adopt orphans, those of the command's group, too, and
+    those that it found before: `known`, their groups by their ids.
     """
     linux = sys.platform == "linux"
     below, rows = {}, {}

@@ -10,14 +10,11 @@ PREFIX = "ci-matrix."
 
 @contextlib.contextmanager
 def folder(home):
-    """Gone afterwards, and that of a run which was killed before: `home`, the cell's folder, has a file that says where it is.
-
-    Not in there itself: sockets may lie in it, whose paths have a hundred characters at most.
-    """
+    """Gone afterwards, and that of a run which was killed before: `home`, the cell's folder, has a file that says where it is."""
     note = pathlib.Path(home) / "temporary"
     if note.exists():
         remove(note.read_text())
-    path = tempfile.mkdtemp(prefix=PREFIX)
+    path = tempfile.mkdtemp(prefix=PREFIX)  # Not in `home`: sockets may lie in it, whose paths have a hundred characters at most.
     try:
         note.write_text(path)
         yield path

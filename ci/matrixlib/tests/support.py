@@ -39,6 +39,12 @@ def environment(**values):
     return ours | values
 
 
+def own_cell(name):
+    """A cell of this project."""
+    from matrixlib.cells import load
+    return next(cell for cell in load(ROOT).cells if cell.id == name)
+
+
 class ProjectCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="matrix-tests.")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest.mock
 
-from support import MATRIX, ROOT, ProjectCase, environment
+from support import MATRIX, ROOT, ProjectCase, environment, own_cell
 
 TWO = """
 [axes]
@@ -190,11 +190,9 @@ class ProjectsCellsCase(ProjectCase):
         self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
 
     def test_the_groups_of_tests_are_those_of_ci_test(self):
-        from matrixlib.cells import load
         script = (ROOT / "ci/test").read_text()
         sockets = next(line for line in script.splitlines() if line.startswith("sockets="))[len("sockets="):]
-        debug = load(ROOT).cell("debug")
-        self.assertEqual([step.tests for step in debug.steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
+        self.assertEqual([step.tests for step in own_cell("debug").steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
 
     def test_what_a_retry_would_leave_is_not_measured(self):
         from matrixlib.cells import load
@@ -227,12 +225,11 @@ class ProjectsCellsCase(ProjectCase):
                 self.assertEqual(reason, expected, cell.id)
 
     def test_what_scripts_install_by_themselves_is_required(self):
-        from matrixlib.cells import load
         for name, script, pattern in (("intermediaries", "intermediaries", r'": "([\w-]+)"'),
                                       ("libwebsockets-4.3", "with-libwebsockets", r"(?<=[ :])([\w-]+)(?=[ ;])")):
             listed = re.search(r"PACKAGES = (.*)|for tool in( .*;) do", (ROOT / "ci/tools" / script).read_text())
             packages = re.findall(pattern, listed[1] or listed[2])
-            required = [requirement for requirement in load(ROOT).cell(name).requires if requirement.startswith("apt:")]
+            required = [requirement for requirement in own_cell(name).requires if requirement.startswith("apt:")]
             self.assertEqual(required, [f"apt:{package}" for package in packages])
 
     def test_the_three_lines_of_contributing_are_a_cell(self):
