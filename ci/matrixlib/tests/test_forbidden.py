@@ -2,7 +2,7 @@
 
 import subprocess
 
-from support import LIMIT, ProjectCase
+from support import LIMIT, ProjectCase, environment
 
 NETWORK = "Sources/PusherChannels/Network"
 TRAP, DOOR, RANDOM = "traps", "the world is reached", "random numbers"
@@ -67,14 +67,14 @@ class Forbidden(ProjectCase):
         subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
         self.copied("ci/checks/forbidden")
 
-    def checked(self, path, *lines):
+    def checked(self, path, *lines, **values):
         """The exit code and what was said of a file with these lines."""
         file = self.project / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(f"{line}\n" for line in lines))
         done = subprocess.run(
             [self.project / "ci/checks/forbidden"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, timeout=LIMIT)
+            env=environment(**values), text=True, timeout=LIMIT)
         file.unlink()
         return done.returncode, done.stdout
 
@@ -91,6 +91,18 @@ class Forbidden(ProjectCase):
         for path, line in ALLOWED:
             with self.subTest(line):
                 self.assertEqual(self.checked(path, line), (0, ""))
+
+    def test_what_git_is_told_to_do_hides_nothing(self):
+        path, line = "Sources/PusherChannels/Wire/F.swift", 'fatalError("no")'
+        for key, value in (("submodule.recurse", "true"), ("color.grep", "always"), ("grep.column", "true")):
+            with self.subTest(key):
+                code, said = self.checked(path, f"// {line}", line, GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0=key, GIT_CONFIG_VALUE_0=value)
+                self.assertEqual((code, said.splitlines()[:1]), (1, [f"{path}:2:{line}"]), said)
+
+    def test_where_git_can_not_look_that_is_no_success(self):
+        code, said = self.checked("Sources/PusherChannels/Wire/F.swift", 'fatalError("no")', GIT_DIR="/nowhere")
+        self.assertNotEqual(code, 0)
+        self.assertIn("not a git repository", said)
 
     def test_three_unchecked_marks_are_allowed(self):
         marks = ["struct A: @unchecked Sendable {}", "nonisolated(unsafe) let b = c()", "/// Not @unchecked Sendable."]

@@ -50,6 +50,12 @@ class Leaks(unittest.TestCase):
         self.assertEqual((code, closing), (1, "1 programs with something to report, 1 faults, 0 excused"))
         self.assertIn("ERROR: AddressSanitizer: heap-use-after-free", errors)
 
+    def test_a_checker_that_could_not_look_is_no_success(self):
+        fatal = "==7==LeakSanitizer has encountered a fatal error.\n==7==HINT: LeakSanitizer does not work under ptrace (strace, gdb, etc)\n"
+        code, closing, errors = self.said(fatal, report(block("Direct", "swift_once_slow")))
+        self.assertEqual((code, closing), (1, "2 programs with something to report, 1 faults, 1 excused"))
+        self.assertIn("report.0: ERROR: no leaks, but: ==7==LeakSanitizer has encountered a fatal error.", errors)
+
     def test_a_folder_that_is_not_there_is_no_success(self):
         self.folder /= "other"
         self.assertEqual(self.said()[0], 2)
