@@ -152,8 +152,9 @@ def spawning(then, timeout=30, name="a"):
 
 
 def interruptible():
-    """As what a terminal starts; what a shell starts in the background ignores Control-C, and so do its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """As what a terminal starts; what a shell starts in the background, or nohup, ignores a signal, and so do its children."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def living(pid):

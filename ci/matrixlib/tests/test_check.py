@@ -1,0 +1,49 @@
+"""ci/checks/matrix itself, which runs these tests."""
+
+import os
+import signal
+import subprocess
+import sys
+
+from support import ROOT, ProjectCase
+
+# A test that hangs, and whose child has its outputs.
+HANGS = """
+import subprocess, time
+child = subprocess.Popen(["sleep", "1000"])
+with open("pids", "w") as file:
+    print(child.pid, file=file)
+print("it hangs", flush=True)
+time.sleep(1000)
+"""
+
+
+class CheckCase(ProjectCase):
+    def checked(self, **files):
+        """What the check ends with and says of such files of tests, with a shorter watchdog."""
+        self.tests = self.project / "ci/matrixlib/tests"
+        self.tests.mkdir(parents=True)
+        for name, text in files.items():
+            (self.tests / f"test_{name}.py").write_text(text)
+        check = self.project / "ci/checks/matrix"
+        check.parent.mkdir()
+        text = (ROOT / "ci/checks/matrix").read_text()
+        check.write_text(text.replace("\nLIMIT = 120", "\nLIMIT = 10"))
+        self.assertNotEqual(check.read_text(), text)
+        with (self.project / "said").open("w") as said:
+            process = subprocess.Popen([sys.executable, check], stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process.wait(50), (self.project / "said").read_text()
+
+    def test_its_limit_holds_where_a_child_keeps_an_output_open(self):
+        self.addCleanup(lambda: os.kill(int((self.tests / "pids").read_text()), signal.SIGKILL))
+        code, said = self.checked(hangs=HANGS)
+        self.assertEqual((code, said), (1, "it hangs\n\n"))
+
+    def test_what_failed_is_shown(self):
+        green = "import unittest\nclass A(unittest.TestCase):\n    def test(self):\n        pass\n"
+        code, said = self.checked(red="raise Exception('✘ made up')\n", green=green)
+        self.assertEqual(code, 1)
+        self.assertIn("Exception: ✘ made up", said)
+        self.assertNotIn("OK", said)

@@ -1,0 +1,73 @@
+"""Small programs beside ci/matrix: what installs, what ends commands, what repeats tests."""
+
+import signal
+import subprocess
+
+from support import LIMIT, ROOT, ProjectCase, interruptible
+
+# As the real one answers `-W -f FORMAT PACKAGE`, of each architecture, from lines of a name, what is wanted of it, and how it is.
+DPKG_QUERY = r"""#!/bin/bash
+found=1
+while read -r name wanted is; do
+    [ "$name" = "$4" ] || continue
+    text=${3//'${Status}'/$wanted ok $is}
+    printf "${text//'${db:Status-Status}'/$is}"
+    found=0
+done < states
+exit $found
+"""
+
+
+class ToolsCase(ProjectCase):
+    def said(self, *command):
+        done = subprocess.run(
+            command, cwd=self.project, env=self.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=LIMIT)
+        return done.returncode, done.stdout
+
+    def test_ci_setup_installs_what_is_not_there(self):
+        self.copied("ci/setup")
+        self.packages('echo "$*" >> installed')
+        self.program("dpkg-query", DPKG_QUERY)
+        (self.project / "ci/tools").mkdir()
+        for states, missing in (
+                ({"plain": ["install installed"], "held": ["hold installed"], "both": ["install installed"] * 2}, []),
+                ({"other": ["deinstall config-files", "install installed"]}, []),
+                ({"plain": ["install installed"], "gone": ["deinstall config-files"], "half": ["install half-installed"], "never": []},
+                 ["gone", "half", "never"]),
+                ({"none": ["purge not-installed"]}, ["none"])):
+            with self.subTest(states):
+                (self.project / "ci/tools/packages").write_text("".join(f"{name}\n" for name in states))
+                (self.project / "states").write_text("".join(f"{name} {state}\n" for name, found in states.items() for state in found))
+                (self.project / "installed").unlink(missing_ok=True)
+                (self.project / "installed").touch()
+                code, said = self.said("ci/setup")
+                self.assertEqual((code, said), (0, f"ci/setup: installing {' '.join(missing)}\n" if missing else ""))
+                installed = f"update -qq\ninstall -y -qq {' '.join(missing)}\n" if missing else ""
+                self.assertEqual((self.project / "installed").read_text(), installed)
+
+    def test_within_ends_what_it_runs_when_its_terminal_is_closed(self):
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            process = subprocess.Popen(
+                [ROOT / "ci/tools/within", "60", "bash", "-c", "sleep 1000 & echo $! > pid; wait"], cwd=self.project, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=interruptible)
+            self.addCleanup(self.end, process)
+            pid = int(self.wait_for("pid"))
+            process.send_signal(number)
+            self.assertEqual(process.wait(30), 130)
+            self.assert_ended(pid)
+            (self.project / "pid").unlink()
+
+    def test_steady_shows_why_what_it_repeats_ended(self):
+        self.copied("ci/tools/steady")
+        (self.project / "ci/tools/width").write_text("#!/bin/sh\n")
+        (self.project / "ci/tools/width").chmod(0o755)
+        self.program("swift", f"#!/bin/sh\necho {self.programs}\n")
+        for swift_testing, xctest, shown in (
+                ("echo Fatal error: made up; exit 1", "", "Fatal error: made up"), ("echo other; echo ✘ red; exit 1", "", "✘ red"),
+                ("", "echo Segmentation fault; exit 1", "Segmentation fault"), ("", "echo other; echo x: error: red; exit 1", "x: error: red")):
+            program = f'#!/bin/sh\n[ "$1" = --testing-library ] && {{ {swift_testing or "exit 0"}; }}\n{xctest}\n'
+            self.program("swift-pusher-channelsPackageTests.xctest", program)
+            code, said = self.said("ci/tools/steady", "1", "1", "0")
+            self.assertEqual((code, said.splitlines()[-1]), (1, shown), said)
+            self.assertNotIn("other", said)
