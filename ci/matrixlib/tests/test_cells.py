@@ -194,6 +194,16 @@ class ProjectsCellsCase(ProjectCase):
         sockets = next(line for line in script.splitlines() if line.startswith("sockets="))[len("sockets="):]
         self.assertEqual([step.tests for step in own_cell("debug").steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
 
+    def test_the_options_of_sanitizers_hold_wherever_the_project_lies(self):
+        """As sanitizers read them: with spaces, commas or colons between, which a value in quotes may have, too."""
+        from matrixlib.cells import load
+        from matrixlib.shell import Places, own
+        found = {(name, value) for cell in load(ROOT).cells for step in cell.steps
+                 for name, value in own(Places("/made up:it is, here"), cell.env | step.env).items() if name.endswith("SAN_OPTIONS")}
+        self.assertEqual({name for name, _ in found}, {"ASAN_OPTIONS", "TSAN_OPTIONS"})
+        for name, value in found:
+            self.assertRegex(value, r"""^(\w+=('[^']*'|[^\s,:'"]*)($|[\s,:]))+$""", name)
+
     def test_what_a_retry_would_leave_is_not_measured(self):
         from matrixlib.cells import load
         self.assertEqual({cell.id: cell.retries for cell in load(ROOT).cells if "--enable-code-coverage" in cell.flags}, {"coverage": 0})
