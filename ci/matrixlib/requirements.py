@@ -71,7 +71,9 @@ def swift_sdk(name, _):
 def swift_apart(_, __):
     """A Swift that can be mounted elsewhere without the rest of the system."""
     program = shutil.which("swift")
-    apart = program and pathlib.Path(program).resolve().parents[2] != pathlib.Path("/")
+    # A program such as swiftly's, which only starts another one, lies in no such folder.
+    root = program and pathlib.Path(program).resolve().parent.parent.parent
+    apart = root and root != pathlib.Path("/") and (root / "usr/bin/swift").exists()
     return None if apart else "needs a Swift in a folder of its own, not in /usr"
 
 

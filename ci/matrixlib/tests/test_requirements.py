@@ -1,5 +1,6 @@
 """What the machine must have: each found where it is there, said and, of Debian's packages, installed where it isn't."""
 
+import shutil
 import unittest.mock
 
 from support import ProjectCase
@@ -66,6 +67,23 @@ class RequirementsCase(ProjectCase):
         self.assertEqual((self.project / "calls").read_text().count("\n"), 1, "simctl is slow")
         self.program("xcrun", "#!/bin/sh\nexit 72\n")
         self.assert_missing("simulator:iOS", "needs Xcode's simulators (xcrun simctl)")
+
+    def test_a_swift_that_can_be_taken_along(self):
+        from matrixlib.requirements import swift_apart
+        why = "needs a Swift in a folder of its own, not in /usr"
+        swift = self.programs / "swift"
+        for name in ("swiftly/bin/swiftly", "toolchain/usr/bin/swift"):
+            (self.project / name).parent.mkdir(parents=True)
+            shutil.copy(swift, self.project / name)
+        swift.unlink()
+        swift.symlink_to(self.project / "swiftly/bin/swiftly")
+        self.assert_missing("swift-apart", why)
+        swift.unlink()
+        swift.symlink_to(self.project / "toolchain/usr/bin/swift")
+        self.assertEqual(self.ran("swift-apart")[0], 0)
+        for name in ("/swift", "/usr/bin/swift"):
+            with unittest.mock.patch("shutil.which", return_value=name):
+                self.assertEqual(swift_apart("", ""), why)
 
     def test_swift_sdks_are_found_wherever_swiftpm_puts_them(self):
         self.cells(cell("a", requires=["swift-sdk:made-up"]))
