@@ -4,6 +4,7 @@ import platform
 import statistics
 
 from bench_rows import LIMITS, PARTS
+from benchmarking import stop
 from metrics import metric
 
 PERCENTILES = {"p50_us": "p50 µs", "p99_us": "p99 µs", "p999_us": "p99.9 µs"}
@@ -81,6 +82,8 @@ def limits(parts):
             continue
         costs = {(entry["group"], entry["name"]): entry["rounds"] for entry in parts[name]["rows"]}
         ratio = times(costs[row], costs[mark])
+        if ratio is None:
+            stop(f"{title(mark)} took no time that can be measured: --events asks for more")
         what = f"{title(row)}: times {title(mark)}"
         metric(what, f"{ratio:.1f}")
         yield {"what": what, "times": ratio, "at_most": limit, "kept": ratio <= limit}

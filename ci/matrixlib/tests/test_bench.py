@@ -71,6 +71,16 @@ class Bench(ProjectCase):
         described = xml.etree.ElementTree.parse(drawing).find("{http://www.w3.org/2000/svg}desc").text
         self.assertIn("for await 2.50 µs", described)
 
+    def test_no_round_is_refused_before_anything_is_built(self):
+        for rounds in ("0", "-1"):
+            code, said, _, _ = self.measured("--rounds", rounds)
+            self.assertEqual((code, said[-1]), (2, "bench: error: --rounds must be at least 1"))
+        self.assertFalse((self.project / ".build").exists())
+
+    def test_a_first_row_that_took_no_time_is_told(self):
+        code, said, _, _ = self.measured(floor=0)
+        self.assertEqual((code, said), (1, ["bench: bare recv took no time that can be measured: --events asks for more"]))
+
     def test_an_unknown_part(self):
         code, said, _, _ = self.measured("--only", "tables")
         self.assertEqual((code, said[-1]), (2, "bench: error: there is no part tables"))
