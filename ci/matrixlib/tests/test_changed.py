@@ -1,0 +1,86 @@
+"""What `--changed` takes for a change: whatever a cell's result depends on, and of what can't be known, all."""
+
+import subprocess
+import tracemalloc
+
+from support import ProjectCase
+from test_run import cell
+
+AS_SOMEBODY = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.com", "-c", "protocol.file.allow=always"]
+
+
+class ChangedCase(ProjectCase):
+    def setUp(self):
+        super().setUp()
+        self.git("init", "-q")
+        (self.project / ".gitignore").write_text(".ci/\nPackage.resolved\nbeside/\nthere\n")
+        self.cells(cell("a"))
+
+    def git(self, *arguments, folder="."):
+        subprocess.run([*AS_SOMEBODY, *arguments], cwd=self.project / folder, check=True, capture_output=True)
+
+    def ran(self):
+        """What becomes of the cell."""
+        from matrixlib import inputs
+        inputs.tools.cache_clear()
+        code, said = self.matrix("run", "a", "--changed")
+        self.assertEqual(code, 0, said)
+        return self.statuses()["a"]
+
+    def assert_counts(self, name):
+        """Another file in this place has the cell run again, and then not any more."""
+        self.ran()
+        self.assertEqual(self.ran(), "unchanged")
+        (self.project / name).write_text("another\n")
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+
+    def repository(self, name):
+        """One of its own, with a file."""
+        (self.project / name).mkdir()
+        (self.project / name / "A.swift").touch()
+        self.git("init", "-q", folder=name)
+        self.git("add", ".", folder=name)
+        self.git("commit", "-qm", "x", folder=name)
+
+    def test_a_file_that_can_not_be_read_stops_no_run(self):
+        (self.project / "memory").symlink_to("/proc/self/mem")
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+
+    def test_large_files_are_read_in_pieces(self):
+        from matrixlib.inputs import files
+        with (self.project / "large").open("wb") as file:
+            file.truncate(64 << 20)
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        self.assertIn("large", files(str(self.project)))
+        self.assertLess(tracemalloc.get_traced_memory()[1], 8 << 20)
+
+    def test_a_cell_whose_files_are_not_there_has_changed(self):
+        (self.project / "A.swift").touch()
+        for globs, expected in ((["*.swift"], "unchanged"), (["*.swfit"], "passed"), (["*.swift", "*.swfit"], "passed")):
+            self.cells(cell("a", inputs=globs))
+            self.assertEqual([self.ran(), self.ran()], ["passed", expected], globs)
+
+    def test_versions_of_packages_count_though_git_ignores_them(self):
+        self.assert_counts("Package.resolved")
+
+    def test_what_is_in_a_submodule_counts(self):
+        self.repository("beside")
+        self.git("submodule", "add", str(self.project / "beside"), "sub")
+        self.assert_counts("sub/A.swift")
+
+    def test_packages_by_path_count_and_theirs(self):
+        for name in ("beside", "beside/next"):
+            self.repository(name)
+        (self.project / "Package.swift").write_text('dependencies: [\n    .package(\n        name: "b", path: "beside"),\n    .package(path: "gone")]\n')
+        (self.project / "beside/Package.swift").write_text('let x = [Package.Dependency.package(url: "u"), .package(path: "next"), .package(path: "..")]\n')
+        for name in ("beside/A.swift", "beside/next/A.swift", "beside/next/Package.resolved"):
+            self.assert_counts(name)
+
+    def test_a_package_by_path_that_git_does_not_know_leaves_nothing_out(self):
+        (self.project / "Package.swift").write_text('.package(path: "/")')
+        self.assertEqual([self.ran(), self.ran()], ["passed", "passed"])
+
+    def test_packages_of_the_system_count(self):
+        self.program("dpkg-query", f"#!/bin/sh\ncat {self.project}/there\n")
+        self.assert_counts("there")
