@@ -1,13 +1,15 @@
 """Debian packages: which are there, and how the others are installed."""
 
+import contextlib
 import functools
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
-from .processes import said
+from .processes import on_interrupt, said
 
 # Asked by packages' scripts before they start a service; 101 forbids it.
 POLICY = pathlib.Path("/usr/sbin/policy-rc.d")
@@ -33,18 +35,28 @@ def install(names):
     if not ours and subprocess.run([POLICY, names[0], "start"], capture_output=True).returncode != 101:
         return f"{POLICY} would let services start"
     print(f"installing {' '.join(names)}", flush=True)
-    with tempfile.NamedTemporaryFile("w") as file:
+    with on_interrupt(signal.default_int_handler), tempfile.NamedTemporaryFile("w") as file:
         file.write("#!/bin/sh\nexit 101\n")
         file.flush()
-        if ours:
-            subprocess.run([*root, "install", "-m", "755", file.name, POLICY], check=True)
         try:
+            if ours and subprocess.run([*root, "install", "-m", "755", file.name, POLICY]).returncode != 0:
+                return f"{POLICY} could not be written"
             for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
-                command = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words]
-                if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
+                if ended([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words]) != 0:
                     return f"apt-get {words[0]} failed"
         finally:
             if ours:
-                subprocess.run([*root, "rm", "-f", POLICY], check=True)
-            installed.cache_clear()
+                subprocess.run([*root, "rm", "-f", POLICY])
     return None
+
+
+def ended(command):
+    """The status of a command that an interrupt ends politely and waits for: what it goes on installing must start no service either."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            with contextlib.suppress(PermissionError):  # sudo is root's.
+                process.terminate()
+            process.wait()
+            raise

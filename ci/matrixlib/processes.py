@@ -68,6 +68,18 @@ def said(*command, cwd=None):
     return done.stdout.decode(errors="surrogateescape")
 
 
+@contextlib.contextmanager
+def on_interrupt(handler):
+    """Has Control-C, SIGTERM and a terminal that is closed call a function instead."""
+    numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else [])]  # nohup
+    before = [signal.signal(number, handler) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, earlier in zip(numbers, before):
+            signal.signal(number, earlier)
+
+
 class Processes:
     def __init__(self):
         self.stopped = threading.Event()

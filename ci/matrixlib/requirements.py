@@ -122,9 +122,7 @@ def install(cells, project):
     if "setup" in needed:
         names.update(setup_packages(project))
     there = packages.installed()
-    reason = packages.install(sorted(names - there)) if there is not None else None
-    forget()
-    return reason
+    return packages.install(sorted(names - there)) if there is not None else None
 
 
 def on_ci():

@@ -1,16 +1,14 @@
 """`ci/matrix run`: from the chosen cells to the last line."""
 
-import contextlib
 import os
-import signal
 import sys
 import threading
 
 from . import details, inputs, report, results, shell
 from .history import History
 from .problems import in_words
-from .processes import Processes
-from .requirements import install, on_ci
+from .processes import Processes, on_interrupt
+from .requirements import forget, install, on_ci
 from .runner import INFRASTRUCTURE, INTERRUPTED, Runner
 from .screen import Screen, clock, to_nowhere
 
@@ -27,6 +25,7 @@ def run(options, cells, places):
     if options.install and (reason := install(cells, places.project)):
         print(f"ci/matrix: Debian packages could not be installed: {reason}")
         return INFRASTRUCTURE
+    forget()  # What was missing may be there when --watch runs it again.
     history, processes = History(places), Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
@@ -38,42 +37,34 @@ def run(options, cells, places):
         places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result),
         lambda cell: unchanged is not None and history.inputs(cell) == unchanged(str(places.project), cell) is not None)
     before = {cell.id: inputs.fingerprint(str(places.project), cell) for cell in cells}
-    with interruptible(processes, screen), screen:
+
+    def end():
+        """What runs; its results are still told."""
+        processes.stop()
+        screen.interrupted()
+
+    # A thread of its own: the signal may come while this one holds what ending needs.
+    with on_interrupt(lambda *_: threading.Thread(target=end).start()), screen:
         found = runner.run(cells)
     if runner.shared:
         print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
-    for result in found:
-        if options.fail_on_flaky and result.status == "flaky":
-            result.code = 1
-    # What was changed while it ran isn't what passed.
     inputs.files.cache_clear()
     for cell, result in zip(cells, found):
+        if options.fail_on_flaky and result.status == "flaky":
+            result.code = 1
+        # What was changed while it ran isn't what passed.
         result.inputs = before[cell.id] if inputs.fingerprint(str(places.project), cell) == before[cell.id] else None
     unwritten = save(options, places, history, found)
     if screen.refused and not isinstance(screen.refused, BrokenPipeError):
         raise screen.refused
     try:
         close(options, places, found, unwritten)
-    except BrokenPipeError:
+    except BrokenPipeError as error:
+        screen.refused = error
         to_nowhere(sys.stdout)
+    if options.watch and screen.refused:  # Who watched has gone.
+        return INTERRUPTED
     return code(found) or (INFRASTRUCTURE if unwritten else 0)
-
-
-@contextlib.contextmanager
-def interruptible(processes, screen):
-    """The first signal ends what runs, whose results are still told."""
-    def end():
-        processes.stop()
-        screen.interrupted()
-
-    numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else [])]  # nohup
-    # A thread of its own: the handler may come while this one holds what ending needs.
-    before = [signal.signal(number, lambda *_: threading.Thread(target=end).start()) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before):
-            signal.signal(number, handler)
 
 
 def estimate(cells, history, jobs):

@@ -53,6 +53,8 @@ class StepRunner:
             passed = {test.name for test in again.tests if test.status == "passed"}
             if again.status != "passed" and not retriable(again):
                 result.notes.append(f"attempt {number + 1}: {again.why or again.status}")
+                if again.status == "interrupted":
+                    result.status = "interrupted"
                 return
             for test in still:
                 if test.name in passed:

@@ -3,11 +3,13 @@
 import contextlib
 import os
 import pathlib
+import sys
 import time
 
 from .problems import Problem
 from .processes import said
 from .runner import INTERRUPTED
+from .screen import to_nowhere
 
 # Seconds between two looks: an editor that writes several files has ended when one look finds what the last one did.
 PAUSE = 0.3
@@ -27,17 +29,20 @@ def stamps(project):
 
 
 def watch(project, once, look=stamps, pause=time.sleep):
-    """Runs again and again until a run is interrupted. What changes while it runs counts, too."""
-    while True:
-        before = last = look(project)
-        try:
-            if once() == INTERRUPTED:
-                return INTERRUPTED
-        except Problem as problem:
-            print(f"ci/matrix: {problem}")  # Such as cells.toml in the middle of an edit.
-        print("waiting for changes; Control-C ends", flush=True)
-        while (now := look(project)) == before or now != last:
-            last = now
-            pause(PAUSE)
-        names = sorted(name for name in {**before, **now} if before.get(name) != now.get(name))
-        print(f"\nchanged: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}".encode(errors="replace").decode(), flush=True)
+    """Runs again and again until a run is interrupted, or nobody reads. What changes while it runs counts, too."""
+    with contextlib.suppress(BrokenPipeError):
+        while True:
+            before = last = look(project)
+            try:
+                if once() == INTERRUPTED:
+                    return INTERRUPTED
+            except Problem as problem:
+                print(f"ci/matrix: {problem}")  # Such as cells.toml in the middle of an edit.
+            print("waiting for changes; Control-C ends", flush=True)
+            while (now := look(project)) == before or now != last:
+                last = now
+                pause(PAUSE)
+            names = sorted(name for name in {**before, **now} if before.get(name) != now.get(name))
+            print(f"\nchanged: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}".encode(errors="replace").decode(), flush=True)
+    to_nowhere(sys.stdout)
+    return INTERRUPTED

@@ -96,6 +96,14 @@ class InterruptsCase(SpawningCase):
         said, _ = process.communicate(timeout=30)
         self.assertEqual((process.returncode, said), (130, "installing made-up\nci/matrix: interrupted\n"))
 
+    def test_after_control_c_while_a_failing_test_is_run_again(self):
+        again = "[ ! -e once ] || { echo > again; sleep 1000; }; touch once"
+        self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\nsteps = [{{ name = 'test', kind = 'test', run = '{again}; swift test {{report}} {{tests}}' }}]\n")
+        process = self.start("run", "a", FAKE_TESTS="one=fail")
+        self.wait_for("again")
+        code, said = self.interrupted(process)
+        self.assertEqual((code, self.statuses()), (130, {"a": "interrupted"}), said)
+
     def test_one_that_is_interrupted_while_it_waits_leaves_the_other_alone(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''touch $TMPDIR/mine; echo x > began; until [ -e go ]; do sleep 0.01; done; test -e $TMPDIR/mine'''\n")
         first = self.start("run", "a")

@@ -46,6 +46,42 @@ class WatchCase(ProjectCase):
         self.assertEqual(code, 130)
         self.assertNotIn("Traceback", said)
 
+    def watching(self, text):
+        """It has run once, and waits; `input` is a file that counts."""
+        self.cells(text)
+        (self.project / "input").write_text("one\n")
+        for words in (["init", "-q"], ["add", "input", "ci"]):
+            subprocess.run(["git", *words], cwd=self.project, check=True)
+        process = self.start("run", "a", "--watch")
+        self.wait_for_line(process, "waiting for changes")
+        return process
+
+    def wait_for_line(self, process, words):
+        while words not in (line := process.stdout.readline()):
+            self.assertTrue(line, "it ended")
+        return line
+
+    def test_it_ends_when_nobody_reads_that_it_runs_again(self):
+        process = self.watching("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        process.stdout.close()
+        (self.project / "input").write_text("three\n")
+        self.assertEqual(process.wait(30), 130)
+
+    def test_it_ends_when_nobody_reads_what_it_ran(self):
+        process = self.watching("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'grep one input || { echo >> ran; until [ -e go ]; do sleep 0.01; done; }'\n")
+        (self.project / "input").write_text("three\n")
+        self.wait_for("ran")
+        process.stdout.close()
+        (self.project / "go").touch()
+        self.assertEqual(process.wait(30), 130)
+
+    def test_what_was_missing_may_be_there_the_next_time(self):
+        process = self.watching("[[cell]]\nid = 'a'\nwhat = 'b'\nrequires = ['command:made-up']\nrun = 'true'\n")
+        self.program("made-up", "#!/bin/sh\n")
+        (self.project / "input").write_text("three\n")
+        self.assertIn("1 passed, ", self.wait_for_line(process, " passed, "))
+        self.assertEqual(self.interrupted(process)[0], 130)
+
     def test_without_git(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
         code, said = self.matrix("run", "a", "--watch", GIT_DIR="/nowhere")
