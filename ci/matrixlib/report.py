@@ -30,7 +30,7 @@ def junit(cells):
     root = xml.Element("testsuites")
     for cell in cells:
         suite = xml.SubElement(root, "testsuite", name=cell.id, time=f"{cell.seconds:.3f}")
-        if cell.status == "skipped" or not cell.steps:
+        if not cell.steps or cell.status == "failed" and not cell.failed_steps:
             case(suite, cell.id, "cell", 0, {"skipped": "skipped", "unchanged": "skipped", "passed": "passed"}.get(cell.status, "error"), cell.why)
         for step in cell.steps:
             for test in step.tests:

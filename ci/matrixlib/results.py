@@ -50,6 +50,11 @@ class CellResult:
     def tests(self):
         return [test for step in self.steps for test in step.tests]
 
+    @property
+    def failed_steps(self):
+        """Empty where it failed for something else: a requirement that is missing, a log that could not be written."""
+        return [step for step in self.steps if step.status not in ("passed", "flaky")]
+
 
 def to_json(cells, seconds):
     return {"version": VERSION, "seconds": round(seconds, 1), "cells": [dataclasses.asdict(cell) for cell in cells]}

@@ -98,11 +98,11 @@ def save(options, places, history, found):
 def failures(places, found):
     """What failed, where more than one cell was run: cell, step and tests, with the command that does just that again."""
     for result in found if len(found) > 1 else ():
-        for step in result.steps if result.status == "failed" else ():
-            if step.status == "passed":
-                continue
-            yield f"failed: {result.id}: {step.name}: {step.why}"
-            yield f"    again: {places.program} run {result.id}{details.alone(step)}"
+        again = f"    again: {places.program} run {result.id}"
+        if result.status == "failed" and not result.failed_steps:
+            yield from (f"failed: {result.id}: {result.why}", again)
+        for step in result.failed_steps if result.status == "failed" else ():
+            yield from (f"failed: {result.id}: {step.name}: {step.why}", again + details.alone(step))
 
 
 def close(options, places, found, unwritten):

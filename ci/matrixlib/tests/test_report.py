@@ -43,6 +43,21 @@ class ReportCase(ProjectCase):
         suite = xml.parse(self.project / "out.xml").find("testsuite[@name='a']")
         self.assertEqual((suite.get("tests"), suite.get("errors"), suite.get("failures")), ("3", "1", "0"))
 
+    def test_a_cell_that_failed_though_its_steps_passed_is_an_error_and_named_at_the_end(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nsteps = [{ name = 'one', run = 'mkdir .ci/logs/a/two.log' }, { name = 'two', run = 'true' }]\n"
+                   + cell("b"))
+        code, said = self.matrix("run", "*")
+        self.assertEqual((code, self.statuses()), (4, {"a": "failed", "b": "passed"}), said)
+        self.assertRegex(said, r"(?m)^failed: a: .*/two\.log: .*\n    again: .* run a\n1 passed, 1 failed, 0 skipped\n")
+        suite = xml.parse(self.project / ".ci/results/junit.xml").find("testsuite[@name='a']")
+        self.assertEqual((suite.get("tests"), suite.get("errors")), ("2", "1"))
+
+    def test_a_log_that_could_not_be_written_behind_a_flaky_step_is_an_error_too(self):
+        from matrixlib.report import junit
+        from matrixlib.results import CellResult, StepResult
+        suite = xml.fromstring(junit([CellResult("a", "failed", why="no space left", steps=[StepResult("s", "test", "flaky")])]).encode())
+        self.assertEqual([error.get("message") for error in suite.iter("error")][0], "no space left")
+
     def test_output_that_xml_may_not_hold(self):
         from matrixlib.report import junit
         from matrixlib.results import CellResult, StepResult
