@@ -32,7 +32,7 @@ class Step:
 
     @property
     def reports_tests(self):
-        return "{report}" in self.run
+        return "report" in PLACEHOLDER.findall(self.run)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,9 +112,10 @@ class Reader:
             self.fail(where, "'run' is missing")
         self.one_of(STEP_KINDS, where, "kind", values.get("kind", "check"))
         self.placeholders(where, values["run"], PLACEHOLDERS)
-        if values.get("kind") == "test" and "{report}" not in values["run"]:
+        found = Step(**({"name": name} | values))
+        if found.kind == "test" and not found.reports_tests:
             self.fail(where, "a test step needs {report}, without which nobody knows how its tests went")
-        return Step(**({"name": name} | values))
+        return found
 
     def steps(self, where, values, templates):
         if ("run" in values) == ("steps" in values):

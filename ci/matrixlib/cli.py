@@ -38,7 +38,7 @@ def parser():
     command.add_argument(
         "--changed", nargs="?", const="here", choices=("here", "ci"), metavar="ci",
         help="leave out cells that passed and whose files, definition and tools are still the same; where CI is set, only with the word ci")
-    command.add_argument("--step", metavar="NAME", help="this step of the cells alone")
+    command.add_argument("--step", action="append", default=[], metavar="NAME", help="this step of the cells alone; several: these")
     command.add_argument("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
     command.add_argument("--timeout-factor", type=at_least(0.001, float), default=1, metavar="X", help="so many times the steps' time-outs")
     command.add_argument("-v", "--verbose", action="store_true", help="print the output of steps as it comes")
@@ -108,8 +108,10 @@ def obeyed(arguments):
     place = arguments.index("--") if "--" in arguments else len(arguments)
     options, unknown = parser().parse_known_args(arguments[:place])
     options.rest = arguments[place + 1:]
-    if unknown:
+    if unknown and ("names" not in options or any(word.startswith("-") for word in unknown)):
         options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if unknown:  # Of names that options stand between, argparse takes the first ones only.
+        options.names += unknown
     if arguments[place:] and options.command != "run":
         options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
     if hasattr(sys.stdout, "reconfigure"):

@@ -55,7 +55,7 @@ def explanation(cell, places, history):
     yield "  steps"
     for step in cell.steps:
         yield f"    {step.name}: a {step.kind}, {step.timeout} s at most"
-        for name, value in step.env.items():
+        for name, value in shell.own(places, cell.env | step.env).items():
             yield f"      {name}={value}"
         yield from (f"      {line}" for line in shell.command(places, cell, step).splitlines())
     yield f"  run it      {places.program} run {cell.id}"

@@ -20,12 +20,13 @@ def lines(places, cell, result):
     return shown + (annotations(places, result) + logs(places, result) if os.environ.get("GITHUB_ACTIONS") == "true" else [])
 
 
-def alone(step):
-    """The options that run just what failed of a step."""
+def alone(result, step):
+    """The options that run just what failed of a step, behind what builds."""
+    steps = "".join(f" --step {other.name}" for other in result.steps if other is step or other.kind in ("setup", "build"))
     failed = [test for test in step.tests if test.status in ("failed", "running")]
     if step.kind != "test" or not 0 < len(failed) <= 20:
-        return f" --step {step.name}" if step.kind != "build" else ""
-    return f" -- {shlex.join(testlog.only(failed))}"
+        return steps if step.kind != "build" else ""
+    return f"{steps} -- {shlex.join(testlog.only(failed))}"
 
 
 def escaped(text):

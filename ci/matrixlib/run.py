@@ -102,7 +102,7 @@ def failures(places, found):
         if result.status == "failed" and not result.failed_steps:
             yield from (f"failed: {result.id}: {result.why}", again)
         for step in result.failed_steps if result.status == "failed" else ():
-            yield from (f"failed: {result.id}: {step.name}: {step.why}", again + details.alone(step))
+            yield from (f"failed: {result.id}: {step.name}: {step.why}", again + details.alone(result, step))
 
 
 def close(options, places, found, unwritten):

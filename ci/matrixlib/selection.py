@@ -5,7 +5,7 @@ import fnmatch
 import math
 import shlex
 
-from .cells import LABELS
+from .cells import LABELS, PLACEHOLDER
 from .problems import Problem, there_is_no
 
 
@@ -21,24 +21,20 @@ def changed(options, cells, history):
         cells = [cell for cell in cells if history.last(cell, "status") in ("failed", "flaky")]
     found = []
     for cell in cells:
-        steps = [step for step in cell.steps if options.step in (None, step.name)]
-        steps = [dataclasses.replace(step, timeout=max(1, math.ceil(step.timeout * options.timeout_factor))) for step in steps]
+        steps = [step for step in cell.steps if not options.step or step.name in options.step]
+        steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
         if options.rest and steps:
-            last = max((number for number, step in enumerate(steps) if "{tests}" in step.run), default=len(steps) - 1)
-            steps[last] = with_arguments(steps[last], options.rest)
+            # For the first step that chooses its tests, in place of that, and without the others, which would find none of them; or for the last.
+            of_tests, words = [step for step in steps if "tests" in PLACEHOLDER.findall(step.run)], shlex.join(options.rest)
+            chosen, own = (of_tests[0], {"tests": words}) if of_tests else (steps[-1], {"run": f"{steps[-1].run.rstrip()} {words}"})
+            steps = [dataclasses.replace(step, **own) if step is chosen else step for step in steps if step is chosen or step not in of_tests]
         retries = cell.retries if options.retries is None else options.retries
         found.append(dataclasses.replace(cell, steps=tuple(steps), retries=retries))
-    if options.step and not any(cell.steps for cell in found):
-        names = list(dict.fromkeys(step.name for cell in cells for step in cell.steps))
-        raise Problem(there_is_no("step", options.step, names))
+    names = list(dict.fromkeys(step.name for cell in cells for step in cell.steps))
+    for name in options.step if cells else ():
+        if name not in names:
+            raise Problem(there_is_no("step", name, names))
     return [cell for cell in found if cell.steps]
-
-
-def with_arguments(step, words):
-    """The step with options instead of those that choose its tests, or, where it has none, behind its command."""
-    if "{tests}" in step.run:
-        return dataclasses.replace(step, tests=shlex.join(words))
-    return dataclasses.replace(step, run=f"{step.run.rstrip()} {shlex.join(words)}")
 
 
 def axis_value(matrix, text):

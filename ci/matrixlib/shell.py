@@ -3,6 +3,7 @@
 import pathlib
 import shlex
 
+from .cells import PLACEHOLDER
 from .problems import Problem
 
 
@@ -44,22 +45,16 @@ def environment(places, cell):
 
 def own(places, values):
     """A cell's or a step's own variables; {project} in them is its folder."""
-    return {name: value.replace("{project}", str(places.project)) for name, value in values.items()}
+    return {name: PLACEHOLDER.sub(lambda _: str(places.project), value) for name, value in values.items()}
 
 
 def command(places, cell, step, attempt=0, tests=None):
     """The step's command; for another attempt with the options that choose its tests instead of the step's own."""
     events = shlex.quote(str(places.events(cell, step, attempt)))
     values = {
-        "flags": shlex.join(cell.flags),
-        "report": f"--experimental-event-stream-output {events}",
-        "tests": step.tests if tests is None else shlex.join(tests),
-        "folder": shlex.quote(str(places.folder(cell))),
-    }
-    text = step.run
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", value)
-    return text.strip()
+        "flags": shlex.join(cell.flags), "report": f"--experimental-event-stream-output {events}",
+        "tests": step.tests if tests is None else shlex.join(tests), "folder": shlex.quote(str(places.folder(cell)))}
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), step.run).strip()
 
 
 # A failing command ends the step, in the middle of a pipe, too.

@@ -48,7 +48,7 @@ steps = [{ name = "test", kind = "test", run = "swift test {report} {tests}" }]
         self.assertIn(f"""failed: a: false: exit 1
     again: {program} run a --step false
 failed: c: test: failed: Made.Up/two()
-    again: {program} run c -- --filter '^Made\\.Up/two\\(\\)(/|$)'
+    again: {program} run c --step test -- --filter '^Made\\.Up/two\\(\\)(/|$)'
 1 passed, 2 failed, 0 skipped
 """, said)
         code, said = self.matrix("run", "c", "--", "--filter", r"^Made\.Up/one\(\)", FAKE_TESTS="one=pass two=fail")

@@ -1,0 +1,82 @@
+"""Which steps of which cells are run, and with which options."""
+
+import shlex
+
+from support import ProjectCase
+from test_run import cell
+
+THREE = """[[cell]]
+id = "a"
+what = "b"
+steps = [
+    { name = "one", run = "echo one {tests} >> ran", tests = "own" },
+    { name = "two", run = "echo two {tests} >> ran" },
+    { name = "three", run = "echo three >> ran" },
+]
+"""
+
+
+class StepsCase(ProjectCase):
+    def ran(self, *arguments):
+        """What the steps of the cell wrote."""
+        file = self.project / "ran"
+        file.unlink(missing_ok=True)
+        code, said = self.matrix("run", "a", *arguments)
+        self.assertEqual(code, 0, said)
+        return file.read_text().splitlines()
+
+    def test_several_steps_alone(self):
+        self.cells(THREE)
+        self.assertEqual(self.ran("--step", "three", "--step", "one"), ["one own", "three"])
+        code, said = self.matrix("run", "a", "--step", "one", "--step", "tow")
+        self.assertEqual((code, said), (2, "ci/matrix: there is no step 'tow': did you mean two?; known: one, two, three\n"))
+
+    def test_what_comes_after_two_hyphens_goes_to_the_first_step_that_chooses_tests(self):
+        self.cells(THREE)
+        self.assertEqual(self.ran("--", "x", "y z"), ["one x y z", "three"])
+        self.assertEqual(self.ran("--step", "two", "--", "x"), ["two x"])
+        self.assertEqual(self.ran("--step", "three", "--", "{x}"), ["three {x}"])
+
+    def test_again_is_with_the_steps_before_that_build(self):
+        self.cells(cell("z") + """[[cell]]
+id = "a"
+what = "b"
+retries = 0
+steps = [
+    { name = "prepare", kind = "setup", run = "echo prepared >> ran" },
+    { name = "build", kind = "build", run = "echo built >> ran" },
+    { name = "look", run = "echo looked >> ran" },
+    { name = "test", kind = "test", run = "echo tested {tests} >> ran; swift test {report} {tests}" },
+    { name = "more", kind = "test", run = "echo more >> ran; swift test {report} {tests}" },
+]
+""")
+        _, said = self.matrix("run", "*", FAKE_TESTS="one=pass two=fail")
+        (again,) = [line for line in said.splitlines() if line.startswith("    again: ") and " --step " in line]
+        (self.project / "ran").unlink()
+        arguments = shlex.split(again)
+        self.matrix(*arguments[arguments.index("run"):], FAKE_TESTS="one=pass two=fail")
+        self.assertEqual((self.project / "ran").read_text().splitlines(), ["prepared", "built", r"tested --filter ^Made\.Up/two\(\)(/|$)"])
+
+    def test_where_nothing_failed_no_step_is_unknown(self):
+        self.cells(cell("a"))
+        self.matrix("run", "a")
+        code, said = self.matrix("run", "--last-failed", "--step", "x")
+        self.assertEqual((code, said.splitlines()[0]), (5, "nothing failed when it was last run here"))
+
+    def test_cells_are_named_on_both_sides_of_an_option(self):
+        self.cells(cell("a") + cell("b") + cell("c"))
+        for arguments in (("a", "-v", "b"), ("a", "-j", "2", "b"), ("*", "--fail-fast", "!c")):
+            code, said = self.matrix("run", *arguments)
+            self.assertEqual((code, self.statuses()), (0, {"a": "passed", "b": "passed"}), said)
+        self.assertEqual(self.matrix("list", "a", "--json", "b")[1].count('"id"'), 2)
+
+    def test_variables_of_a_cell_are_explained(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nenv = { ONE = '{project}/x', TWO = '1' }\nsteps = [{ name = 'c', run = 'true', env = { TWO = '2' } }]\n")
+        self.assertIn(f"    c: a check, 600 s at most\n      ONE={self.project}/x\n      TWO=2\n      true\n", self.matrix("explain", "a")[1])
+
+    def test_what_is_the_shells_stays_the_shells(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nenv = { X = '${project} {project}' }\n"
+                   "run = 'folder=mine; tests=no; echo \"$X ${folder} ${tests:-x}\" {folder} >> ran'\n")
+        self.assertEqual(self.ran(), [f"${{project}} {self.project} mine no {self.project}/.ci/cells/a"])
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'tests=x; echo ${tests} >> ran'\n")
+        self.assertEqual(self.ran("--", "y"), ["x y"], "it chooses no tests")
