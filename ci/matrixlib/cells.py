@@ -71,7 +71,7 @@ class Reader:
         raise Problem(f"{self.file.name}: {where}: {what}")
 
     def one_of(self, known, where, what, name):
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             self.fail(where, there_is_no(what, name, known))
 
     def take(self, where, table, types):
@@ -88,6 +88,9 @@ class Reader:
                 self.fail(where, f"'{key}' is empty")
             if types[key] is list and key not in ("steps", "cell") and not all(isinstance(item, str) for item in value):
                 self.fail(where, f"'{key}' is not a list of strings")
+            texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+            if any("\0" in str(text) for text in texts):
+                self.fail(where, f"'{key}' has a zero byte, which no command can have")
             if key == "env":
                 self.variables(where, value)
         return dict(table)
@@ -97,7 +100,9 @@ class Reader:
             self.fail(where, "the values of 'env' are not strings")
         if "SWIFTPM_BUILD_DIR" in values:
             self.fail(where, "'SWIFTPM_BUILD_DIR' is set by ci/matrix: 'build' names the cell in whose folder another one builds")
-        for value in values.values():
+        for name, value in values.items():
+            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+                self.fail(where, f"'{name}' is no name of a variable")
             self.placeholders(where, value, OF_VALUES)
 
     def placeholders(self, where, text, known):

@@ -34,5 +34,5 @@ class Problem(Exception):
 
 def there_is_no(what, name, known):
     """Says so, which one was probably meant, and which ones there are."""
-    meant = difflib.get_close_matches(name, known, 1)
+    meant = difflib.get_close_matches(str(name), known, 1)
     return f"there is no {what} '{name}'{f': did you mean {meant[0]}?' if meant else ''}; known: {', '.join(known)}"

@@ -20,7 +20,7 @@ class StepRunner:
         for file in (log, events):
             file.unlink(missing_ok=True)
         text = command(self.places, cell, step, number, tests)
-        log.write_text(f"$ {text}\n")
+        log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may be no text.
         values = os.environ | environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
         ended = self.processes.run([*SHELL, "-c", text], values, self.places.project, step.timeout, log)
         if ended.problem:  # Neither its log nor what its tests reported may be whole.

@@ -31,6 +31,21 @@ class HostileCase(ProjectCase):
         file.mkdir()
         self.answered(2, "Is a directory", "run")
 
+    def test_values_that_nothing_can_be_called_or_that_no_command_can_have(self):
+        for line, words in (
+                ("run = 'true'\naxes = { language = 5 }", "there is no value of the axis 'language' called '5'; known: 6"),
+                ("run = 'true'\naxes = { language = [] }", "there is no value of the axis 'language' called '[]'; known: 6"),
+                ("steps = [{ use = 5 }]", "there is no step '5'; known: "), ("steps = [{ use = {} }]", "there is no step '{}'; known: "),
+                ("run = 'true'\nenv = { 'A=B' = 'x' }", "'A=B' is no name of a variable"), ("run = 'true'\nenv = { '' = 'x' }", "'' is no name of a variable"),
+                ("run = 'true'\nenv = { A = \"x\\u0000\" }", "'env' has a zero byte"), ("run = \"true\\u0000\"", "'run' has a zero byte"),
+                ("run = 'true'\nflags = [\"\\u0000\"]", "'flags' has a zero byte"),
+                ("steps = [{ run = 'true', tests = \"\\u0000\" }]", "'tests' has a zero byte")):
+            self.cells(f"[axes]\nlanguage = ['6']\n[[cell]]\nid = 'a'\nwhat = 'b'\n{line}\n")
+            self.answered(2, f"cell 'a': {words}", "run", "a")
+
+    def test_a_time_out_beyond_all_numbers(self):
+        self.answered(0, "1 passed", "run", "a", "--timeout-factor", "1e306")
+
     def test_a_history_of_another_shape_is_forgotten(self):
         file = self.project / ".ci/results/history.json"
         file.parent.mkdir(parents=True)

@@ -1,0 +1,49 @@
+"""Letters that a system or its terminal doesn't know, and bytes that are none: never a trace, and files are UTF-8 all the same."""
+
+import json
+import subprocess
+
+from support import LIMIT, ROOT, ProjectCase
+from test_run import cell
+
+FEW = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+
+
+class LettersCase(ProjectCase):
+    def run_with_few(self, *command):
+        done = subprocess.run(command, cwd=self.project, env=self.environment(**FEW), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+        self.assertNotIn(b"Traceback", done.stdout + done.stderr)
+        return done
+
+    def test_a_system_that_knows_few(self):
+        (self.project / "ci/cells.toml").write_text("[[cell]]\nid = 'a'\nwhat = 'Größe ✘'\nrun = \"echo '✘ Größe'; false\"\n", encoding="utf-8")
+        page = self.project / "Seite ✘.html"
+        for verb, code in ((["list"], 0), (["run", "a", "-v"], 1), (["explain", "a"], 0), (["run", "--dry-run", "a"], 0), (["report"], 0),
+                           (["report", "--html", page], 0), (["run", "✘"], 2)):
+            done = self.run_with_few(*self.command(*verb))
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertTrue((self.project / ".ci/logs/a/echo.log").read_text(encoding="utf-8").endswith("\n✘ Größe\n"))
+        self.assertTrue(page.exists())
+
+    def test_an_argument_that_is_no_text_gets_to_its_command(self):
+        self.cells(cell("a", "printf %s"))
+        done = self.run_with_few(*self.command("run", "a", "--"), b"\xff")
+        self.assertEqual((done.returncode, done.stderr), (0, b""), done.stdout)
+        self.assertTrue((self.project / ".ci/logs/a/printf.log").read_bytes().endswith(b"\n\xff"))
+
+    def test_what_failed_in_ci_test(self):
+        self.copied("ci/test", "ci/tools/within")
+        (self.project / "ci/matrixlib").symlink_to(ROOT / "ci/matrixlib")
+        for name in ("setup", "checks/none", "tools/simulate", "tools/width", "measure/chaos"):
+            (self.project / "ci" / name).parent.mkdir(exist_ok=True)
+            (self.project / "ci" / name).write_text("#!/bin/sh\n")
+            (self.project / "ci" / name).chmod(0o755)
+        name = "Made.Up/größer()/Up.swift:1:2"
+        failure = {"kind": "issueRecorded", "testID": name, "issue": {}, "messages": [{"text": "✘"}], "instant": {}}
+        records = [("test", {"kind": "function", "id": name}), ("event", failure), ("event", {"kind": "testEnded", "testID": name})]
+        (self.project / "events").write_text("".join(json.dumps({"kind": kind, "payload": payload}) + "\n" for kind, payload in records))
+        option = "--experimental-event-stream-output"
+        self.program("swift", f'#!/bin/sh\n[ "$1" = build ] && exit\nwhile [ "$1" != {option} ]; do shift; done\ncp events "$2"\nexit 1\n')
+        done = self.run_with_few("ci/test")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("== failed: Made.Up/größer() (:0)\n✘\n".encode(), done.stdout, done.stderr)
