@@ -2,9 +2,11 @@
 
 import collections
 import contextlib
+import fcntl
 import json
 import time
 
+from .problems import naming
 from .results import append, write
 
 
@@ -39,16 +41,19 @@ class History:
         return self.last(cell, "inputs") if self.last(cell, "status") == "passed" else None
 
     def add(self, results):
-        self.cells = self.read()  # Another ci/matrix may have added to it since.
-        for result in results:
-            if result.status in ("skipped", "unchanged", "interrupted"):
-                continue
-            entry = self.cells.setdefault(result.id, {})
-            entry["status"], entry["time"] = result.status, int(time.time())
-            if result.status == "passed":
-                entry["seconds"], entry["inputs"] = result.seconds, result.inputs
-                entry["times"] = [*self.times(result.id), result.seconds][-20:]
-        write(self.file, self.cells)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with naming(self.file), self.file.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # Another ci/matrix may add to it, and may have since it was read.
+            self.cells = self.read()
+            for result in results:
+                if result.status in ("skipped", "unchanged", "interrupted"):
+                    continue
+                entry = self.cells.setdefault(result.id, {})
+                entry["status"], entry["time"] = result.status, int(time.time())
+                if result.status == "passed":
+                    entry["seconds"], entry["inputs"] = result.seconds, result.inputs
+                    entry["times"] = [*self.times(result.id), result.seconds][-20:]
+            write(self.file, self.cells)
         self.add_flakes(results)
 
     def add_flakes(self, results):

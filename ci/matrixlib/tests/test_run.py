@@ -1,5 +1,6 @@
 """Running cells: results, exit codes, requirements, order."""
 
+import concurrent.futures
 import errno
 import json
 import os
@@ -305,6 +306,19 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         one.add([CellResult("a", "passed", 3)])
         other.add([CellResult("b", "failed")])
         self.assertEqual(sorted(History(Places(self.project)).cells), ["a", "b"])
+
+    def test_two_runs_that_end_together_lose_nothing(self):
+        from matrixlib.history import History
+        from matrixlib.results import CellResult
+        from matrixlib.shell import Places
+
+        def end(name):
+            for number in range(50):
+                History(Places(self.project)).add([CellResult(f"{name}{number}", "passed", 3)])
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            self.assertEqual([*pool.map(end, "ab")], [None, None])
+        self.assertEqual(len(History(Places(self.project)).cells), 100)
 
     def test_a_history_that_is_none_is_forgotten(self):
         self.cells(cell("a"))
