@@ -14,7 +14,7 @@ import select
 HEAD, MATTERS, TAIL = 24 << 20, 4 << 20, 4 << 20
 PIECE = 1 << 18
 # How a test of XCTest went, what failed in it, what a compiler or a sanitizer says, how a process ended.
-MATTER = re.compile(rb"^Test Case '|: error: |Sanitizer: |^\*\*\* |Fatal error: |unexpected signal")
+MATTER = re.compile(rb"Test Case '|: error: |Sanitizer: |^\*\*\* |Fatal error: |unexpected signal")
 F_SETPIPE_SZ = 1031  # Linux
 
 

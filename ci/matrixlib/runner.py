@@ -139,7 +139,7 @@ def following(log, name, screen):
                     file.seek(place)
                     *lines, rest = (rest + file.read()).split("\n")
                     place = file.tell()
-                for line in lines:
+                for line in lines if waits or not rest else [*lines, rest]:  # The last one may have no end.
                     screen.say(f"{name} | {shown(plain(line))}")
 
     over = threading.Event()

@@ -7,8 +7,8 @@ import re
 
 from .results import Test
 
-XCTEST = re.compile(r"^Test Case '(\w+)\.(\w+)' (started|passed|failed|skipped)(?: at|.*\((\d+\.\d+) seconds\))")
-XCTEST_ERROR = re.compile(r"^(.*?):(\d+): error: (\w+)\.(\w+) : (.*)$")
+XCTEST = re.compile(r"Test Case '(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]?' (started|passed|failed|skipped)(?: at .*|\.| \((\d+\.\d+) seconds\)\.?)$")
+XCTEST_ERROR = re.compile(r"^(.*?):(\d+): error: (?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]? : (.*)$")
 
 
 def swift_testing(stream):
@@ -73,7 +73,7 @@ def xctest(log):
     for line in log:
         if error := XCTEST_ERROR.match(line):
             messages.setdefault(f"{error[3]}/{error[4]}", []).append((error[1], int(error[2]), error[5]))
-        elif case := XCTEST.match(line):
+        elif case := XCTEST.search(line):  # Behind what a test printed without an end of the line, too.
             name = f"{case[1]}/{case[2]}"
             test = tests.setdefault(name, Test(name, "running"))
             if case[3] != "started":

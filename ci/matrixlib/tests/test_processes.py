@@ -119,7 +119,7 @@ class ProcessesCase(SpawningCase):
         from matrixlib import output
         with unittest.mock.patch.multiple(output, HEAD=100, TAIL=50, PIECE=20):
             log = output.Output(self.project / "log")
-            for text in ("first\n" + "y\n" * 60, "z" * 40, "\n/x/Y.swift:3: error: \n", "y\n" * 60, "last\n"):
+            for text in ("first\n" + "y\n" * 60, "z" * 40, "\n/x/Y.swift:3: error: \n50 %Test Case 'A.b' failed\n", "y\n" * 60, "last\n"):
                 os.write(log.writing, text.encode())
                 log.wait(1)
             os.close(log.writing)
@@ -128,7 +128,7 @@ class ProcessesCase(SpawningCase):
         self.assertTrue(text.startswith("first\ny\n"), text)
         self.assertTrue(text.endswith("y\nlast\n"), text)
         self.assertIn("what matters of what is left out here:\n", text)
-        self.assertRegex(text, r"\n/x/Y\.swift:3: error: ?\n")
+        self.assertRegex(text, r"\n/x/Y\.swift:3: error: ?\n50 %Test Case 'A\.b' failed\n")
         self.assertRegex(text, r"\.\.\. \d+ bytes were left out; the end:")
         self.assertLess(len(text), 350)
 

@@ -129,9 +129,9 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
             self.assertIn("without git nobody knows what has changed", said)
 
     def test_output_is_shown_as_it_comes(self):
-        self.cells(cell("a", "echo one; echo two") + cell("b"))
+        self.cells(cell("a", "echo one; echo two; printf three") + cell("b"))
         _, said = self.matrix("run", "a", "-v")
-        self.assertIn("a | one\na | two\n", said)
+        self.assertIn("a | one\na | two\na | three\n", said)
         self.assertNotIn("a | one", self.matrix("run", "a")[1])
 
     def test_a_history_that_somebody_edited_does_no_harm(self):

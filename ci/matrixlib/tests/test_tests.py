@@ -161,3 +161,15 @@ class TestsCase(ProjectCase):
                          [("Some/testA", "passed"), ("Some/testB", "failed"), ("Some/testC", "running")])
         self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))
         self.assertEqual(only(found[1:2]), ["--filter", r"\.Some/testB$"])
+
+    def test_xctest_is_read_as_it_is_printed_on_a_mac_and_behind_what_has_no_end(self):
+        from matrixlib.testlog import xctest
+        log = ("Test Case '-[Made.Some testA]' started.\nTest Case '-[Made.Some testA]' passed (0.001 seconds).\n"
+               "Test Case '-[Made.Some testB]' started.\n/x/Y.swift:3: error: -[Made.Some testB] : XCTAssertEqual failed\n"
+               "Test Case '-[Made.Some testB]' failed (0.2 seconds).\nTest Case '-[Some testC]' started.\n"
+               "50 %Test Case 'Some.testD' started at 2026-01-01\n100 %Test Case 'Some.testD' failed (0.25 seconds)\n"
+               "It said \"Test Case 'Some.testD' passed (0.1 seconds)\", which is none.\n")
+        found = xctest(log.splitlines(keepends=True))
+        self.assertEqual([(test.name, test.status, test.seconds) for test in found],
+                         [("Some/testA", "passed", 0.001), ("Some/testB", "failed", 0.2), ("Some/testC", "running", 0), ("Some/testD", "failed", 0.25)])
+        self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))
