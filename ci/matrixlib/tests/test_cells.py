@@ -166,6 +166,19 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml; ci/matrix run runs them, or move them away and begin anew\n"))
         self.assertEqual((self.project / ".gitignore").read_text(), before)
 
+    def test_a_workflow_that_a_package_has_already_stays(self):
+        (self.project / "Package.swift").touch()
+        workflows = self.project / ".github/workflows"
+        workflows.mkdir(parents=True)
+        (workflows / "ci.yml").write_text("name: Mine\n")
+        code, said = self.matrix("init")
+        self.assertEqual((code, said.splitlines()[1]), (0, "wrote .github/workflows/matrix.yml"))
+        self.assertEqual((workflows / "ci.yml").read_text(), "name: Mine\n")
+        self.assertIn("$MATRIX github", (workflows / "matrix.yml").read_text())
+        code, said = self.matrix("init")
+        self.assertEqual(code, 2)
+        self.assertIn("already there: ci/cells.toml, .github/workflows/matrix.yml;", said)
+
     def test_a_shell_can_complete_cells(self):
         self.cells(TWO)
         said = self.matrix("completion")[1]
