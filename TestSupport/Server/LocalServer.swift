@@ -19,12 +19,13 @@ public final class LocalServer: RequestStubbing {
         /// A webhook was answered with a status, or not at all, and then what failed; without a 2xx status it is sent again.
         case webhook(ServerMachine.Webhook, status: Int?, failure: String?)
 
-        /// One line for a log.
+        /// One line for a log, without secrets, in which nothing that strangers send begins another or moves a terminal.
         public var description: String {
             switch self {
             case .notice(let notice): notice.description
             case .request(let request, let status, let reason):
-                "\(request.method) \(request.path) \(status)" + (reason.map { ": \($0)" } ?? "")
+                "\(request.method.inLogLine()) \(request.path.inLogLine()) \(status)"
+                    + (reason.map { ": \($0.inLogLine())" } ?? "")
             case .webhook(let webhook, let status, let failure):
                 "webhook with \(webhook): " + (status.map { "\($0)" } ?? failure ?? "")
             }

@@ -29,23 +29,26 @@ extension ServerMachine {
         /// The test published what no backend could have; nobody was sent it.
         case publishRefused(channel: String, event: String, reason: String)
 
-        /// One line for a log.
+        /// One line for a log, in which nothing that clients send begins another or moves a terminal.
         public var description: String {
             switch self {
-            case .connected(let id, let appKey, let socketID): "\(id) connected to \(appKey) as \(socketID)"
-            case .newApp(let key): "takes the key \(key) that came for an app's, and checks no signatures of it"
-            case .refused(let id, let code, let reason): "\(id) refused with \(code): \(reason)"
+            case .connected(let id, let appKey, let socketID): "\(id) connected to \(appKey.inLogLine()) as \(socketID)"
+            case .newApp(let key): "takes the key \(key.inLogLine()) that came for an app's, and checks no signatures of it"
+            case .refused(let id, let code, let reason): "\(id) refused with \(code): \(reason.inLogLine())"
             case .disconnected(let id): "\(id) disconnected"
             case .subscribed(let id, let channel, let userID):
-                "\(id) subscribed to \(channel)" + (userID.map { " as \($0)" } ?? "")
-            case .signedIn(let id, let userID): "\(id) signed in as \(userID)"
-            case .subscriptionRefused(let id, let channel, let reason): "\(id) not let into \(channel): \(reason)"
-            case .unsubscribed(let id, let channel): "\(id) left \(channel)"
+                "\(id) subscribed to \(channel.inLogLine())" + (userID.map { " as \($0.inLogLine())" } ?? "")
+            case .signedIn(let id, let userID): "\(id) signed in as \(userID.inLogLine())"
+            case .subscriptionRefused(let id, let channel, let reason):
+                "\(id) not let into \(channel.inLogLine()): \(reason.inLogLine())"
+            case .unsubscribed(let id, let channel): "\(id) left \(channel.inLogLine())"
             case .clientEvent(let id, let channel, let event, let receivers):
-                "\(id) sent \(event) on \(channel) to \(receivers)"
-            case .protocolError(let id, let message): "\(id) was told: \(message)"
-            case .published(let channel, let event, let receivers): "published \(event) on \(channel) to \(receivers)"
-            case .publishRefused(let channel, let event, let reason): "did not publish \(event) on \(channel): \(reason)"
+                "\(id) sent \(event.inLogLine()) on \(channel.inLogLine()) to \(receivers)"
+            case .protocolError(let id, let message): "\(id) was told: \(message.inLogLine())"
+            case .published(let channel, let event, let receivers):
+                "published \(event.inLogLine()) on \(channel.inLogLine()) to \(receivers)"
+            case .publishRefused(let channel, let event, let reason):
+                "did not publish \(event.inLogLine()) on \(channel.inLogLine()): \(reason.inLogLine())"
             }
         }
 

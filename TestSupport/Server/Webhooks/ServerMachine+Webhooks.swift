@@ -36,8 +36,10 @@ extension ServerMachine {
             return JSONValue.object(["time_ms": .integer(time), "events": .array(events.map(\.json))]).text
         }
 
-        /// `channel_occupied, member_added to http://127.0.0.1:8080/webhooks`
-        public var description: String { "\(events.map(\.kind.rawValue).joined(separator: ", ")) to \(url)" }
+        /// `channel_occupied, member_added to http://127.0.0.1:8080/webhooks`; of the address neither user and password nor the query.
+        public var description: String {
+            "\(events.map(\.kind.rawValue).joined(separator: ", ")) to \(url.withoutSecretsOfAddresses.inLogLine())"
+        }
     }
 
     /// Has the backend of an app told of what happens from now on.

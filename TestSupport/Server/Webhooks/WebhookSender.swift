@@ -90,13 +90,19 @@ final class WebhookSender: Sendable {
         }
         let task: any HTTPTask = session.dataTask(with: delivery.request) { [weak self] _, response, error in
             let status = (response as? HTTPURLResponse)?.statusCode
-            self?.attempted(delivery, status.map { .received(status: $0) } ?? .failed(error.map { "\($0)" } ?? "no response"))
+            self?.attempted(delivery, status.map { .received(status: $0) } ?? .failed(error.map(Self.words) ?? "no response"))
         }
         let isStopped = state.withLock { state in
             if !state.isStopped { state.pending[delivery.id] = { task.cancel() } }
             return state.isStopped
         }
         if !isStopped { task.resume() }
+    }
+
+    /// What an error says to people: an error of Foundation's prints all that it was given, the address with its password among it.
+    private static func words(of error: any Error) -> String {
+        let isFoundations = error is any CustomNSError || type(of: error) is NSError.Type
+        return (isFoundations ? error.localizedDescription : "\(error)").asMessage
     }
 
     private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
@@ -111,7 +117,8 @@ final class WebhookSender: Sendable {
         guard time <= delivery.end else { return }
         state.withLock { [next] state in
             guard !state.isStopped else { return }
-            let action = scheduler.schedule(at: time, label: "webhook to \(next.webhook.url)") { [weak self] in
+            let action = scheduler.schedule(at: time, label: "webhook to \(next.webhook.url.withoutSecretsOfAddresses)") {
+                [weak self] in
                 self?.attempt(next)
             }
             state.pending[next.id] = { action.cancel() }
