@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PusherChannels
+import TestSupport
 
 /// The options that let a client into channels that need an authorization.
 struct AuthorizationOptions: ParsableArguments {
@@ -8,7 +9,7 @@ struct AuthorizationOptions: ParsableArguments {
         name: .customLong("secret"),
         help: """
             The app's secret, to sign subscriptions with; better in $PUSHER_SECRET, where other users don't see it. listen has that of \
-            serve's app by default.
+            serve's app by default, as it has its encryption master key.
             """)
     var givenSecret: String?
 
@@ -37,9 +38,9 @@ struct AuthorizationOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - settings: The environment's and the file's.
-    ///   - localSecret: The secret to sign with where none is given, nor an endpoint.
-    func validate(with settings: Settings, localSecret: String? = nil) throws {
-        if case .secret(_, let masterKey) = credential(settings, localSecret) {
+    ///   - localApp: The app whose secret signs where none is given, nor an endpoint.
+    func validate(with settings: Settings, localApp: ServerApp? = nil) throws {
+        if case .secret(_, let masterKey) = credential(settings, localApp) {
             // Not repeating what was given: it may be most of a key.
             if let masterKey, let requirement = Setting.encryptionMasterKey.requirement(unmetBy: masterKey) {
                 throw ValidationError("--encryption-master-key \(requirement)")
@@ -48,7 +49,7 @@ struct AuthorizationOptions: ParsableArguments {
             if userID != nil { throw ValidationError("--user-id requires --secret") }
             if givenMasterKey != nil { throw ValidationError("--encryption-master-key requires --secret") }
         }
-        if case .endpoint(let endpoint) = credential(settings, localSecret),
+        if case .endpoint(let endpoint) = credential(settings, localApp),
             let requirement = Setting.authEndpoint.requirement(unmetBy: endpoint)
         {
             throw ValidationError("$\(Setting.authEndpoint.variable) \(requirement)")
@@ -61,18 +62,19 @@ struct AuthorizationOptions: ParsableArguments {
     }
 
     /// The credential to authorize with. What the environment and the file have doesn't stand in the way of an option.
-    private func credential(_ settings: Settings, _ localSecret: String?) -> Credential? {
+    private func credential(_ settings: Settings, _ localApp: ServerApp?) -> Credential? {
         if let givenEndpoint { return .endpoint(givenEndpoint) }
-        let found =
-            givenSecret.map { (.secret, $0) } ?? settings.first(of: [.authEndpoint, .secret]) ?? localSecret.map { (.secret, $0) }
-        return found.map { setting, value in
-            setting == .authEndpoint
-                ? .endpoint(value) : .secret(value, encryptionMasterKey: givenMasterKey ?? settings[.encryptionMasterKey])
+        let masterKey = givenMasterKey ?? settings[.encryptionMasterKey]
+        if let givenSecret { return .secret(givenSecret, encryptionMasterKey: masterKey) }
+        return switch settings.first(of: [.authEndpoint, .secret]) {
+        case (.authEndpoint, let endpoint)?: .endpoint(endpoint)
+        case (_, let secret)?: .secret(secret, encryptionMasterKey: masterKey)
+        case nil: localApp.map { .secret($0.secret, encryptionMasterKey: masterKey ?? $0.encryptionMasterKey) }
         }
     }
 
-    func method(_ settings: Settings, localSecret: String? = nil) -> AuthMethod {
-        switch credential(settings, localSecret) {
+    func method(_ settings: Settings, localApp: ServerApp? = nil) -> AuthMethod {
+        switch credential(settings, localApp) {
         case .endpoint(let endpoint)?: .endpoint(authEndpoint: endpoint)
         case .secret(let secret, let masterKey)?: .inline(secret: secret, encryptionMasterKey: masterKey)
         case nil: .noMethod
@@ -80,9 +82,9 @@ struct AuthorizationOptions: ParsableArguments {
     }
 
     /// Returns which option a channel lacks, for a person; nil when none.
-    func problem(of channel: String, _ settings: Settings, localSecret: String? = nil) -> String? {
+    func problem(of channel: String, _ settings: Settings, localApp: ServerApp? = nil) -> String? {
         let name = ChannelName(channel)
-        return switch credential(settings, localSecret) {
+        return switch credential(settings, localApp) {
         case nil where name.needsAuthorization:
             "\(channel) requires --secret or --auth-endpoint"
         case .secret(_, nil)? where name.kind == .encrypted:

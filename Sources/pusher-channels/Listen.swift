@@ -37,9 +37,9 @@ struct Listen: AsyncParsableCommand {
 
     func validate() throws {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
-        try authorization.validate(with: server.settings, localSecret: server.localSecret)
+        try authorization.validate(with: server.settings, localApp: server.localApp)
         for channel in channels {
-            if let problem = authorization.problem(of: channel, server.settings, localSecret: server.localSecret) {
+            if let problem = authorization.problem(of: channel, server.settings, localApp: server.localApp) {
                 throw ValidationError(problem)
             }
         }
@@ -51,7 +51,7 @@ struct Listen: AsyncParsableCommand {
         let pusher = Pusher(
             key: server.key,
             options: PusherClientOptions(
-                authMethod: authorization.method(server.settings, localSecret: server.localSecret), host: server.location,
+                authMethod: authorization.method(server.settings, localApp: server.localApp), host: server.location,
                 port: server.portToUse, path: path, useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),
                 // What it would say is said here, once.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PusherChannels
+import TestSupport
 
 /// The way to the server: what the options say, otherwise the environment, the configuration file, and where a local server is.
 struct ServerOptions: ParsableArguments {
@@ -26,8 +27,8 @@ struct ServerOptions: ParsableArguments {
 
     var key: String { configuration.key }
 
-    /// The secret of the app of `pusher-channels serve`, if its key is in use; nil for other apps.
-    var localSecret: String? { key == "local-key" ? "local-secret" : nil }
+    /// The app of `pusher-channels serve`, if its key is in use.
+    var localApp: ServerApp? { key == ServerApp.local.key ? .local : nil }
 
     /// What an option names goes before what the environment or the file name.
     var location: PusherHost {

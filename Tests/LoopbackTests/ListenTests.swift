@@ -143,6 +143,19 @@ import TestSupport
         }
     }
 
+    /// As the secret is: `serve` has both by default.
+    @Test func theLocalServersAppNeedsNoMasterKey() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let listen = try listen(server, "private-encrypted-a", "--count", "1")
+            try await listen.errors.next(containing: "subscribed to private-encrypted-a")
+            server.publish(channel: "private-encrypted-a", event: "n", data: "hidden")
+            #expect(await listen.end() == .exit(0))
+            #expect(await listen.output.toEnd() == ["private-encrypted-a n hidden"])
+            await server.stop()
+        }
+    }
+
     /// They name options of the command, and repeat no secret.
     @Test(arguments: [
         (["private-a", "--key", "k"], "private-a requires --secret or --auth-endpoint"),
