@@ -26,6 +26,10 @@ struct Bench: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    func validate() throws {
+        try server.validateVariables(in: server.settings)
+    }
+
     func run() async throws {
         let pusher = Pusher(
             key: server.key,

@@ -37,6 +37,7 @@ struct Listen: AsyncParsableCommand {
 
     func validate() throws {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
+        try server.validateVariables(in: server.settings)
         try authorization.validate(with: server.settings, localApp: server.localApp)
         for channel in channels {
             if let problem = authorization.problem(of: channel, server.settings, localApp: server.localApp) {

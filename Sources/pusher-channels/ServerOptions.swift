@@ -13,7 +13,11 @@ struct ServerOptions: ParsableArguments {
     @Option(help: "The host name or address of a server of your own; $PUSHER_HOST, by default 127.0.0.1.")
     var host: String?
 
-    @Option(help: "The server's port; $PUSHER_PORT, by default 6001, for a cluster its own.")
+    @Option(
+        help: """
+            The server's port; $PUSHER_PORT, by default 6001, for a cluster its own. Where an option names the server, neither $PUSHER_PORT \
+            nor $PUSHER_TLS counts: they are another's.
+            """)
     var port: Int?
 
     @Flag(inversion: .prefixedNo, help: "Whether to use TLS; 1 or 0 in $PUSHER_TLS. By default a cluster is asked with TLS.")
@@ -21,6 +25,27 @@ struct ServerOptions: ParsableArguments {
 
     func validate() throws {
         if host != nil, cluster != nil { throw ValidationError("give --host or --cluster, not both") }
+        if let host, let problem = Self.problem(ofHost: host) { throw ValidationError("--host \(problem)") }
+        if let port, let problem = Setting.port.requirement(unmetBy: String(port)) { throw ValidationError("--port \(problem)") }
+    }
+
+    /// Returns why a text is no host, for whoever gave it as an option.
+    static func problem(ofHost text: String) -> String? {
+        Setting.host.requirement(unmetBy: text).map { $0 + ": the port goes to --port" }
+    }
+
+    /// Checks what is used of the environment: a variable that an option goes before may be anything. The file's values were checked when it
+    /// was read.
+    func validateVariables(in settings: Settings) throws {
+        let hostInUse = host == nil && cluster == nil ? settings.first(of: [.host, .cluster]) : nil
+        let valuesInUse = [
+            (Setting.host, hostInUse?.setting == .host ? hostInUse?.value : nil),
+            (.port, port == nil ? value(of: .port, settings) : nil),
+            (.tls, tls == nil ? value(of: .tls, settings) : nil),
+        ]
+        for case (let setting, let value?) in valuesInUse {
+            if let problem = setting.requirement(unmetBy: value) { throw ValidationError("$\(setting.variable) \(problem)") }
+        }
     }
 
     var settings: Settings { configuration.settings }
@@ -30,8 +55,15 @@ struct ServerOptions: ParsableArguments {
     /// The app of `pusher-channels serve`, if its key is in use.
     var localApp: ServerApp? { key == ServerApp.local.key ? .local : nil }
 
+    var location: PusherHost { location(settings) }
+
+    /// The port to ask; `nil` for the scheme's own.
+    var portToUse: Int? { portToUse(settings) }
+
+    var usesTLS: Bool { usesTLS(settings) }
+
     /// What an option names goes before what the environment or the file name.
-    var location: PusherHost {
+    func location(_ settings: Settings) -> PusherHost {
         if let host { return .host(host) }
         if let cluster { return .cluster(cluster) }
         return switch settings.first(of: [.host, .cluster]) {
@@ -41,17 +73,22 @@ struct ServerOptions: ParsableArguments {
         }
     }
 
-    /// The port to ask; `nil` for the scheme's own.
-    var portToUse: Int? {
-        port ?? settings[.port].flatMap { Int($0) } ?? (isHosted ? nil : 6001)
+    func portToUse(_ settings: Settings) -> Int? {
+        port ?? value(of: .port, settings).flatMap { Int($0) } ?? (isHosted(settings) ? nil : 6001)
     }
 
-    var usesTLS: Bool {
-        tls ?? settings[.tls].flatMap(Setting.bool) ?? isHosted
+    func usesTLS(_ settings: Settings) -> Bool {
+        tls ?? value(of: .tls, settings).flatMap(Setting.bool) ?? isHosted(settings)
     }
 
-    private var isHosted: Bool {
-        if case .cluster = location { true } else { false }
+    /// What the environment or the file say of the server in use: the port of one says nothing of another, which an option names, or the
+    /// environment where the file has the port.
+    private func value(of setting: Setting, _ settings: Settings) -> String? {
+        host == nil && cluster == nil ? settings.value(of: setting, belongingTo: [.host, .cluster]) : nil
+    }
+
+    private func isHosted(_ settings: Settings) -> Bool {
+        if case .cluster = location(settings) { true } else { false }
     }
 }
 

@@ -139,6 +139,25 @@ import TestSupport
         }
     }
 
+    /// Kubernetes sets such a port; whoever signs waits for nobody.
+    @Test(arguments: [
+        (
+            ["auth", "sign", "private-a", "--socket-id", "1.2"],
+            ["PUSHER_TIMEOUT": "abc", "PUSHER_PORT": "six", "PUSHER_TLS": "perhaps"]
+        ),
+        (["channels"], ["PUSHER_PORT": "tcp://10.96.0.12:6001", "PUSHER_TIMEOUT": ""]),
+        (["channels", "--timeout", "10"], ["PUSHER_TIMEOUT": "abc"]),
+    ])
+    func aVariableThatIsNotUsedMayBeAnything(arguments: [String], environment: [String: String]) async throws {
+        try await withWatchdog {
+            let command = try Command(arguments, environment: environment)
+            // Whether a server is there, on the port that is asked without the variable, is not the test's matter.
+            #expect(await command.end() != .exit(64))
+            let errors = await command.errors.toEnd()
+            #expect(!errors.contains { $0.contains("PUSHER_") }, "\(errors)")
+        }
+    }
+
     @Test(arguments: ["listen", "trigger", "auth", "webhook"])
     func helpShowsNoSecretOfTheEnvironment(command: String) async throws {
         try await withWatchdog {

@@ -46,8 +46,12 @@ struct BackendOptions: ParsableArguments {
 
     func validate() throws {
         _ = try app.masterKeys(server.settings)
+        try server.validateVariables(in: server.settings)
         if let givenTimeout, let problem = Setting.timeout.requirement(unmetBy: givenTimeout) {
             throw ValidationError("--timeout \(problem)")
+        }
+        if givenTimeout == nil, let value = server.settings[.timeout], let problem = Setting.timeout.requirement(unmetBy: value) {
+            throw ValidationError("$\(Setting.timeout.variable) \(problem)")
         }
     }
 

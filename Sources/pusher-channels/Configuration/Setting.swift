@@ -1,4 +1,5 @@
 import Foundation
+import PusherChannels
 
 /// A value that an option, the environment and the configuration file can give, under the option's name.
 enum Setting: String, CaseIterable, Sendable {
@@ -30,11 +31,20 @@ enum Setting: String, CaseIterable, Sendable {
             ["http", "https"].contains(URL(string: value)?.scheme?.lowercased())
                 ? nil : "takes an address that begins with http:// or https://"
         case .encryptionMasterKey: Data(base64Encoded: value)?.count == 32 ? nil : "takes 32 bytes in base64"
+        case .host: Self.isHost(value) ? nil : "takes a name or an address alone, without scheme, port and path"
         case .port: Int(value).map { 1...65_535 ~= $0 } == true ? nil : "takes a number from 1 to 65535"
         case .timeout: Self.seconds(value) == nil ? "takes seconds, more than 0 and a day at most" : nil
         case .tls: Self.bool(value) == nil ? "takes 1 or 0" : nil
-        case .appID, .cluster, .host, .key, .secret: nil
+        case .appID, .cluster, .key, .secret: nil
         }
+    }
+
+    /// Returns whether a value may be a host's name or address: one colon alone stands before a port, several make an address of IPv6.
+    private static func isHost(_ value: String) -> Bool {
+        let isPlain = value.unicodeScalars.allSatisfy {
+            !"/?#@".unicodeScalars.contains($0) && !$0.properties.isWhitespace && $0.isForLogLines
+        }
+        return !value.isEmpty && isPlain && value.count { $0 == ":" } != 1 && !value.contains("]:")
     }
 
     /// Returns how long a value in seconds is; nil where it is no time to wait for.

@@ -7,7 +7,12 @@ struct Settings: Sendable {
     /// - Parameter variables: The environment's; one that is empty isn't set.
     init(variables: [String: String], file: ConfigurationFile?) {
         let environment = Setting.allCases.compactMap { setting in variables[setting.variable].map { (setting, $0) } }
-        sources = [Dictionary(uniqueKeysWithValues: environment).filter { !$0.value.isEmpty }, file?.values ?? [:]]
+        sources = [Dictionary(uniqueKeysWithValues: environment).filter(Self.isMeant), file?.values ?? [:]]
+    }
+
+    /// Whether a variable was set for this program: Kubernetes sets `PUSHER_PORT=tcp://10.96.0.12:6001` where there is a service named pusher.
+    private static func isMeant(_ setting: Setting, _ value: String) -> Bool {
+        !value.isEmpty && !(setting == .port && value.hasPrefix("tcp://"))
     }
 
     subscript(setting: Setting) -> String? { first(of: [setting])?.value }
@@ -18,6 +23,15 @@ struct Settings: Sendable {
             for setting in settings {
                 if let value = source[setting] { return (setting, value) }
             }
+        }
+        return nil
+    }
+
+    /// Returns a setting that belongs to others: of the first source that has any of them, or of one before it.
+    func value(of setting: Setting, belongingTo others: [Setting]) -> String? {
+        for source in sources {
+            if let value = source[setting] { return value }
+            if others.contains(where: { source[$0] != nil }) { return nil }
         }
         return nil
     }

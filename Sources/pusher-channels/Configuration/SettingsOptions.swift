@@ -16,12 +16,6 @@ struct SettingsOptions: ParsableArguments {
 
     func validate() throws {
         if case .failure(let problem) = file { throw ValidationError(problem.description) }
-        // Those of which a wrong one would quietly mean something else.
-        for setting in [Setting.port, .timeout, .tls] {
-            if let value = variable(setting), let requirement = setting.requirement(unmetBy: value) {
-                throw ValidationError("$\(setting.variable) \(requirement)")
-            }
-        }
     }
 
     var key: String { givenKey ?? settings[.key] ?? "local-key" }
@@ -32,10 +26,6 @@ struct SettingsOptions: ParsableArguments {
     }
 
     private var file: Result<ConfigurationFile, ConfigurationFile.Problem> { givenFile ?? Self.standardFile }
-
-    private func variable(_ setting: Setting) -> String? {
-        ProcessInfo.processInfo.environment[setting.variable].flatMap { $0.isEmpty ? nil : $0 }
-    }
 
     /// Read once, and not at all where an option names another.
     private static let standardFile: Result<ConfigurationFile, ConfigurationFile.Problem> = {

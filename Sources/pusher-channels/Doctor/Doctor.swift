@@ -35,6 +35,8 @@ struct Doctor: AsyncParsableCommand {
         if givenHost != nil, server.host != nil || server.cluster != nil {
             throw ValidationError("give the host once: by itself, by --host or by --cluster")
         }
+        if let givenHost, let problem = ServerOptions.problem(ofHost: givenHost) { throw ValidationError("<host> \(problem)") }
+        try serverToAsk.validateVariables(in: server.settings)
         guard ChannelName(channel).needsAuthorization else {
             throw ValidationError("--channel takes one that needs an authorization, such as private-orders")
         }
@@ -52,9 +54,14 @@ struct Doctor: AsyncParsableCommand {
         if case .noMethod = authorization.method(server.settings) { false } else { true }
     }
 
-    private func examine() async -> (DoctorRoute, PusherError?) {
+    private var serverToAsk: ServerOptions {
         var server = server
         if let givenHost { server.host = givenHost }
+        return server
+    }
+
+    private func examine() async -> (DoctorRoute, PusherError?) {
+        let server = serverToAsk
         let request = WebSocketRequest(
             secure: server.usesTLS, host: server.location.stringValue, port: server.portToUse ?? (server.usesTLS ? 443 : 80),
             path: "/",
