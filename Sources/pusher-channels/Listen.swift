@@ -122,6 +122,10 @@ struct Listen: AsyncParsableCommand {
             case .state(let state):
                 let reason = (try? await changes.next())?.reason
                 if state == .disconnected { return Failure("\(ErrorLines.lastLine("can't go on", reason)); \(Advice.reason)") }
+                // Such as a file of authorities that isn't there: no later attempt goes better.
+                if advice.isDue, let reason, DoctorStep(failedWith: reason) == .options {
+                    return Failure(ErrorLines.lastLine("can't go on", reason))
+                }
                 note(errorLines.line(TerminalTraits.errors.paint("\(state)", state.color), reason))
                 if let line = advice.line(after: state) { note(line) }
             case .subscribed(let channel):
@@ -186,7 +190,8 @@ extension ConnectionState {
 private struct Advice {
     static let reason = "pusher-channels doctor, with the same options, says what to do"
 
-    private var isDue = true
+    /// Whether there was neither a connection nor a failed attempt yet.
+    private(set) var isDue = true
 
     mutating func line(after state: ConnectionState) -> String? {
         guard isDue, state == .connected || state == .reconnecting else { return nil }

@@ -143,6 +143,23 @@ import TestSupport
         }
     }
 
+    /// No later attempt goes better: it ends at once.
+    @Test(arguments: [
+        (["--port", "70000"], Int32(64), "--port takes a number from 1 to 65535"), (["--port=-1"], 64, "--port takes"),
+        (["--host", "http://127.0.0.1"], 64, "--host takes a name or an address alone"), (["--host", ""], 64, "--host takes"),
+        (["--host", "127.0.0.1:6001"], 64, "the port goes to --port"),
+        (["--tls", "--ca-file", "/nowhere/roots.pem"], 1, "/nowhere/roots.pem"),
+    ])
+    func whatCannotBeUsedEndsIt(arguments: [String], status: Int32, reason: String) async throws {
+        try await withWatchdog {
+            let listen = try Command(["listen", "news"] + arguments)
+            #expect(await listen.end() == .exit(status))
+            let errors = await listen.errors.toEnd()
+            #expect(errors.contains { $0.hasPrefix("Error: ") && $0.contains(reason) }, "\(errors)")
+            #expect(!errors.contains { $0.contains("reconnecting") }, "\(errors)")
+        }
+    }
+
     /// As the secret is: `serve` has both by default.
     @Test func theLocalServersAppNeedsNoMasterKey() async throws {
         try await withWatchdog {
