@@ -47,6 +47,9 @@ struct Serve: AsyncParsableCommand {
             """)
     var pageHost: [String] = []
 
+    @Flag(help: ArgumentHelp("End with standard input, for a process that starts the server for itself.", visibility: .hidden))
+    var untilInputEnds = false
+
     func validate() throws {
         for address in webhook where URL(string: address)?.scheme?.hasPrefix("http") != true {
             throw ValidationError("--webhook takes an address that begins with http:// or https://")
@@ -76,6 +79,17 @@ struct Serve: AsyncParsableCommand {
             }
     }
 
+    /// As a signal would.
+    private func endWithInput() {
+        let thread = Thread {
+            var byte: UInt8 = 0
+            var count = 1
+            while count > 0 || count < 0 && errno == EINTR { count = read(STDIN_FILENO, &byte, 1) }
+            kill(getpid(), SIGTERM)
+        }
+        thread.start()
+    }
+
     private var imitated: ServerProfile? { ServerProfile.byName.first { $0.key == profile }?.value }
 
     func run() async throws {
@@ -92,6 +106,7 @@ struct Serve: AsyncParsableCommand {
         if page { LivePage(profile: profile, hostNames: Set(pageHost.map { $0.lowercased() })).show(server) }
         output("listening on \(server.url)")
         if page { output("live page on \(server.url)/") }
+        if untilInputEnds { endWithInput() }
         for await _ in interruptions { break }
         note("stopping")
         await server.stop()

@@ -5,13 +5,16 @@ final class ServerProcess {
     let port: Int
     var processID: Int32 { process.processIdentifier }
     private let process: Process
+    /// What the server reads, which ends with this process however that ends.
+    private let standardInput = Pipe()
 
     /// Starts a server and waits until it listens.
     init(port: Int) async throws {
         let process = Process()
         let standardOutput = Pipe()
         process.executableURL = try Self.executable()
-        process.arguments = ["serve", "--port", String(port)]
+        process.arguments = ["serve", "--port", String(port), "--until-input-ends"]
+        process.standardInput = standardInput
         process.standardOutput = standardOutput
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -36,10 +36,9 @@ final class Watchdog: Sendable {
         let source = DispatchSource.makeTimerSource()
         source.schedule(deadline: .now() + .seconds(seconds))
         timer = Locked(source)
-        source.setEventHandler { [current, child] in
+        source.setEventHandler { [weak self, current] in
             note("Error: \(current.withLock { $0 }): did not happen within \(seconds) s")
-            if let child = child.withLock({ $0 }) { kill(child, SIGKILL) }
-            exit(1)
+            self?.end(status: 1)
         }
         source.resume()
     }
@@ -51,6 +50,12 @@ final class Watchdog: Sendable {
     /// The process that must not outlive this one.
     func take(along child: Int32?) {
         self.child.withLock { $0 = child }
+    }
+
+    /// Ends the process, and the other before it.
+    func end(status: Int32) {
+        if let child = child.withLock({ $0 }) { kill(child, SIGKILL) }
+        exit(status)
     }
 
     func cancel() {
