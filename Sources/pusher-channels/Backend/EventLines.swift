@@ -3,23 +3,22 @@ import PusherChannels
 
 /// The events on standard input, a JSON object a line.
 struct EventLines {
+    private var lines: InputLines
     private var number = 0
 
-    /// The events of the next lines, as many as are asked for until the end.
-    mutating func next(_ count: Int) throws -> [PusherBatchEvent] {
-        var events: [PusherBatchEvent] = []
-        while events.count < count, let event = try next() { events.append(event) }
-        return events
+    init(_ lines: InputLines) {
+        self.lines = lines
     }
 
-    /// The next line's event; nil at the end. Lines without anything on them are passed over.
-    private mutating func next() throws -> PusherBatchEvent? {
-        while let text = readLine() {
+    /// The events of the lines that are there, as many as are asked for at most; it waits for the first only. None at the end.
+    mutating func next(_ count: Int) throws -> [PusherBatchEvent] {
+        var events: [PusherBatchEvent] = []
+        while events.count < count, let text = try lines.next(waits: events.isEmpty) {
             number += 1
-            if text.allSatisfy(\.isWhitespace) { continue }
-            return try event(text)
+            // Lines without anything on them are passed over.
+            if !text.allSatisfy(\.isWhitespace) { events.append(try event(text)) }
         }
-        return nil
+        return events
     }
 
     private func event(_ text: String) throws -> PusherBatchEvent {

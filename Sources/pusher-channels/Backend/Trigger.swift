@@ -7,7 +7,8 @@ struct Trigger: AsyncParsableCommand {
         abstract: "Publish an event, or many, through the HTTP API.",
         discussion: """
             With --batch, standard input has an event a line, as listen --json prints them: {"channel":"news","event":"headline",\
-            "data":"text"}, and if wanted "socket_id" and "info". Ten lines at a time are published with one request.
+            "data":"text"}, and if wanted "socket_id" and "info". The lines that are there are published with one request, ten at \
+            most. SIGINT and SIGTERM end it, with status 130 and 143, once what it has read is published; a second one at once.
 
             Where --info is given, it prints a JSON object for each channel.
 
@@ -20,7 +21,7 @@ struct Trigger: AsyncParsableCommand {
     @Argument(help: "The event's name.")
     var event: String?
 
-    @Argument(help: "The event's data, passed on as it is.")
+    @Argument(help: "The event's data, passed on as it is; after -- where it begins with a hyphen.")
     var data: String?
 
     @Option(name: .customLong("channel"), help: "Another channel of the same event; may be given up to 99 times.")
@@ -65,8 +66,14 @@ struct Trigger: AsyncParsableCommand {
     }
 
     private func publishLines() async throws {
+        let input = try InputLines()
+        let signal = Locked<Int32?>(nil)
+        onInterruption { [end = input.end] number in
+            signal.withLock { $0 = number }
+            end()
+        }
         let api = try backend.makeAPI()
-        var lines = EventLines()
+        var lines = EventLines(input)
         var published = 0
         do {
             while case let events = try lines.next(10), !events.isEmpty {
@@ -77,6 +84,7 @@ struct Trigger: AsyncParsableCommand {
             // Whoever publishes all of it again does so with these twice.
             throw Failure("\(error); the first \(published) events were published before")
         }
+        if let signal = signal.withLock({ $0 }) { throw ExitCode(128 + signal) }
     }
 
     private func publish(_ events: [PusherBatchEvent], by api: PusherHTTPAPI) async throws {

@@ -37,9 +37,16 @@ struct Webhook: ParsableCommand {
             let verifier = PusherWebhookVerifier(
                 secrets: [key: app.secret(settings)], encryptionMasterKeys: try app.masterKeys(settings),
                 tolerance: anyTime ? nil : .seconds(600))
-            let body = FileHandle.standardInput.readDataToEndOfFile()
-            let webhook = try verifier.verify(body: body, key: webhookKey ?? key, signature: signature)
+            let webhook = try verifier.verify(body: try input(), key: webhookKey ?? key, signature: signature)
             for event in webhook.events { output(event.line) }
+        }
+
+        private func input() throws -> Data {
+            do {
+                return try FileHandle.standardInput.readToEnd() ?? Data()
+            } catch {
+                throw Failure("standard input can't be read: \(error.localizedDescription)")
+            }
         }
     }
 }

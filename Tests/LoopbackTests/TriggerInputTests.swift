@@ -1,0 +1,89 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Processes
+import PusherChannels
+import Testing
+import TestSupport
+
+/// `trigger --batch` as the end of a pipe, and input that can't be read.
+@Suite(.serialized) struct TriggerInputTests {
+    /// A pipe with a name, whose writing end the test has.
+    private final class Input: Sendable {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("input-\(UUID())").path
+        private let descriptor: Int32
+
+        init() throws {
+            try #require(mkfifo(path, 0o600) == 0)
+            // With both ends, so that whoever opens the other doesn't wait.
+            descriptor = open(path, O_RDWR | O_CLOEXEC)
+            try #require(descriptor >= 0)
+        }
+
+        /// At once, as it is far less than a pipe holds.
+        func write(_ text: String) {
+            let bytes = Array(text.utf8)
+            #expect(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+        }
+
+        deinit {
+            close(descriptor)
+            unlink(path)
+        }
+    }
+
+    private func line(_ number: Int) -> String { #"{"channel":"c-\#(number)","event":"e"}"# + "\n" }
+
+    private func channels(_ request: RecordedRequest) -> [String] {
+        request.json?["batch"]?.arrayValue?.compactMap { $0["channel"]?.stringValue } ?? []
+    }
+
+    /// Not when ten are there, nor when the pipe ends.
+    @Test func aLineIsPublishedWhenNoneFollows() async throws {
+        try await withWatchdog {
+            let (server, input) = (try await LocalServer.start(), try Input())
+            let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
+            for number in 1...2 {
+                input.write(line(number))
+                #expect(channels(try await server.nextRequest()) == ["c-\(number)"])
+            }
+            trigger.signal(SIGTERM)
+            #expect(await trigger.end() == .exit(128 + SIGTERM), "\(trigger.errors.all)")
+            await server.stop()
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func whatWasReadIsPublishedAtASignal(signal: Int32) async throws {
+        try await withWatchdog {
+            let (server, input, gate) = (try await LocalServer.start(), try Input(), Gate())
+            var held = StubResponse.json([String: String]())
+            held.gate = gate
+            server.stub("POST /apps/1/batch_events", held, .json([String: String]()))
+            input.write((1...12).map(line).joined() + #"{"channel":"#)
+            let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
+            #expect(channels(try await server.nextRequest()) == (1...10).map { "c-\($0)" })
+            trigger.signal(signal)
+            gate.open()
+            #expect(channels(try await server.nextRequest()) == ["c-11", "c-12"])
+            #expect(await trigger.end() == .exit(128 + signal), "\(trigger.errors.all)")
+            await server.stop()
+        }
+    }
+
+    @Test(arguments: [["trigger", "--batch"], ["webhook", "verify", "--signature", "x"]])
+    func inputThatCannotBeReadIsAnError(arguments: [String]) async throws {
+        try await withWatchdog {
+            for redirection in ["<&-", "</"] {
+                let command = try Command(
+                    program: "/bin/sh", ["-c", #"exec "$0" "$@" "# + redirection, Command.program()] + arguments,
+                    environment: ["PUSHER_CONFIG": "/dev/null"])
+                #expect(await command.end() == .exit(1), "\(redirection)")
+                let errors = await command.errors.toEnd()
+                #expect(
+                    errors.count == 1 && errors.first?.hasPrefix("Error: standard input can't be read: ") == true, "\(errors)")
+            }
+        }
+    }
+}
+#endif
