@@ -64,7 +64,10 @@ struct MessageAssembler {
 
     private var partial: Data?
 
+    /// Takes the next frame. Whether it was masked can't be seen here: FlyingFox takes those that aren't as well, and keeps only what they say.
     mutating func take(_ frame: WSFrame) throws(Violation) -> Message? {
+        // No extension was agreed upon that gives them a meaning.
+        guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else { throw Violation(code: 1002, reason: "Reserved bits are set") }
         switch frame.opcode {
         case .text, .continuation:
             guard (frame.opcode == .continuation) == (partial != nil) else {
@@ -77,7 +80,7 @@ struct MessageAssembler {
             guard frame.fin, frame.payload.count <= 125 else { throw Violation(code: 1002, reason: "Bad control frame") }
             switch frame.opcode {
             case .ping: return .ping(frame.payload)
-            case .close: return .close(closeCode(frame.payload))
+            case .close: return .close(try closeCode(frame.payload))
             default: return nil
             }
         case .binary:
@@ -94,11 +97,18 @@ struct MessageAssembler {
         return .text(text)
     }
 
-    /// The code to answer with: the client's own, or none in particular.
-    private func closeCode(_ payload: Data) -> WSCloseCode {
-        let bytes = Array(payload.prefix(2))
-        guard bytes.count == 2 else { return .normalClosure }
-        return WSCloseCode(UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
+    /// The code to answer with: the client's own, or none in particular (RFC 6455, 5.5.1 and 7.4).
+    private func closeCode(_ payload: Data) throws(Violation) -> WSCloseCode {
+        let bytes = Array(payload)
+        if bytes.isEmpty { return .normalClosure }
+        guard bytes.count >= 2 else { throw Violation(code: 1002, reason: "Half a close code") }
+        let code = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: break
+        default: throw Violation(code: 1002, reason: "A close code that may not be sent")
+        }
+        guard String(bytes: bytes[2...], encoding: .utf8) != nil else { throw Violation(code: 1007, reason: "Invalid UTF-8") }
+        return WSCloseCode(code)
     }
 }
 #endif

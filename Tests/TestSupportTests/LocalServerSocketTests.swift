@@ -237,6 +237,10 @@ struct LocalServerSocketTests {
         arguments: [
             (1, Data([0xFF, 0xFE]), true, 1007), (2, Data("x".utf8), true, 1003), (0, Data("x".utf8), true, 1002),
             (9, Data(repeating: 0, count: 126), true, 1002), (9, Data(), false, 1002), (3, Data(), true, 1002),
+            // With reserved bits, half a close code, codes that none may send, and a reason that is no text.
+            (0x41, Data("x".utf8), true, 1002), (0x21, Data("x".utf8), true, 1002), (0x19, Data(), true, 1002),
+            (8, Data([0x03]), true, 1002), (8, Data([0, 0]), true, 1002), (8, Data([0x03, 0xED]), true, 1002),
+            (8, Data([0x03, 0xE7]), true, 1002), (8, Data([0x13, 0x88]), true, 1002), (8, Data([0x03, 0xE8, 0xFF]), true, 1007),
         ] as [(UInt8, Data, Bool, UInt16)])
     func `A client that breaks the rules is closed with the code for it`(
         opcode: UInt8, payload: Data, isFinal: Bool, code: UInt16
