@@ -10,6 +10,7 @@ final class LocalServerCore: Sendable {
 
     private struct Session {
         let output: AsyncStream<WSFrame>.Continuation
+        let cut: SocketCut
         var reader: Task<Void, Never>?
         /// Set once a close frame was sent: nothing may follow it, and the client has a while to answer.
         var closeTimer: (any ScheduledAction)?
@@ -76,11 +77,11 @@ final class LocalServerCore: Sendable {
 
     // MARK: A session's life
 
-    func open(path: String, output: AsyncStream<WSFrame>.Continuation) -> ID {
+    func open(path: String, output: AsyncStream<WSFrame>.Continuation, cut: SocketCut) -> ID {
         let id = state.withLock { state in
             state.lastNumber += 1
             let id = ID(state.lastNumber)
-            state.sessions[id] = Session(output: output)
+            state.sessions[id] = Session(output: output, cut: cut)
             change(&state) { machine, now, effects in
                 machine.handle(.opened(id, path: path, isSecure: isSecure), at: now, into: &effects)
             }
@@ -235,7 +236,9 @@ final class LocalServerCore: Sendable {
             guard let session = state.sessions[id] else { return }
             session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
             state.sessions[id]?.closeTimer = cutWhenOverdue(label: "close of \(id)") { [weak self] in
-                self?.state.withLock { $0.sessions[id]?.reader }?.cancel()
+                // Also a client that doesn't read, to whom the close frame waits to be sent.
+                guard let session = self?.state.withLock({ $0.sessions[id] }), session.cut.cut() else { return }
+                session.reader?.cancel()
             }
         case .sendWebhook(let webhook):
             state.webhooks.append((webhook, state.machine.secret(ofAppWithKey: webhook.appKey) ?? ""))
@@ -248,7 +251,7 @@ final class LocalServerCore: Sendable {
     /// The last places of a session's queue: one for the message that was too many, one for the close frame.
     private static let reserve = 2
 
-    /// The number of bytes that may wait for a client that doesn't read.
+    /// The messages that may wait for a client that doesn't read.
     var bufferingPolicy: AsyncStream<WSFrame>.Continuation.BufferingPolicy {
         let limit = ask { $0.profile.maximumWaitingMessages }
         return limit.map { .bufferingOldest($0 + Self.reserve) } ?? .unbounded

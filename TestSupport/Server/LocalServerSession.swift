@@ -11,10 +11,13 @@ struct LocalServerSession: WSHandler {
 
     func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
         let (frames, output) = AsyncStream.makeStream(of: WSFrame.self, bufferingPolicy: core.bufferingPolicy)
-        let id = core.open(path: path, output: output)
-        let reader = Task {
-            let reply = await read(client, as: id)
-            core.end(id, saying: reply)
+        let cut = SocketCut()
+        let id = core.open(path: path, output: output, cut: cut)
+        let reader = SocketPoolSettings.$cut.withValue(cut) {
+            Task {
+                let reply = await read(client, as: id)
+                core.end(id, saying: reply)
+            }
         }
         // Writing failed, or the server is stopped.
         output.onTermination = { _ in reader.cancel() }

@@ -12,7 +12,8 @@ struct RoutedSocketSession: WSHandler {
     func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
         let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
         let (messages, incoming) = AsyncStream.makeStream(of: String.self)
-        let socket = RoutedSocket(core: core, output: output)
+        let cut = SocketCut()
+        let socket = RoutedSocket(core: core, output: output, cut: cut)
         core.keep(socket)
         let conversation = Task { [request, converse] in
             do {
@@ -22,14 +23,16 @@ struct RoutedSocketSession: WSHandler {
                 socket.play(.close(code: 1011, reason: "\(error)"))
             }
         }
-        let reader = Task { [core] in
-            let reply = await Self.read(client, to: incoming, of: socket)
-            // First of all the client's close frame is answered: what the conversation does at its end comes too late.
-            socket.end(saying: reply)
-            incoming.finish()
-            conversation.cancel()
-            await Self.awaitEnd(of: conversation, core)
-            core.forget(socket)
+        let reader = SocketPoolSettings.$cut.withValue(cut) {
+            Task { [core] in
+                let reply = await Self.read(client, to: incoming, of: socket)
+                // First of all the client's close frame is answered: what the conversation does at its end comes too late.
+                socket.end(saying: reply)
+                incoming.finish()
+                conversation.cancel()
+                await Self.awaitEnd(of: conversation, core)
+                core.forget(socket)
+            }
         }
         socket.setReader(reader)
         // Writing failed, or the server is stopped.
@@ -89,11 +92,13 @@ final class RoutedSocket: Sendable {
 
     private let core: LocalServerCore
     private let output: AsyncStream<WSFrame>.Continuation
+    private let cutting: SocketCut
     private let state = Locked(State())
 
-    init(core: LocalServerCore, output: AsyncStream<WSFrame>.Continuation) {
+    init(core: LocalServerCore, output: AsyncStream<WSFrame>.Continuation, cut: SocketCut) {
         self.core = core
         self.output = output
+        cutting = cut
     }
 
     func setReader(_ reader: Task<Void, Never>) {
@@ -126,7 +131,10 @@ final class RoutedSocket: Sendable {
         state.withLock { state in
             guard !state.isOver, state.closeTimer == nil else { return }
             output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
-            state.closeTimer = core.cutWhenOverdue { [weak self] in self?.cut() }
+            state.closeTimer = core.cutWhenOverdue { [weak self] in
+                // Also a client that doesn't read, to whom the close frame waits to be sent.
+                if let self, cutting.cut() { cut() }
+            }
         }
     }
 

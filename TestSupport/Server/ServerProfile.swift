@@ -20,8 +20,9 @@ public struct ServerProfile: Equatable, Sendable {
     public var protocolVersions: ClosedRange<Int> = 5...7
     /// The largest number of connections; more are refused with 4100.
     public var maximumConnections: Int?
-    /// The largest number of messages that may wait for a client that doesn't read; with more it is closed with 4100.
-    public var maximumWaitingMessages: Int?
+    /// The largest number of messages that may wait for a client that doesn't read; with more it is closed with 4100. `nil` for as many as
+    /// there are.
+    public var maximumWaitingMessages: Int? = 10_000
     /// The words that clients hear when the server is stopped.
     public var shutdown = Shutdown(code: 1001, reason: "Server stopped", isAnnounced: false)
 

@@ -1,0 +1,56 @@
+#if os(Linux)
+import Foundation
+import Processes
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Clients that don't read what a local server sends them.
+@Suite(.serialized) struct LocalServerSlowClientTests {
+    private let events = ServerEvents(closeTimeout: .milliseconds(10))
+    /// More than the system's buffers hold on both sides, though they are as many bytes as a message.
+    private let data = String(repeating: "x", count: 1_000_000)
+
+    private func start() async throws -> LocalServer {
+        var profile = ServerProfile.hosted
+        profile.maximumWaitingMessages = 5
+        profile.maximumEventDataLength = 1_000_000
+        return try await LocalServer.start(profile: profile, settings: events.settings)
+    }
+
+    /// Returns once the server has no connection any more, though the client reads nothing: the last socket at its port is what listens.
+    private func waitUntilCut(_ server: LocalServer) async throws {
+        try await withWatchdog {
+            await pollTheSystem { ProcessTables.sockets(atPort: server.port).count == 1 }
+        }
+    }
+
+    @Test func `A client that doesn't read is cut, though its close frame can't be sent`() async throws {
+        let server = try await start()
+        let socket = try await RawWebSocket(port: server.port)
+        try await socket.send(ServerRig.subscription(to: "room"))
+        for _ in 1...2 { _ = try await socket.receive() }
+        for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
+        #expect(server.connections.isEmpty)
+        try await waitUntilCut(server)
+        socket.close()
+        await server.stop()
+    }
+
+    @Test func `So is one of a route of the test's own`() async throws {
+        let server = try await start()
+        let data = data
+        server.router.onWebSocket("/feed") { _, _, play in
+            for _ in 0..<25 { play(.send(data)) }
+        }
+        let socket = try await RawWebSocket(port: server.port, path: "/feed")
+        try await waitUntilCut(server)
+        socket.close()
+        await server.stop()
+    }
+
+    @Test func `No server lets as much wait as there is, unless it is told to`() {
+        for (name, profile) in ServerProfile.byName { #expect(profile.maximumWaitingMessages != nil, "\(name)") }
+    }
+}
+#endif
