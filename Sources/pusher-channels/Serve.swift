@@ -94,7 +94,8 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let interruptions = interruptions()
-        let settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
+        var settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
+        settings.isForgetful = true
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         app.webhooks = webhook.map { ServerApp.WebhookEndpoint($0) }
         let server = try await LocalServer.start(

@@ -42,6 +42,9 @@ public final class LocalServer: RequestStubbing {
         public var closeTimeout: Duration
         /// The session that webhooks are sent by.
         public var httpSession: any HTTPSession
+        /// Whether it remembers nothing of requests, and takes none that is larger than what the HTTP API is sent: for a server that runs for
+        /// long, and whom nobody asks afterwards.
+        package var isForgetful = false
         /// Hears of everything that happens, one event after the other, on any thread.
         public var onEvent: @Sendable (Event) -> Void
 

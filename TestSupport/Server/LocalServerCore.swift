@@ -65,6 +65,12 @@ final class LocalServerCore: Sendable {
         }
     }
 
+    /// The number of bytes that a request may have: ten events and more, as an event has ten kilobytes at most.
+    static let largestBody = 1 << 20
+
+    /// Whether nothing is to be remembered of requests, and large ones are refused.
+    var isForgetful: Bool { settings.isForgetful }
+
     // MARK: Asking
 
     var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }

@@ -20,16 +20,34 @@ struct LocalServerHandler: HTTPHandler {
             if let status = faults.upgradeStatus { return HTTPResponse(StubResponse(status: status)) }
             return faults.spoil(try await socketHandler(of: request).handleRequest(request))
         }
-        let received = RecordedRequest(request, isSecure: core.isSecure, body: try await request.bodyData)
+        guard let body = try await body(of: request) else {
+            // FlyingFox passes over what is left of it, and keeps nothing.
+            core.report(.request(RecordedRequest(request, isSecure: core.isSecure, body: Data()), status: 413))
+            return HTTPResponse(StubResponse(status: 413, text: "a request has \(LocalServerCore.largestBody) bytes at most\n"))
+        }
+        let received = RecordedRequest(request, isSecure: core.isSecure, body: body)
         if let (route, request) = unrecordedRouter.route(of: received) {
             return HTTPResponse(await reply { try await route.respond(to: request) })
         }
-        let noted = core.recorder.note(received)
-        let response = await FirstStep.run(then: noted.tell) {
+        let noted = core.isForgetful ? nil : core.recorder.note(received)
+        let response = await FirstStep.run(then: { noted?.tell() }) {
             await reply { try await self.response(to: received, noted).conditional(on: received) }
         }
         core.report(.request(received, status: response.status, reason: response.reason))
         return HTTPResponse(response)
+    }
+
+    /// Reads a request's body; `nil` for one that is too large.
+    private func body(of request: HTTPRequest) async throws -> Data? {
+        guard core.isForgetful else { return try await request.bodyData }
+        let limit = LocalServerCore.largestBody
+        if let count = request.bodySequence.count, count > limit { return nil }
+        var body = Data()
+        for try await piece in request.bodySequence {
+            body += piece
+            if body.count > limit { return nil }
+        }
+        return body
     }
 
     private func reply(_ response: () async throws -> StubResponse) async -> StubResponse {
@@ -51,13 +69,14 @@ struct LocalServerHandler: HTTPHandler {
         return WebSocketHTTPHandler(handler: RoutedSocketSession(core: core, request: routed, converse: converse))
     }
 
-    private func response(to request: RecordedRequest, _ noted: RequestRecorder.Noted) async throws -> StubResponse {
-        if let stubbed = core.stubs.reply(request, onTaking: noted.replace) { return stubbed }
+    private func response(to request: RecordedRequest, _ noted: RequestRecorder.Noted?) async throws -> StubResponse {
+        if let stubbed = core.stubs.reply(request, onTaking: { noted?.replace(with: $0) }) { return stubbed }
         if let (route, request) = router.route(of: request) {
-            noted.replace(with: request)
+            noted?.replace(with: request)
             return try await route.respond(to: request)
         }
         if request.isForChannelsServer { return core.respond(to: request) }
+        if core.isForgetful { return StubResponse(status: 404, text: "there is nothing here\n") }
         return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request, nor: router.nearMisses(request)))\n")
     }
 }

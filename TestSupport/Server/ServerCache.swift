@@ -9,8 +9,19 @@ struct ServerCache {
     }
 
     private var entries: [ServerMachine.ChannelKey: Entry] = [:]
+    /// With so many, those that are over are let go: so seldom that each event costs the same.
+    private var limit = 16
 
-    mutating func keep(_ frame: String, data: String, for key: ServerMachine.ChannelKey, until expiry: Instant) {
+    /// The number of events that are held, those among them that are over.
+    var count: Int { entries.count }
+
+    mutating func keep(
+        _ frame: String, data: String, for key: ServerMachine.ChannelKey, until expiry: Instant, at now: Instant
+    ) {
+        if entries.count >= limit {
+            entries = entries.filter { $0.value.expiry > now }
+            limit = max(16, 2 * entries.count)
+        }
         entries[key] = Entry(frame: frame, data: data, expiry: expiry)
     }
 

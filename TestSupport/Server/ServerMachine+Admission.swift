@@ -87,6 +87,7 @@ extension ServerMachine {
             leave(channel, id, into: &effects)
         }
         let connection = connections.removeValue(forKey: id)
+        if let connection { socketIDsInUse.remove(connection.socketID) }
         if connections.isEmpty { nextDeadline = deadlineWithoutConnections }
         if let connection, let user = connection.user { announceDeparture(of: user, app: connection.app, into: &effects) }
     }

@@ -80,7 +80,7 @@ extension ServerMachine {
     ) -> Int {
         let key = ChannelKey(appKey: app.key, name: channel.text)
         let frame = ServerFrame.event(event, channel: channel.text, data: data)
-        if caches(channel) { cache.keep(frame, data: data, for: key, until: now + profile.cacheLifetime) }
+        if caches(channel) { cache.keep(frame, data: data, for: key, until: now + profile.cacheLifetime, at: now) }
         let receivers = (channels[key]?.subscribers ?? []).filter {
             socketID == nil || connections[$0]?.socketID != socketID
         }

@@ -102,7 +102,7 @@ public struct ServerMachine: Sendable {
     var countsDue: [ChannelKey: Instant] = [:]
     /// The time of the latest input; what comes without a time is taken to happen then.
     var now: Instant = .origin
-    private var usedSocketIDs: Set<String> = []
+    var socketIDsInUse: Set<String> = []
     private var firstSocketIDs: ArraySlice<String>
     var generator: SplitMix64
 
@@ -206,10 +206,10 @@ public struct ServerMachine: Sendable {
     }
 
     private mutating func makeSocketID() -> String {
-        if let given = firstSocketIDs.popFirst(), usedSocketIDs.insert(given).inserted { return given }
+        if let given = firstSocketIDs.popFirst(), socketIDsInUse.insert(given).inserted { return given }
         while true {
             let drawn = "\(generator.next() % 1_000_000).\(generator.next() % 1_000_000_000)"
-            if usedSocketIDs.insert(drawn).inserted { return drawn }
+            if socketIDsInUse.insert(drawn).inserted { return drawn }
         }
     }
 }

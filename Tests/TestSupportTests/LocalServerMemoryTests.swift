@@ -1,0 +1,72 @@
+#if LocalServer
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// What a server keeps that runs for long.
+@Suite struct LocalServerMemoryTests {
+    private func post(_ body: String, chunked: Bool = false, to server: LocalServer) async throws -> Int {
+        let socket = try await RawWebSocket(port: server.port, path: nil)
+        let head = "POST /apps/1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        let rest =
+            chunked
+            ? "Transfer-Encoding: chunked\r\n\r\n\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+            : "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        try await socket.write(Data((head + rest).utf8))
+        return try await socket.readResponse().status
+    }
+
+    @Test func `A forgetful server records nothing`() async throws {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = true
+        let server = try await LocalServer.start(settings: settings)
+        #expect(try await post("{}", to: server) == 401)
+        let socket = try await RawWebSocket(port: server.port, path: nil)
+        try await socket.write(Data("GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+        #expect(try await socket.readResponse().status == 404)
+        #expect(server.requests.isEmpty)
+        #expect(server.unmatchedRequests.isEmpty)
+        await server.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `It takes no request that is larger than any for the HTTP API`(chunked: Bool) async throws {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = true
+        let server = try await LocalServer.start(settings: settings)
+        let limit = LocalServerCore.largestBody
+        #expect(try await post(String(repeating: "x", count: limit), chunked: chunked, to: server) == 401)
+        #expect(try await post(String(repeating: "x", count: limit + 1), chunked: chunked, to: server) == 413)
+        await server.stop()
+    }
+
+    @Test func `Events of cache channels that are over are let go`() {
+        var machine = ServerMachine()
+        var effects: [ServerMachine.Effect] = []
+        let lifetime = machine.profile.cacheLifetime
+        for number in 0..<1000 {
+            machine.now = .origin + lifetime * number
+            machine.publish(channel: "cache-\(number)", event: "e", data: "{}", into: &effects)
+        }
+        #expect(machine.cache.count <= 16)
+        // Those that aren't over stay.
+        for number in 0..<1000 { machine.publish(channel: "cache-\(number)", event: "e", data: "{}", into: &effects) }
+        #expect(machine.cache.count >= 1000)
+    }
+
+    @Test func `Socket ids of connections that are gone are forgotten`() {
+        var machine = ServerMachine(socketIDs: ["1.1", "1.1", "2.2", "2.2"])
+        var effects: [ServerMachine.Effect] = []
+        for number in 1...100 {
+            let id = ServerMachine.ConnectionID(number)
+            machine.handle(.opened(id, path: "/app/local-key?protocol=7"), at: .origin, into: &effects)
+            // The id of one that is open is nobody else's.
+            if number == 2 { #expect(machine.connections[id]?.socketID != "1.1") }
+            if number > 2 { machine.handle(.closed(id), at: .origin, into: &effects) }
+        }
+        #expect(machine.socketIDsInUse.count == 2)
+    }
+}
+#endif
