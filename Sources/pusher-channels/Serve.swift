@@ -79,6 +79,19 @@ struct Serve: AsyncParsableCommand {
             }
     }
 
+    /// Takes as many descriptors as there may be, one for each connection: what a shell allows at first is far less.
+    private static func allowDescriptors() {
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(resource, &limit)
+    }
+
     /// As a signal would.
     private func endWithInput() {
         let thread = Thread {
@@ -93,7 +106,9 @@ struct Serve: AsyncParsableCommand {
     private var imitated: ServerProfile? { ServerProfile.byName.first { $0.key == profile }?.value }
 
     func run() async throws {
-        let interruptions = interruptions()
+        let (ends, end) = AsyncStream<String?>.makeStream()
+        onInterruption { _ in end.yield(nil) }
+        Self.allowDescriptors()
         var settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
         settings.isForgetful = true
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
@@ -108,8 +123,10 @@ struct Serve: AsyncParsableCommand {
         output("listening on \(server.url)")
         if page { output("live page on \(server.url)/") }
         if untilInputEnds { endWithInput() }
-        for await _ in interruptions { break }
+        Task { end.yield(await server.end()) }
+        let reason = await ends.first { _ in true } ?? nil
         note("stopping")
         await server.stop()
+        if let reason { throw Failure("the server can't listen any more: \(reason)") }
     }
 }

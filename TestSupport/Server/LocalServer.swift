@@ -95,14 +95,14 @@ public final class LocalServer: RequestStubbing {
 
     let core: LocalServerCore
     private let http: HTTPServer
-    private let running: Task<Void, Never>
+    private let running: Task<(any Error)?, Never>
     private let stopping = Locked<Task<Void, Never>?>(nil)
 
     /// The proxy that speaks TLS in front of the server.
     private let tlsProxy: NetworkFaultProxy?
 
     private init?(
-        host listening: String, port: Int, handler: LocalServerHandler, http: HTTPServer, running: Task<Void, Never>,
+        host listening: String, port: Int, handler: LocalServerHandler, http: HTTPServer, running: Task<(any Error)?, Never>,
         tlsProxy: NetworkFaultProxy?
     ) {
         let host = SocketAddress.local(for: listening)
@@ -152,11 +152,13 @@ public final class LocalServer: RequestStubbing {
             ? makeHTTPServer(host: host, port: port, handler: handler)
             : makeHTTPServer(host: "127.0.0.1", port: 0, handler: handler)
         let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
-        let running = Task {
+        let running = Task { () -> (any Error)? in
             do {
                 try await http.run()
+                return nil
             } catch {
                 outcome.yield(error)
+                return error
             }
         }
         let listening = Task {
@@ -304,6 +306,12 @@ public final class LocalServer: RequestStubbing {
         core.closeAll(code: code, reason: reason)
     }
 
+    /// Returns once it listens no more: the reason, such as a lack of descriptors; `nil` where it was stopped.
+    package func end() async -> String? {
+        let error = await running.value
+        return stopping.withLock { $0 } == nil ? error.map(Self.reason) : nil
+    }
+
     /// Closes all connections and frees the port; further calls wait for the first.
     ///
     /// Clients get the close frame of ``ServerProfile/shutdown`` and have ``Settings/closeTimeout`` to answer it.
@@ -314,7 +322,7 @@ public final class LocalServer: RequestStubbing {
                 ?? Task { [core, http, running, tlsProxy] in
                     await core.stop()
                     await http.stop()
-                    await running.value
+                    _ = await running.value
                     tlsProxy?.stop()
                 }
             stopping = task
