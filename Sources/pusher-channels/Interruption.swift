@@ -2,11 +2,6 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Catches SIGINT and SIGTERM from now on; the first is the stream's element.
-func interruptions() -> AsyncStream<Int32> {
-    AsyncStream<Int32> { continuation in onInterruption { continuation.yield($0) } }
-}
-
 /// Catches SIGINT and SIGTERM from now on, and says so of the first, on a thread of the system's. A second one ends the process at once,
 /// with the status of a shell for it: the end in good order, which the first begins, may take longer than somebody wants to wait.
 func onInterruption(_ body: @escaping @Sendable (Int32) -> Void) {

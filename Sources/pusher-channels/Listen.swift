@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Logging
 import PusherChannels
@@ -67,7 +68,12 @@ struct Listen: AsyncParsableCommand {
             pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
         }
         for channel in channels { pusher.subscribe(channel) }
-        let interruptions = interruptions()
+        let (printed, blocked) = (Locked(0), Locked<(any DispatchSourceTimer)?>(nil))
+        let (interruptions, interruption) = AsyncStream<Int32>.makeStream()
+        onInterruption { signal in
+            interruption.yield(signal)
+            blocked.withLock { $0 = Self.endUnlessGrowing(printed, status: 128 + signal) }
+        }
         pusher.connect()
         let reason: (any Error)? = try await withThrowingTaskGroup(of: (any Error)?.self) { group in
             group.addTask {
@@ -81,7 +87,7 @@ struct Listen: AsyncParsableCommand {
                 return reason
             }
             defer { group.cancelAll() }
-            if try await printAll(events) { return nil }
+            if try await printAll(events, counting: printed) { return nil }
             for try await reason in group {
                 if let reason { return reason }
             }
@@ -91,8 +97,7 @@ struct Listen: AsyncParsableCommand {
     }
 
     /// Returns true when as many were printed as were asked for; false when no more can come, which is explained where states are followed.
-    private func printAll(_ events: PusherStream<PusherEvent>) async throws -> Bool {
-        var printed = 0
+    private func printAll(_ events: PusherStream<PusherEvent>, counting printed: Locked<Int>) async throws -> Bool {
         var dropped = 0
         var iterator = events.makeAsyncIterator()
         while let event = try? await iterator.next() {
@@ -102,8 +107,11 @@ struct Listen: AsyncParsableCommand {
                 dropped = events.dropped
             }
             output(try line(event))
-            printed += 1
-            if printed == count { return true }
+            let number = printed.withLock { printed in
+                printed += 1
+                return printed
+            }
+            if number == count { return true }
         }
         return false
     }
@@ -151,6 +159,19 @@ struct Listen: AsyncParsableCommand {
             }
         }
         return nil
+    }
+
+    /// Ends the process when nothing more is printed for a while: whoever reads it has stopped, and would hold up the end for ever.
+    private static func endUnlessGrowing(_ printed: Locked<Int>, status: Int32) -> any DispatchSourceTimer {
+        let before = Locked(printed.withLock { $0 })
+        let timer = DispatchSource.makeTimerSource()
+        timer.schedule(deadline: .now() + .seconds(5), repeating: .seconds(5))
+        timer.setEventHandler {
+            let now = printed.withLock { $0 }
+            if before.withLock({ before in (before, before = now).0 }) == now { _exit(status) }
+        }
+        timer.resume()
+        return timer
     }
 
     private func isWanted(_ event: PusherEvent) -> Bool {

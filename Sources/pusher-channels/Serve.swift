@@ -109,7 +109,10 @@ struct Serve: AsyncParsableCommand {
         let (ends, end) = AsyncStream<String?>.makeStream()
         onInterruption { _ in end.yield(nil) }
         Self.allowDescriptors()
-        var settings = LocalServer.Settings(onEvent: { event in note("\(event)") })
+        // Who reads the notices slowly, or not at all, holds up no client.
+        let notices = LineWriter { note($0) }
+        defer { notices.finish(within: .seconds(2)) }
+        var settings = LocalServer.Settings(onEvent: { event in notices.add("\(event)") })
         settings.isForgetful = true
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         app.webhooks = webhook.map { ServerApp.WebhookEndpoint($0) }
@@ -125,7 +128,7 @@ struct Serve: AsyncParsableCommand {
         if untilInputEnds { endWithInput() }
         Task { end.yield(await server.end()) }
         let reason = await ends.first { _ in true } ?? nil
-        note("stopping")
+        notices.add("stopping")
         await server.stop()
         if let reason { throw Failure("the server can't listen any more: \(reason)") }
     }

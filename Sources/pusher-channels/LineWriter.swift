@@ -1,0 +1,44 @@
+import Dispatch
+import PusherChannels
+
+/// Writes lines in a thread of its own: whoever has something to say doesn't wait for a reader who has stopped.
+final class LineWriter: Sendable {
+    private let queue = DispatchQueue(label: "lines")
+    private let state = Locked((waiting: 0, leftOut: 0))
+    private let write: @Sendable (String) -> Void
+    private let limit: Int
+
+    /// - Parameters:
+    ///   - limit: The number of lines that may wait; those that come after them are left out, and counted.
+    ///   - write: Writes a line, and may wait for as long as it likes.
+    init(limit: Int = 10_000, write: @escaping @Sendable (String) -> Void) {
+        self.limit = limit
+        self.write = write
+    }
+
+    func add(_ line: String) {
+        let isTaken = state.withLock { state in
+            let isTaken = state.waiting < limit
+            if isTaken { state.waiting += 1 } else { state.leftOut += 1 }
+            return isTaken
+        }
+        guard isTaken else { return }
+        queue.async { [self] in
+            write(line)
+            let leftOut = state.withLock { state in
+                state.waiting -= 1
+                guard state.waiting == 0 else { return 0 }
+                defer { state.leftOut = 0 }
+                return state.leftOut
+            }
+            if leftOut > 0 { write("\(leftOut) lines were left out, as nobody read them") }
+        }
+    }
+
+    /// Returns when all is written, or when that takes too long.
+    func finish(within patience: DispatchTimeInterval) {
+        let written = DispatchSemaphore(value: 0)
+        queue.async { written.signal() }
+        _ = written.wait(timeout: .now() + patience)
+    }
+}
