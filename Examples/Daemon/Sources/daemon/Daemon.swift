@@ -12,8 +12,13 @@ enum Daemon {
         } catch {
             // Thrown out of `main`, it would end the process as a crash does.
             Logger(label: "daemon").critical("\(error)")
-            exit(EXIT_FAILURE)
+            exit(isOfSettings(error) ? EX_CONFIG : EXIT_FAILURE)
         }
+    }
+
+    /// Whether somebody has to change something first, such as a wrong key: systemd isn't to start it again for that.
+    private static func isOfSettings(_ error: any Error) -> Bool {
+        error is Missing || error is NoNumber || (error as? PusherError)?.isRetryable == false
     }
 
     private static func run() async throws {
@@ -25,12 +30,20 @@ enum Daemon {
         try await group.run()
     }
 
-    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`.
+    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where
+    /// `PUSHER_TLS` is 1.
     private static func options() throws -> PusherClientOptions {
         if let cluster = ProcessInfo.processInfo.environment["PUSHER_CLUSTER"] {
             return PusherClientOptions(host: .cluster(cluster))
         }
-        return PusherClientOptions(host: .host(try setting("PUSHER_HOST")), port: Int(try setting("PUSHER_PORT")), useTLS: false)
+        let usesTLS = ProcessInfo.processInfo.environment["PUSHER_TLS"] == "1"
+        return PusherClientOptions(host: .host(try setting("PUSHER_HOST")), port: try number("PUSHER_PORT"), useTLS: usesTLS)
+    }
+
+    private static func number(_ name: String) throws -> Int {
+        let value = try setting(name)
+        guard let number = Int(value) else { throw NoNumber(name: name, value: value) }
+        return number
     }
 
     private static func setting(_ name: String) throws -> String {
@@ -42,6 +55,13 @@ enum Daemon {
         let name: String
 
         var description: String { "\(name) is not set" }
+    }
+
+    struct NoNumber: Error, CustomStringConvertible {
+        let name: String
+        let value: String
+
+        var description: String { "\(name) is \"\(value)\", which is no number" }
     }
 }
 
@@ -75,8 +95,8 @@ struct Orders: Service {
         }
     }
 
-    /// At once, for the journal: standard output is buffered where it is no terminal.
+    /// At once, for the journal: standard output is buffered where it is no terminal. That a disk is full is no reason to stop, either.
     private func write(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 }

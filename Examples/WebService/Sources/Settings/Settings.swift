@@ -29,7 +29,8 @@ package struct NoNumber: Error, CustomStringConvertible {
     package var description: String { "\(name) is \"\(value)\", which is no number" }
 }
 
-/// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`.
+/// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where `PUSHER_TLS`
+/// is 1.
 package struct ChannelsServer {
     package let host: PusherHost
     package let port: Int?
@@ -39,7 +40,8 @@ package struct ChannelsServer {
         if let cluster = try? setting("PUSHER_CLUSTER") {
             (host, port, useTLS) = (.cluster(cluster), nil, true)
         } else {
-            (host, port, useTLS) = (.host(try setting("PUSHER_HOST")), try number("PUSHER_PORT"), false)
+            (host, port) = (.host(try setting("PUSHER_HOST")), try number("PUSHER_PORT"))
+            useTLS = (try? setting("PUSHER_TLS")) == "1"
         }
     }
 }

@@ -32,17 +32,27 @@ enum Worker {
         try await group.run()
     }
 
-    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`.
+    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where
+    /// `PUSHER_TLS` is 1.
     private static func options(_ variables: [String: String]) throws -> PusherClientOptions {
         if let cluster = variables["PUSHER_CLUSTER"] { return PusherClientOptions(host: .cluster(cluster)) }
         guard let host = variables["PUSHER_HOST"] else { throw Missing(name: "PUSHER_HOST") }
-        return PusherClientOptions(host: .host(host), port: variables["PUSHER_PORT"].flatMap { Int($0) }, useTLS: false)
+        guard let port = variables["PUSHER_PORT"] else { throw Missing(name: "PUSHER_PORT") }
+        guard let number = Int(port) else { throw NoNumber(name: "PUSHER_PORT", value: port) }
+        return PusherClientOptions(host: .host(host), port: number, useTLS: variables["PUSHER_TLS"] == "1")
     }
 
     struct Missing: Error, CustomStringConvertible {
         let name: String
 
         var description: String { "\(name) is not set" }
+    }
+
+    struct NoNumber: Error, CustomStringConvertible {
+        let name: String
+        let value: String
+
+        var description: String { "\(name) is \"\(value)\", which is no number" }
     }
 }
 
@@ -51,12 +61,13 @@ struct Prices: Service {
     let updates: PusherStream<PoolUpdate>
 
     func run() async throws {
-        var (subscribed, prices) = (0, 0)
+        var (subscribed, prices) = (Set<String>(), 0)
         for try await change in updates {
             switch change.update {
             case .subscribed:
-                subscribed += 1
-                if subscribed.isMultiple(of: 100) { write("\(subscribed) channels are subscribed") }
+                // After each connection that is made again, too.
+                let isNew = subscribed.insert(change.channelName).inserted
+                if isNew, subscribed.count.isMultiple(of: 100) { write("\(subscribed.count) channels are subscribed") }
             case .event(let event):
                 prices += 1
                 write("\(change.channelName): \(event.data ?? "")")
@@ -71,7 +82,7 @@ struct Prices: Service {
     }
 }
 
-/// At once, for the journal: standard output is buffered where it is no terminal.
+/// At once, for the journal: standard output is buffered where it is no terminal. That a disk is full is no reason to stop.
 func write(_ line: String) {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
 }
