@@ -13,10 +13,25 @@ final class Course: Sendable {
 
     private let state: Locked<State>
     private let finished = DispatchSemaphore(value: 0)
+    private let ready = DispatchSemaphore(value: 0)
 
     /// It is over when so many have said that they are there.
     init(runners: Int = 1) {
         state = Locked(State(runners: runners))
+    }
+
+    /// Somebody is subscribed.
+    func getReady() {
+        ready.signal()
+    }
+
+    /// Waits until so many are subscribed; throws when something goes wrong before, or nothing happens.
+    func waitUntilReady(_ count: Int = 1) throws {
+        for number in 0..<count {
+            let isReady = ready.wait(timeout: .now() + 100) == .success
+            if let complaint = state.withLock({ $0.complaint }) { throw Failure(complaint) }
+            guard isReady else { throw Failure("\(count - number) of \(count) were not subscribed") }
+        }
     }
 
     /// All is subscribed to; what that took is known.
@@ -38,6 +53,7 @@ final class Course: Sendable {
     func fail(_ complaint: String) {
         state.withLock { $0.complaint = $0.complaint ?? complaint }
         finished.signal()
+        ready.signal()
     }
 
     /// Waits for the end, and gives what it took to get there from the beginning, and to begin.

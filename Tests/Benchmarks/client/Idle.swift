@@ -18,16 +18,15 @@ struct Idle: ParsableCommand {
     func run() throws {
         let course = Course()
         let referee = Referee(course)
-        let subscribed = DispatchSemaphore(value: 0)
         let clients = (0..<events).map { _ in
             // As a program with so many has it: a queue for each client, but not a thread.
             let pusher = feed.client(delivery: .queue(DispatchQueue(label: "client", target: .global())))
             pusher.delegate = referee
-            pusher.subscribe("bench").bind(eventName: "pusher:subscription_succeeded") { _ in subscribed.signal() }
+            pusher.subscribe("bench").bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }
             pusher.connect()
             return pusher
         }
-        for _ in clients { subscribed.wait() }
+        try course.waitUntilReady(clients.count)
         course.begin()
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { course.arrive() }
         let (_, running) = try course.end()

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import Foundation
 import PusherChannels
 
@@ -18,16 +17,15 @@ struct Pair: ParsableCommand {
     func run() throws {
         let course = Course()
         let referee = Referee(course)
-        let subscribed = DispatchSemaphore(value: 0)
         let players = (0..<2).map { _ in
             let pusher = feed.client(delivery: .immediate)
             pusher.delegate = referee
             return (pusher: pusher, channel: pusher.subscribe("private-bench"))
         }
         for (pusher, channel) in players {
-            channel.bind(eventName: "pusher:subscription_succeeded") { _ in subscribed.signal() }
+            channel.bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }
             pusher.connect()
-            subscribed.wait()
+            try course.waitUntilReady()
         }
         let (here, there) = (players[0].channel, players[1].channel)
         let stopwatch = Stopwatch(events, course)

@@ -29,12 +29,16 @@ struct Pool: ParsableCommand {
         pool.subscribe((0..<channels).map { String(format: "bench-%05d", $0) })
         Task.detached {
             var count = 0
-            for try await change in updates {
-                guard case .event(let event) = change.update, event.eventName == "tick" else { continue }
-                count += 1
-                if count == wanted { break }
+            do {
+                for try await change in updates {
+                    guard case .event(let event) = change.update, event.eventName == "tick" else { continue }
+                    count += 1
+                    if count == wanted { return course.arrive() }
+                }
+                course.fail("the pool ended after \(count) of \(wanted) events")
+            } catch {
+                course.fail("after \(count) of \(wanted) events: \(error)")
             }
-            course.arrive()
         }
         course.begin()
         pool.connect()

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import Foundation
 import PusherChannels
 
@@ -18,12 +17,11 @@ struct Trigger: ParsableCommand {
         let referee = Referee(course)
         let pusher = feed.client(delivery: .immediate)
         pusher.delegate = referee
-        let subscribed = DispatchSemaphore(value: 0)
         let channel = pusher.subscribe("private-bench")
-        channel.bind(eventName: "pusher:subscription_succeeded") { _ in subscribed.signal() }
+        channel.bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }
         channel.bind(eventName: "done") { _ in course.arrive() }
         pusher.connect()
-        subscribed.wait()
+        try course.waitUntilReady()
         // Makes messages of 95 bytes.
         let tick = Tick(n: 1, price: 100.5, s: "ACMEINTLXAC")
         course.begin()
