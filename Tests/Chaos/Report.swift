@@ -9,13 +9,14 @@ struct Report {
     private(set) var recoveries: [Duration] = []
     private(set) var missed: [Int] = []
     private(set) var count = 0
-    /// Why nothing came of it on this machine.
-    private(set) var skipped: String?
+    /// Why nothing came of it on this machine; nil where something did in another round, or the other way.
+    var skipped: String? { count == 0 ? reasonToSkip : nil }
+    private var reasonToSkip: String?
 
     mutating func add(_ result: Result<Trial.Result, any Error>, way: Site.Way) {
         switch result {
         case .failure(let reason as Skipped):
-            skipped = reason.description
+            reasonToSkip = reason.description
             return
         case .failure(let trouble):
             problems.append("(\(way.rawValue)) \(trouble)")

@@ -20,7 +20,7 @@ struct Soak: AsyncParsableCommand {
         do {
             try await happen(at: site)
         } catch {
-            print(#"{"problem":"\#(error)"}"#)
+            report(Problem(problem: "\(error)"))
         }
         sampling.cancel()
         await site.stop()
@@ -57,6 +57,10 @@ struct Soak: AsyncParsableCommand {
             next += .seconds(1)
             try? await clock.sleep(until: next)
         }
+    }
+
+    private struct Problem: Encodable {
+        let problem: String
     }
 
     private struct Step: Encodable {

@@ -22,7 +22,7 @@ extension Site {
         let used = (0..<20).map { _ in ProcessTables.descriptorsBesideSockets(of: client.id) }.reduce(nil) { common, numbers in
             common?.intersection(numbers) ?? numbers
         }
-        guard let used, !used.isEmpty else { throw Skipped("the client's descriptors can't be seen here") }
+        guard let used, !used.isEmpty else { throw unseen("the client's descriptors") }
         let unused = (0...Int32.max).lazy.filter { !used.contains($0) }
         guard let limit = unused.dropFirst(free).first else { return }
         try ProcessLimit.descriptors.set(Int(limit), of: client.id)
@@ -35,9 +35,14 @@ extension Site {
     /// Leaves the client so many bytes beside those it has.
     func setMemory(free: Int) throws {
         guard let size = try ProcessTables.virtualMemory(of: client.id) else {
-            throw Skipped("the client's size can't be seen here")
+            throw unseen("the client's size")
         }
         try ProcessLimit.memory.set(size * 1024 + free, of: client.id)
+    }
+
+    /// Why something isn't seen: this machine doesn't show it, or the client is gone, which is what the scenarios look for.
+    private func unseen(_ what: String) -> any Error {
+        kill(client.id, 0) == 0 || errno == EPERM ? Skipped("\(what) can't be seen here") : Trouble("the client has ended")
     }
 
     func setMemoryUnlimited() throws {

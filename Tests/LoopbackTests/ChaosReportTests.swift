@@ -1,0 +1,25 @@
+#if os(Linux)
+import Testing
+
+@testable import chaos
+
+/// What a run of scenarios makes of its trials.
+@Suite struct ChaosReportTests {
+    private static let skip = Result<Trial.Result, any Error>.failure(Skipped("not here"))
+
+    /// One trial that can't be made says nothing of the others: what they found counts, in whatever order they end.
+    @Test(arguments: [[true, false], [false, true], [true, false, true]])
+    func aSkippedTrialHidesNoProblem(skipped: [Bool]) {
+        var report = Report()
+        for isSkipped in skipped { report.add(isSkipped ? Self.skip : .failure(Trouble("it broke")), way: .tls) }
+        #expect(report.skipped == nil)
+        #expect(report.problems == ["(tls) it broke"])
+    }
+
+    @Test func whatIsSkippedAltogetherIs() {
+        var report = Report()
+        for _ in 1...2 { report.add(Self.skip, way: .tls) }
+        #expect(report.skipped == "not here" && report.problems.isEmpty)
+    }
+}
+#endif
