@@ -248,6 +248,17 @@ import TestSupport
         }
     }
 
+    /// In the words of the command, not of the library.
+    @Test(arguments: [["--info", "user_count"], ["--info", "cache,user_count", "--prefix", "pre"]])
+    func countsOfUsersAreThoseOfPresenceChannels(arguments: [String]) async throws {
+        try await withWatchdog {
+            let run = try await run(["channels"] + arguments)
+            #expect(run.end == .exit(64))
+            #expect(
+                run.errors.first == "Error: --info user_count takes presence channels, or a --prefix that begins with presence-")
+        }
+    }
+
     @Test(arguments: [
         ["trigger"], ["channels"], ["users"], ["terminate"], ["auth", "sign"], ["webhook", "verify"],
     ])

@@ -23,6 +23,10 @@ struct Channels: AsyncParsableCommand {
 
     func validate() throws {
         if prefix != nil, !channels.isEmpty { throw ValidationError("give channels or --prefix, not both") }
+        let isOfPresence = !channels.isEmpty || prefix?.hasPrefix("presence-") == true
+        if info?.attributes.contains(.userCount) == true, !isOfPresence {
+            throw ValidationError("--info user_count takes presence channels, or a --prefix that begins with presence-")
+        }
     }
 
     func run() async throws {
