@@ -79,13 +79,16 @@ extension ConnectionMachine {
         switch result {
         case .success(let auth) where auth.sharedSecret != nil: useKey(auth, of: attempt.channel, into: &effects)
         case .success: keyRefused(attempt.channel, "the new authorization has no shared_secret", at: now, into: &effects)
-        case .failure(let failure): keyRefused(attempt.channel, failure.message, at: now, into: &effects)
+        case .failure(let failure):
+            keyRefused(attempt.channel, failure.message, retryAfter: failure.error.retryAfter, at: now, into: &effects)
         }
         return true
     }
 
-    mutating func keyRefused(_ channel: Name, _ problem: String, at now: Instant, into effects: inout [Effect]) {
-        guard let envelope = subscriptions[channel]?.encryptedEvents?.keyRefused(at: now) else { return }
+    mutating func keyRefused(
+        _ channel: Name, _ problem: String, retryAfter: Duration? = nil, at now: Instant, into effects: inout [Effect]
+    ) {
+        guard let envelope = subscriptions[channel]?.encryptedEvents?.keyRefused(at: now, retryAfter: retryAfter) else { return }
         decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
         openNext(of: channel, into: &effects)
     }

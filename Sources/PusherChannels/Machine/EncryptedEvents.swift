@@ -21,7 +21,8 @@ struct EncryptedEvents: Equatable, Sendable {
     private var secret: SharedSecret?
     private var waiting = Deque<Envelope>()
     private var waitingBytes = 0
-    private var vainRefresh: Instant?
+    /// The time before which no new key is asked for: the one that was asked for didn't fit, or wasn't had.
+    private var nextRefresh: Instant?
     /// What is here came after this, and what found no room did.
     private(set) var since = Instant.origin
 
@@ -54,12 +55,12 @@ struct EncryptedEvents: Equatable, Sendable {
     /// Returns whether it makes sense to fetch the key for an event that can't be opened.
     func shouldRefreshKey(at now: Instant) -> Bool {
         guard case .decrypting(_, _, withNewKey: false) = stage else { return false }
-        return vainRefresh.map { now - $0 >= Self.pauseAfterVainRefresh } ?? true
+        return nextRefresh.map { now >= $0 } ?? true
     }
 
     mutating func awaitKey(_ attempt: SubscriptionAttempt?, at now: Instant) {
         guard case .decrypting(_, let envelope, _) = stage else { return }
-        vainRefresh = now
+        nextRefresh = now + Self.pauseAfterVainRefresh
         stage = .awaitingKey(envelope, attempt)
     }
 
@@ -86,13 +87,14 @@ struct EncryptedEvents: Equatable, Sendable {
 
     /// The key did fit after all.
     mutating func keyFits() {
-        vainRefresh = nil
+        nextRefresh = nil
     }
 
     /// There is no new key: gives up the event that waited for it.
-    mutating func keyRefused(at now: Instant) -> Envelope? {
+    /// - Parameter retryAfter: How long who has the keys wants to be left alone.
+    mutating func keyRefused(at now: Instant, retryAfter: Duration?) -> Envelope? {
         guard case .awaitingKey(let envelope, _) = stage else { return nil }
-        vainRefresh = now
+        nextRefresh = now + max(Self.pauseAfterVainRefresh, retryAfter ?? .zero)
         stage = .idle
         return envelope
     }

@@ -146,6 +146,19 @@ import Testing
         #expect(reply(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
     }
 
+    /// Who has the keys is asked no sooner than it wants to be.
+    @Test func theTimeThatTheEndpointAsksForPassesBeforeTheNextKey() throws {
+        var transcript = subscribed()
+        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "none"))
+        let refresh = try #require(asked.authorizations.first)
+        let busy = AuthorizationFailure(message: "no", status: 503, isRetryable: true, retryAfter: .seconds(20))
+        transcript.play(.authorized(refresh, .failure(busy)))
+        transcript.pass(.milliseconds(19_999))
+        #expect(reply(&transcript, transcript.receive(event("b")), open: opened(with: "none")).authorizations.isEmpty)
+        transcript.pass(.milliseconds(1))
+        #expect(reply(&transcript, transcript.receive(event("c")), open: opened(with: "none")).authorizations.count == 1)
+    }
+
     // Proves P10.9.
     @Test func dataThatIsNoneNeedsNoNewKey() {
         var transcript = subscribed()
