@@ -15,46 +15,7 @@ enum SocketPoolSettings {
     /// Whether nothing more is sent: the peer is sent a FIN before anything is waited for.
     @TaskLocal static var endsWriting = false
     /// What may end the connection while the task waits for it.
-    @TaskLocal static var cut: SocketCut?
-}
-
-/// Ends what is sent on a connection, be somebody waiting to send more: FlyingFox waits for room, and can't be called off.
-final class SocketCut: Sendable {
-    private struct State {
-        /// Set while it is surely the connection's.
-        var descriptor: Int32?
-        var isCut = false
-    }
-
-    private let state = Locked(State())
-
-    /// Ends it. Returns whether the connection's reader is to be called off now; otherwise that ends when it next waits.
-    func cut() -> Bool {
-        #if canImport(Darwin)
-        true
-        #else
-        state.withLock { state in
-            state.isCut = true
-            if let descriptor = state.descriptor { shutdown(descriptor, Int32(SHUT_WR)) }
-            return state.descriptor != nil
-        }
-        #endif
-    }
-
-    /// The reader waits on this descriptor; throws where the connection was cut before.
-    fileprivate func begin(_ descriptor: Int32) throws {
-        try state.withLock { state in
-            if state.isCut {
-                shutdown(descriptor, Int32(SHUT_WR))
-                throw CancellationError()
-            }
-            state.descriptor = descriptor
-        }
-    }
-
-    fileprivate func stop() {
-        state.withLock { $0.descriptor = nil }
-    }
+    @TaskLocal static var closeTimer: CloseTimer?
 }
 
 #if canImport(Darwin)
@@ -90,9 +51,9 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
         let copy = dup(socket.file.rawValue)
         guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
         defer { close(copy) }
-        let cut = SocketPoolSettings.cut
-        try cut?.begin(copy)
-        defer { cut?.stop() }
+        let closeTimer = SocketPoolSettings.closeTimer
+        closeTimer?.begin(copy)
+        defer { closeTimer?.stop() }
         do {
             try await base.suspendSocket(Socket(file: .init(rawValue: copy)), untilReadyFor: events)
         } catch {

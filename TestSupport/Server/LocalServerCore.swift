@@ -10,11 +10,9 @@ final class LocalServerCore: Sendable {
 
     private struct Session {
         let output: AsyncStream<WSFrame>.Continuation
-        let cut: SocketCut
+        let closeTimer: CloseTimer
         var reader: Task<Void, Never>?
-        /// Set once a close frame was sent: nothing may follow it, and the client has a while to answer.
-        var closeTimer: (any ScheduledAction)?
-        var isClosing: Bool { closeTimer != nil }
+        var isClosing: Bool { closeTimer.isRunning }
     }
 
     private struct State {
@@ -83,11 +81,11 @@ final class LocalServerCore: Sendable {
 
     // MARK: A session's life
 
-    func open(path: String, output: AsyncStream<WSFrame>.Continuation, cut: SocketCut) -> ID {
+    func open(path: String, output: AsyncStream<WSFrame>.Continuation, closeTimer: CloseTimer) -> ID {
         let id = state.withLock { state in
             state.lastNumber += 1
             let id = ID(state.lastNumber)
-            state.sessions[id] = Session(output: output, cut: cut)
+            state.sessions[id] = Session(output: output, closeTimer: closeTimer)
             change(&state) { machine, now, effects in
                 machine.handle(.opened(id, path: path, isSecure: isSecure), at: now, into: &effects)
             }
@@ -123,7 +121,7 @@ final class LocalServerCore: Sendable {
             let session = state.sessions.removeValue(forKey: id)
             return (session, state.takeStopWaiters())
         }
-        session?.closeTimer?.cancel()
+        session?.closeTimer.cancel()
         session?.output.finish()
         for waiter in waiters { waiter.resume() }
     }
@@ -168,11 +166,8 @@ final class LocalServerCore: Sendable {
         state.withLock { $0.findings.append(finding) }
     }
 
-    /// Cuts a connection whose client doesn't answer a close frame in time: in real time whatever the server's scheduler is.
-    func cutWhenOverdue(label: String = "close of a WebSocket", _ cut: @escaping @Sendable () -> Void) -> any ScheduledAction {
-        let scheduler = LiveScheduler()
-        return scheduler.schedule(at: scheduler.now + settings.closeTimeout, label: label, cut)
-    }
+    /// The time that ends of connections may take.
+    var closeTimeout: Duration { settings.closeTimeout }
 
     // MARK: Faults
 
@@ -239,13 +234,9 @@ final class LocalServerCore: Sendable {
             let result = session.output.yield(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)))
             if case .enqueued(let remaining) = result, remaining < Self.reserve { closeSlowReader(id, &state) }
         case .close(let id, let code, let reason):
-            guard let session = state.sessions[id] else { return }
+            guard let session = state.sessions[id], !session.isClosing else { return }
             session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
-            state.sessions[id]?.closeTimer = cutWhenOverdue(label: "close of \(id)") { [weak self] in
-                // Also a client that doesn't read, to whom the close frame waits to be sent.
-                guard let session = self?.state.withLock({ $0.sessions[id] }), session.cut.cut() else { return }
-                session.reader?.cancel()
-            }
+            session.closeTimer.start { [weak self] in self?.state.withLock { $0.sessions[id]?.reader }?.cancel() }
         case .sendWebhook(let webhook):
             state.webhooks.append((webhook, state.machine.secret(ofAppWithKey: webhook.appKey) ?? ""))
         case .notice(let notice):

@@ -11,9 +11,9 @@ struct LocalServerSession: WSHandler {
 
     func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
         let (frames, output) = AsyncStream.makeStream(of: WSFrame.self, bufferingPolicy: core.bufferingPolicy)
-        let cut = SocketCut()
-        let id = core.open(path: path, output: output, cut: cut)
-        let reader = SocketPoolSettings.$cut.withValue(cut) {
+        let closeTimer = CloseTimer(core.closeTimeout)
+        let id = core.open(path: path, output: output, closeTimer: closeTimer)
+        let reader = SocketPoolSettings.$closeTimer.withValue(closeTimer) {
             Task {
                 let reply = await read(client, as: id)
                 core.end(id, saying: reply)
@@ -23,7 +23,7 @@ struct LocalServerSession: WSHandler {
         output.onTermination = { _ in reader.cancel() }
         core.setReader(reader, of: id)
         return AsyncStream {
-            if let frame = await frames.first(where: { _ in true }) { return frame }
+            if let frame = await closeTimer.next(of: frames) { return frame }
             // All of it is written; when this returns, the connection is closed.
             await core.awaitEnd(of: client)
             return nil

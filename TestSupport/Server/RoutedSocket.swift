@@ -12,8 +12,8 @@ struct RoutedSocketSession: WSHandler {
     func makeFrames(for client: AsyncThrowingStream<WSFrame, any Error>) async throws -> AsyncStream<WSFrame> {
         let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
         let (messages, incoming) = AsyncStream.makeStream(of: String.self)
-        let cut = SocketCut()
-        let socket = RoutedSocket(core: core, output: output, cut: cut)
+        let closeTimer = CloseTimer(core.closeTimeout)
+        let socket = RoutedSocket(core: core, output: output, closeTimer: closeTimer)
         core.keep(socket)
         let conversation = Task { [request, converse] in
             do {
@@ -23,7 +23,7 @@ struct RoutedSocketSession: WSHandler {
                 socket.play(.close(code: 1011, reason: "\(error)"))
             }
         }
-        let reader = SocketPoolSettings.$cut.withValue(cut) {
+        let reader = SocketPoolSettings.$closeTimer.withValue(closeTimer) {
             Task { [core] in
                 let reply = await Self.read(client, to: incoming, of: socket)
                 // First of all the client's close frame is answered: what the conversation does at its end comes too late.
@@ -38,7 +38,7 @@ struct RoutedSocketSession: WSHandler {
         // Writing failed, or the server is stopped.
         output.onTermination = { _ in reader.cancel() }
         return AsyncStream { [core] in
-            if let frame = await frames.first(where: { _ in true }) { return frame }
+            if let frame = await closeTimer.next(of: frames) { return frame }
             await core.awaitEnd(of: client)
             return nil
         }
@@ -47,7 +47,8 @@ struct RoutedSocketSession: WSHandler {
     /// Returns when a conversation has ended, for what it throws is found; not if that takes it too long. Also where the reader is cancelled.
     private static func awaitEnd(of conversation: Task<Void, Never>, _ core: LocalServerCore) async {
         let (waiting, signal) = AsyncStream<Never>.makeStream()
-        let timer = core.cutWhenOverdue { signal.finish() }
+        let scheduler = LiveScheduler()
+        let timer = scheduler.schedule(at: scheduler.now + core.closeTimeout, label: "end of a conversation") { signal.finish() }
         Task {
             await conversation.value
             signal.finish()
@@ -85,20 +86,18 @@ final class RoutedSocket: Sendable {
         var reader: Task<Void, Never>?
         /// Set once nothing more is to be read, maybe before there is a reader.
         var isCut = false
-        /// Set once a close frame was sent: the client has a while to answer.
-        var closeTimer: (any ScheduledAction)?
         var isOver = false
     }
 
     private let core: LocalServerCore
     private let output: AsyncStream<WSFrame>.Continuation
-    private let cutting: SocketCut
+    private let closeTimer: CloseTimer
     private let state = Locked(State())
 
-    init(core: LocalServerCore, output: AsyncStream<WSFrame>.Continuation, cut: SocketCut) {
+    init(core: LocalServerCore, output: AsyncStream<WSFrame>.Continuation, closeTimer: CloseTimer) {
         self.core = core
         self.output = output
-        cutting = cut
+        self.closeTimer = closeTimer
     }
 
     func setReader(_ reader: Task<Void, Never>) {
@@ -123,18 +122,15 @@ final class RoutedSocket: Sendable {
 
     func send(_ frame: WSFrame) {
         state.withLock { state in
-            if !state.isOver, state.closeTimer == nil { output.yield(frame) }
+            if !state.isOver, !closeTimer.isRunning { output.yield(frame) }
         }
     }
 
     func close(code: UInt16, reason: String) {
         state.withLock { state in
-            guard !state.isOver, state.closeTimer == nil else { return }
+            guard !state.isOver, !closeTimer.isRunning else { return }
             output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
-            state.closeTimer = core.cutWhenOverdue { [weak self] in
-                // Also a client that doesn't read, to whom the close frame waits to be sent.
-                if let self, cutting.cut() { cut() }
-            }
+            closeTimer.start { [weak self] in self?.cut() }
         }
     }
 
@@ -150,12 +146,8 @@ final class RoutedSocket: Sendable {
     /// The reader has ended.
     func end(saying frame: WSFrame?) {
         if let frame { send(frame) }
-        let timer = state.withLock { state in
-            defer { state.closeTimer = nil }
-            state.isOver = true
-            return state.closeTimer
-        }
-        timer?.cancel()
+        state.withLock { $0.isOver = true }
+        closeTimer.cancel()
         output.finish()
     }
 }

@@ -49,6 +49,24 @@ import Testing
         await server.stop()
     }
 
+    @Test func `Who reads hears why it is closed, however late the server comes to say it`() async throws {
+        let server = try await LocalServer.start(settings: ServerEvents(closeTimeout: .zero).settings)
+        var sockets: [RawWebSocket] = []
+        for _ in 0..<30 {
+            let socket = try await RawWebSocket(port: server.port)
+            try await socket.send(ServerRig.subscription(to: "room"))
+            for _ in 1...2 { _ = try await socket.receive() }
+            sockets.append(socket)
+        }
+        for _ in 0..<100 { server.publish(channel: "room", event: "e", data: "x") }
+        server.closeAll(code: 4200, reason: "restart")
+        for socket in sockets {
+            for _ in 0..<100 { _ = try await socket.receive() }
+            #expect(try await socket.receive() == .close(4200, "restart"))
+        }
+        await server.stop()
+    }
+
     @Test func `No server lets as much wait as there is, unless it is told to`() {
         for (name, profile) in ServerProfile.byName { #expect(profile.maximumWaitingMessages != nil, "\(name)") }
     }

@@ -64,7 +64,8 @@ struct RoutedSocketTests {
 
     @Test func `A drop ends the reader that comes after it, too`() async throws {
         try await withServer { _, server in
-            let socket = RoutedSocket(core: server.core, output: AsyncStream.makeStream().continuation, cut: SocketCut())
+            let socket = RoutedSocket(
+                core: server.core, output: AsyncStream.makeStream().continuation, closeTimer: CloseTimer(.seconds(1)))
             socket.play(.drop)
             let reader = Task {}
             socket.setReader(reader)
