@@ -41,13 +41,20 @@ extension FailedAttempt {
     init(_ error: any Error, of call: HTTPAPICall) {
         let code = Self.code(of: error)
         let reason = text(of: error)
-        if code.map(Self.neverSent.contains) ?? false {
-            self.error = PusherError(.httpAPI(.unreachable), message: "the HTTP API could not be asked: \(reason)")
-            remedy = code.map(Self.mayBeOverSoon.contains) ?? false ? .repetition : .none
+        if (error as? URLError)?.isOfUnsentRequest ?? false || code.map(Self.neverSent.contains) ?? false {
+            // This package's own session knows more than a code says: a proxy's refusal from a server that is down.
+            let failure = (error as? URLError).flatMap { WebSocketFailure($0) }
+            let mayBeOver = failure?.kind.isRetryable ?? code.map(Self.mayBeOverSoon.contains) ?? false
+            self.error = PusherError(
+                .httpAPI(.unreachable), message: "the HTTP API could not be asked: \(reason)", isRetryable: mayBeOver)
+            remedy = mayBeOver ? .repetition : .none
         } else {
             let warning = call.repetition == .again ? "; the request may have been carried out" : ""
-            self.error = PusherError(.httpAPI(.noResponse), message: "the HTTP API gave no response: \(reason)\(warning)")
-            remedy = .repetitionIfHarmless
+            // A response that is too long would be the next time, too.
+            let mayBeOver = code != .dataLengthExceedsMaximum
+            self.error = PusherError(
+                .httpAPI(.noResponse), message: "the HTTP API gave no response: \(reason)\(warning)", isRetryable: mayBeOver)
+            remedy = mayBeOver ? .repetitionIfHarmless : .none
         }
     }
 

@@ -82,7 +82,7 @@ extension PusherWebhook.Event {
 extension PusherWebhook.ClientEvent {
     fileprivate init?(_ json: JSONValue, _ text: String, on channel: String, opening keys: [EncryptionMasterKey]) {
         guard let eventName = json["event"]?.stringValue else { return nil }
-        let data = json["data"]?.stringValue ?? rawJSONMember("data", of: text)
+        let data = json["data"] == .null ? nil : json["data"]?.stringValue ?? rawJSONMember("data", of: text)
         let isEncrypted = ChannelName(channel).kind == .encrypted
         self.init(
             channel: channel, eventName: eventName,

@@ -10,7 +10,7 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
     /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - secrets: The secret behind each key that the app has: several while keys are changed.
+    ///   - secrets: The secret behind each key that the app has: several while keys are changed. A key whose secret is empty is none.
     ///   - encryptionMasterKeys: The keys of encrypted channels, whose events' data is decrypted, in any order.
     ///   - tolerance: How far the time of a webhook may be from this machine's; nil for any. A server makes a webhook that was not
     ///     accepted again for five minutes, with the time that it had. What is older may be one that somebody has overheard.
@@ -19,6 +19,8 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
         secrets: [String: String], encryptionMasterKeys: [EncryptionMasterKey] = [], tolerance: Duration? = .seconds(600),
         environment: PusherEnvironment = .live
     ) {
+        // With an empty secret anybody's signature would be right.
+        let secrets = secrets.filter { !$0.value.isEmpty }
         self.secrets = Dictionary(secrets.map { (Name($0.key), Secret($0.value)) }, uniquingKeysWith: { $1 })
         self.encryptionMasterKeys = encryptionMasterKeys
         self.tolerance = tolerance

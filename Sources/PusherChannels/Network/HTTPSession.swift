@@ -45,7 +45,8 @@ extension HTTPSession {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let task = dataTask(with: request) { data, response, error in
-                    if let response = response as? HTTPURLResponse {
+                    // Some sessions have both where the body was cut off.
+                    if let response = response as? HTTPURLResponse, error == nil {
                         continuation.resume(returning: (data ?? Data(), response))
                     } else {
                         continuation.resume(throwing: error ?? URLError(.badServerResponse))

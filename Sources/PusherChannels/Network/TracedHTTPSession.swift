@@ -39,7 +39,7 @@ struct TracedHTTPSession<Base: HTTPSession>: HTTPSession {
     }
 
     private func end(_ span: any Span, _ status: Int?, _ error: (any Error)?) {
-        if let status {
+        if let status, error == nil {
             span.attributes["http.response.status_code"] = status
             if status >= 400 {
                 span.attributes["error.type"] = "\(status)"

@@ -14,7 +14,7 @@ extension PusherError.Kind {
 }
 
 extension WebSocketFailure.Kind {
-    fileprivate var isRetryable: Bool {
+    var isRetryable: Bool {
         switch self {
         case .hostNotFound, .connectionRefused, .unreachable, .timedOut, .protocolViolation, .connectionLost: true
         case .tlsFailed(let error): error == .handshakeFailed

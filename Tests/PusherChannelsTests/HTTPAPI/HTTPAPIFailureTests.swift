@@ -3,6 +3,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Which error each call throws, for each status and for each way to get no response.
 @Suite struct HTTPAPIFailureTests {
     private static let statuses: [(status: Int, failure: HTTPAPIFailure, advice: String)] = [
@@ -80,6 +84,30 @@ import Testing
         rig.session.mockResponse = (nil, nil, NSError(domain: "Else", code: NSURLErrorCannotConnectToHost))
         let lost = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(lost?.kind == .httpAPI(.noResponse))
+    }
+
+    /// Somebody has to mend a certificate or an address first, and a response that is too long would be so again.
+    // Proves P15.11.
+    @Test(arguments: [
+        (URLError.Code.cannotFindHost, true), (.cannotConnectToHost, true), (.notConnectedToInternet, true), (.timedOut, true),
+        (.networkConnectionLost, true), (.badURL, false), (.unsupportedURL, false), (.serverCertificateHasBadDate, false),
+        (.serverCertificateUntrusted, false), (.clientCertificateRequired, false), (.dataLengthExceedsMaximum, false),
+    ])
+    func theErrorSaysWhetherTryingAgainMayHelp(code: URLError.Code, isRetryable: Bool) async throws {
+        rig.fail(code)
+        let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
+        #expect(error?.isRetryable == isRetryable)
+    }
+
+    /// A session of the application's own may have both, where the body was cut off.
+    // Proves P15.11.
+    @Test func anErrorBesideAResponseIsOne() async throws {
+        let url = try #require(URL(string: "http://api.example"))
+        let response: URLResponse? = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+        let lost = NSError(domain: NSURLErrorDomain, code: NSURLErrorNetworkConnectionLost)
+        rig.session.mockResponse = (nil, response, lost)
+        let error = await #expect(throws: PusherError.self) { try await APICall.channels.run(on: rig.api) }
+        #expect(error?.kind == .httpAPI(.noResponse))
     }
 
     @Test func whatMayHaveBeenCarriedOutIsKnown() {

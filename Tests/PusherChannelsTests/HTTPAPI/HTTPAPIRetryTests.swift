@@ -6,7 +6,7 @@ import Testing
 /// Which requests are made again, and when.
 @Suite struct HTTPAPIRetryTests {
     enum Trouble: CaseIterable, Sendable {
-        case unreachable, untrusted, lost, refused, limited, broken
+        case unreachable, untrusted, lost, refused, limited, broken, tooLong
 
         var response: StubResponse {
             switch self {
@@ -16,6 +16,7 @@ import Testing
             case .refused: .http(400)
             case .limited: .http(429)
             case .broken: .http(503)
+            case .tooLong: .failure(.dataLengthExceedsMaximum)
             }
         }
 
@@ -23,7 +24,7 @@ import Testing
         func allows(_ guarantee: RetryPolicy.Guarantee, isPublish: Bool) -> Bool {
             switch self {
             case .unreachable, .limited: true
-            case .untrusted, .refused: false
+            case .untrusted, .refused, .tooLong: false
             case .lost, .broken: !isPublish || guarantee == .atLeastOnce
             }
         }

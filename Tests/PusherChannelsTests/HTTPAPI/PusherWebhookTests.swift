@@ -35,6 +35,15 @@ import Testing
         #expect(webhook.events == [.channelOccupied(channel: "a")])
     }
 
+    /// As where an environment variable isn't set: everybody could sign.
+    // Proves P17.1.
+    @Test(arguments: ["key", ""]) func withAnEmptySecretNothingIsGenuine(key: String) {
+        let verifier = Self.verifier(secrets: ["key": "", "": ""])
+        #expect(throws: PusherWebhookError.unknownKey) {
+            try verifier.verify(body: Data(Self.occupied.utf8), key: key, signature: hmacSHA256(Self.occupied, key: ""))
+        }
+    }
+
     // Proves P17.2.
     @Test func eachKindIsRead() throws {
         let fixtures: [(String, PusherWebhook.Event)] = [
@@ -60,6 +69,12 @@ import Testing
                 .clientEvent(
                     PusherWebhook.ClientEvent(
                         channel: "private-a", eventName: "client-x", data: #"{"a":1}"#, socketID: "1.2", userID: nil))
+            ),
+            (
+                #"{"name":"client_event","channel":"private-a","event":"client-x","data":null,"socket_id":"1.2"}"#,
+                .clientEvent(
+                    PusherWebhook.ClientEvent(
+                        channel: "private-a", eventName: "client-x", data: nil, socketID: "1.2", userID: nil))
             ),
             (#"{"name":"cache_miss","channel":"cache-a"}"#, .cacheMiss(channel: "cache-a")),
             (

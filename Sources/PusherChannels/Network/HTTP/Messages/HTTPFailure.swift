@@ -4,6 +4,8 @@ import Foundation
 struct HTTPFailure: Error, Equatable, Sendable {
     let code: URLError.Code
     let failure: WebSocketFailure
+    /// True if no connection got the request, so that nobody can have carried it out.
+    private(set) var isUnsent = false
 
     init(_ code: URLError.Code, _ failure: WebSocketFailure) {
         self.code = code
@@ -25,10 +27,26 @@ struct HTTPFailure: Error, Equatable, Sendable {
         }
     }
 
+    /// The failure of a request that no connection got.
+    var ofUnsentRequest: HTTPFailure {
+        var failure = self
+        failure.isUnsent = true
+        return failure
+    }
+
     /// The error that completion handlers get. Foundation puts the request's address into its errors; that may hold a token, so it isn't here.
     var error: URLError {
-        URLError(code, userInfo: [NSLocalizedDescriptionKey: failure.message, NSUnderlyingErrorKey: failure])
+        URLError(
+            code,
+            userInfo: [NSLocalizedDescriptionKey: failure.message, NSUnderlyingErrorKey: failure, Self.isUnsentKey: isUnsent])
     }
+
+    fileprivate static let isUnsentKey = "PusherChannelsIsUnsent"
+}
+
+extension URLError {
+    /// True if a ``NetworkHTTPSession`` says that no connection got the request. Other sessions can't tell.
+    var isOfUnsentRequest: Bool { userInfo[HTTPFailure.isUnsentKey] as? Bool ?? false }
 }
 
 extension WebSocketFailure {

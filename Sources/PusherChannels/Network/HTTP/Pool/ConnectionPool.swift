@@ -52,7 +52,8 @@ final class ConnectionPool {
     private func timedOut(_ exchange: HTTPExchange) {
         let connection = connections.first { $0.exchange === exchange }
         let text = connection?.overdue ?? "No connection to \(exchange.request.endpoint) was free for the request"
-        withdraw(exchange, HTTPFailure(.timedOut(text, after: exchange.request.timeout)))
+        let failure = HTTPFailure(.timedOut(text, after: exchange.request.timeout))
+        withdraw(exchange, connection?.isAsking == true ? failure : failure.ofUnsentRequest)
     }
 
     // MARK: Connections

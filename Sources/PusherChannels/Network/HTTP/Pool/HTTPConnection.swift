@@ -35,10 +35,13 @@ final class HTTPConnection: ByteStreamOwner {
         }
     }
 
+    /// Indicates whether the request was given to the connection, or a part of it.
+    var isAsking: Bool { if case .asking = phase { true } else { false } }
+
     /// A text that says what is late, to be put in front of how late.
     var overdue: String? {
         guard let route = exchange?.route else { return nil }
-        guard case .asking = phase else { return "\(route.endpoint) was not reached" }
+        guard isAsking else { return "\(route.endpoint) was not reached" }
         return reader.hasBegun ? "\(route.peer) didn't finish its answer" : "\(route.peer) didn't answer the request"
     }
 
@@ -66,7 +69,7 @@ final class HTTPConnection: ByteStreamOwner {
                 stream.owner = self
                 ask(exchange, on: stream)
             case .failure(let failure):
-                fail(exchange, HTTPFailure(failure))
+                fail(exchange, HTTPFailure(failure).ofUnsentRequest)
             }
         }
     }
