@@ -55,7 +55,8 @@ extension ClientCore {
         case .subscribed(let channel):
             state.waits.end(of: channel, nil)
         case .subscriptionFailed(let channel, let failure):
-            if case .retrying = state.machine.subscriptions[channel]?.state { break }
+            // It is tried again, and may have come true by now.
+            if failure.error.isRetryable { break }
             state.waits.end(of: channel, failure.error)
             state.streams.finish(ofChannel: channel, failure.error)
         case .stateChanged(_, .disconnected, let reason):

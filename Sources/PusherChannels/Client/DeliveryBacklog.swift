@@ -24,10 +24,9 @@ struct DeliveryBacklog: Sendable {
     /// Returns whether there is room for something that is about to wait. Events can be missed, as on any bad connection; news about the
     /// connection and its channels can not.
     mutating func admits(_ delivery: Delivery) -> Bool {
-        guard watermark.state == .dropping, let envelope = delivery.envelope, !envelope.event.begins(with: "pusher:")
-        else { return true }
+        guard watermark.state == .dropping, delivery.isOfEvent else { return true }
         dropped += 1
-        if let channel = envelope.channel { losses.insert(channel) }
+        if let channel = delivery.envelope?.channel ?? delivery.undecryptedChannel { losses.insert(channel) }
         return false
     }
 
@@ -57,6 +56,23 @@ extension Delivery {
         }
     }
 
+    /// The channel of an event that could not be decrypted.
+    fileprivate var undecryptedChannel: Name? {
+        if case .decryptionFailed(let channel, _, _, _) = self { channel } else { nil }
+    }
+
+    /// Indicates whether it is about an event of the application's.
+    fileprivate var isOfEvent: Bool {
+        envelope.map { !$0.event.begins(with: "pusher:") } ?? (undecryptedChannel != nil)
+    }
+
     /// The number of bytes it keeps while it waits.
-    var size: Int { envelope?.size ?? 0 }
+    var size: Int {
+        switch self {
+        case .event(let envelope), .userEvent(let envelope): envelope.size
+        case .decryptionFailed(_, _, let data, _): data?.utf8.count ?? 0
+        case .memberAdded(_, let member), .memberRemoved(_, let member): member.info?.text.utf8.count ?? 0
+        default: 0
+        }
+    }
 }

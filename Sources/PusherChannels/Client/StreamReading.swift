@@ -37,6 +37,8 @@ final class StreamCursor<Element: Sendable> {
     @usableFromInline var checkpoint = 0
     /// The reader was told why the stream has ended.
     private var hasThrown = false
+    /// The reading task was cancelled, and what waited then was taken.
+    private var tookLast = false
 
     init(_ reading: any StreamReading<Element>) {
         self.reading = reading
@@ -71,6 +73,11 @@ final class StreamCursor<Element: Sendable> {
     @_specialize(where Element == PusherEvent)
     @usableFromInline
     func awaitNext(isolation actor: isolated (any Actor)?) async throws(PusherError) -> Element? {
+        if Task.isCancelled {
+            // Where there is always something to read, nothing else would end it.
+            guard !tookLast else { return nil }
+            tookLast = true
+        }
         let batch: StreamQueue<Element>.Batch
         (batch, source) = await reading.wait(evenIfCancelled: false)
         if let failure = batch.failure, !hasThrown {
@@ -88,7 +95,8 @@ final class StreamCursor<Element: Sendable> {
         guard let source else { return }
         reading.finishIfShuttingDown()
         let (read, rest) = (elements[..<position], elements[position...])
-        let (bytes, stride, takesAhead) = (bytes, stride, reading.takesAhead)
+        let takesAhead = rest.isEmpty && reading.takesAhead && !Task.isCancelled
+        let (bytes, stride) = (bytes, stride)
         let next = source.change { queue in
             let readBytes = rest.isEmpty ? bytes : queue.bytes(of: read)
             queue.wasRead(read.count, bytes: readBytes)

@@ -35,8 +35,9 @@ struct Backoff: Equatable, Sendable {
         return max(minimum, exponential.delay(afterFailures: failures, using: &random))
     }
 
-    /// Returns whether an immediate return is still believed; counts it if so.
+    /// Returns whether an immediate return is still believed, and any return is allowed; counts it if so.
     mutating func allowsImmediateReturn(at now: Instant) -> Bool {
+        if let limit = policy.maximumAttempts, failures >= limit { return false }
         immediates.removeAll { now - $0 >= Self.window }
         guard immediates.count < Self.immediateReturns else { return false }
         immediates.append(now)

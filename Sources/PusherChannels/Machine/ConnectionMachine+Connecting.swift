@@ -37,7 +37,7 @@ extension ConnectionMachine {
 
     /// Ends the client for good, connected or not: a connection that is asked for later isn't made.
     mutating func shutDown(at now: Instant, into effects: inout [Effect]) {
-        unsubscribeAll(into: &effects)
+        unsubscribeAllButRead(at: now, into: &effects)
         disconnect(then: .shutDown, at: now, into: &effects)
         signInAbandoned(into: &effects)
     }

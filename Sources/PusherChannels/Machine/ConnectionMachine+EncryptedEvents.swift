@@ -29,12 +29,13 @@ extension ConnectionMachine {
     mutating func opened(
         _ event: EncryptedEvent, _ result: Result<String, DecryptionFailure>, at now: Instant, into effects: inout [Effect]
     ) {
-        guard case .decrypting(event.number, let envelope, let withNewKey) = subscriptions[event.channel]?.encryptedEvents?.stage
+        guard
+            case .decrypting(event.number, let envelope, let withNewKey) = changeEncryptedEvents(of: event.channel, { $0.stage })
         else { return }
         switch result {
         case .success(let data):
             effects.append(.deliver(.event(envelope.with(data: data))))
-            if withNewKey { subscriptions[event.channel]?.encryptedEvents?.keyFits() }
+            if withNewKey { changeEncryptedEvents(of: event.channel) { $0.keyFits() } }
         case .failure(.wrongKey) where subscriptions[event.channel]?.encryptedEvents?.shouldRefreshKey(at: now) == true:
             return refreshKey(of: event.channel, at: now, into: &effects)
         case .failure(.wrongKey):
@@ -42,21 +43,35 @@ extension ConnectionMachine {
         case .failure(.malformed(let problem)):
             decryptionFailed(envelope, of: event.channel, problem, into: &effects)
         }
-        subscriptions[event.channel]?.encryptedEvents?.finish(event.number)
+        changeEncryptedEvents(of: event.channel) { $0.finish(event.number) }
         openNext(of: event.channel, into: &effects)
     }
 
     private mutating func openNext(of channel: Name, into effects: inout [Effect]) {
         encryptedEventsNumbered += 1
-        guard let (envelope, secret) = subscriptions[channel]?.encryptedEvents?.beginDecrypting(encryptedEventsNumbered) else {
-            return
-        }
+        let number = encryptedEventsNumbered
+        guard let (envelope, secret) = changeEncryptedEvents(of: channel, { $0.beginDecrypting(number) }) ?? nil else { return }
         open(envelope, of: channel, with: secret, into: &effects)
     }
 
     private func open(_ envelope: Envelope, of channel: Name, with secret: SharedSecret, into effects: inout [Effect]) {
         effects.append(
             .decrypt(EncryptedEvent(channel: channel, number: encryptedEventsNumbered, data: envelope.data), secret))
+    }
+
+    @discardableResult
+    private mutating func changeEncryptedEvents<Result>(of channel: Name, _ body: (inout EncryptedEvents) -> Result) -> Result? {
+        if let result = subscriptions[channel]?.encryptedEvents?.change(body) { return result }
+        return lastEncryptedEvents[channel]?.change(body)
+    }
+
+    /// Gives up the channels, but not what was read of the encrypted ones: it is opened with the keys that are there.
+    mutating func unsubscribeAllButRead(at now: Instant, into effects: inout [Effect]) {
+        lastEncryptedEvents.merge(subscriptions.compactMapValues(\.encryptedEvents)) { $1 }
+        unsubscribeAll(into: &effects)
+        for channel in lastEncryptedEvents.keys.sorted() {
+            keyRefused(channel, "the client was shut down", at: now, into: &effects)
+        }
     }
 
     // MARK: The key
@@ -88,7 +103,8 @@ extension ConnectionMachine {
     mutating func keyRefused(
         _ channel: Name, _ problem: String, retryAfter: Duration? = nil, at now: Instant, into effects: inout [Effect]
     ) {
-        guard let envelope = subscriptions[channel]?.encryptedEvents?.keyRefused(at: now, retryAfter: retryAfter) else { return }
+        guard let envelope = changeEncryptedEvents(of: channel, { $0.keyRefused(at: now, retryAfter: retryAfter) }) ?? nil
+        else { return }
         decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
         openNext(of: channel, into: &effects)
     }
@@ -115,11 +131,11 @@ extension ConnectionMachine {
         askInTurn(attempt, at: now, into: &effects)
     }
 
-    private func decryptionFailed(
+    private mutating func decryptionFailed(
         _ envelope: Envelope, of channel: Name, _ problem: String, into effects: inout [Effect]
     ) {
         effects.append(.log(.notDecrypted(envelope.event, channel: channel, problem: problem)))
-        let since = subscriptions[channel]?.encryptedEvents?.since ?? .origin
+        let since = changeEncryptedEvents(of: channel, { $0.since }) ?? .origin
         effects.append(
             .deliver(.decryptionFailed(channel: channel, event: envelope.event, data: envelope.data, since: since)))
     }

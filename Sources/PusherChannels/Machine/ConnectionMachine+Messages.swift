@@ -23,7 +23,10 @@ extension ConnectionMachine {
         _ frame: MalformedMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
     ) {
         guard attempt == self.attempt else { return }
-        noteActivity(at: now)
+        switch phase {
+        case .establishing, .connected: noteActivity(at: now)
+        case .idle, .shutDown, .opening, .waiting, .closing: return
+        }
         effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
     }
 

@@ -109,12 +109,13 @@ extension ConnectionMachine {
     }
 
     /// There will be no connection before somebody asks for one: whoever waits for the sign-in is told.
-    mutating func signInAbandoned(into effects: inout [Effect]) {
+    /// - Parameter reason: Why there will be none; nil where that was asked for.
+    mutating func signInAbandoned(because reason: PusherError? = nil, into effects: inout [Effect]) {
         guard user.isAwaited else { return }
         user.isAwaited = false
         let problem =
             isShutDown ? "the client was shut down" : "the client is disconnected; the user is signed in with the next connect()"
-        effects.append(.deliver(.signInFailed(PusherError(.transport(.cancelled), message: problem))))
+        effects.append(.deliver(.signInFailed(reason ?? PusherError(.transport(.cancelled), message: problem))))
     }
 
     // MARK: Watchlist

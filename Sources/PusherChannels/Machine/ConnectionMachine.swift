@@ -46,6 +46,8 @@ struct ConnectionMachine: Equatable, Sendable {
     var backoff: Backoff
     /// The server closed the last connection with a code that asks the client to come back, and none was established since.
     var isAskedBack = false
+    /// The reason for the latest change of the phase; nil where it was asked for.
+    private var endReason: PusherError?
     /// The last error that the server reported, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
 
@@ -63,6 +65,8 @@ struct ConnectionMachine: Equatable, Sendable {
     var reading = Reading.flowing
     var user = UserMachine()
     var encryptedEventsNumbered: EncryptedEvents.Number = 0
+    /// The events that were read before the client was shut down, and are still to be opened.
+    var lastEncryptedEvents: [Name: EncryptedEvents] = [:]
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<Name> = []
 
@@ -135,7 +139,7 @@ struct ConnectionMachine: Equatable, Sendable {
     mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         let wasIdle = isIdle
         let first = effects.count
-        defer { if !wasIdle, isIdle { signInAbandoned(into: &effects) } }
+        defer { if !wasIdle, isIdle { signInAbandoned(because: endReason, into: &effects) } }
         switch input {
         case .received(let message, let attempt):
             received(message, attempt: attempt, at: now, into: &effects)
@@ -198,6 +202,7 @@ struct ConnectionMachine: Equatable, Sendable {
     mutating func enter(_ phase: Phase, because reason: PusherError? = nil, into effects: inout [Effect]) {
         let before = state
         self.phase = phase
+        endReason = reason
         if state != before { effects.append(.deliver(.stateChanged(from: before, to: state, because: reason))) }
     }
 

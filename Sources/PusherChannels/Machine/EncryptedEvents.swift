@@ -27,10 +27,13 @@ struct EncryptedEvents: Equatable, Sendable {
     private(set) var since = Instant.origin
 
     /// Puts an event at the end; false when too many wait already. All that came before `heardBefore` was heard before.
+    ///
+    /// The number counts where a key is awaited, which may never come. What only has to be opened is soon done with, and bounded in bytes.
     mutating func append(_ envelope: Envelope, heardBefore: Instant, limit: Int, byteLimit: Int) -> Bool {
         if stage == .idle, waiting.isEmpty { since = heardBefore }
+        let hasPlace = if case .awaitingKey = stage { waiting.count < limit } else { true }
         // The first may have any size: it is opened at once.
-        guard waiting.isEmpty || (waiting.count < limit && waitingBytes + envelope.size <= byteLimit) else { return false }
+        guard waiting.isEmpty || (hasPlace && waitingBytes + envelope.size <= byteLimit) else { return false }
         waiting.append(envelope)
         waitingBytes += envelope.size
         return true
@@ -75,6 +78,9 @@ struct EncryptedEvents: Equatable, Sendable {
         stage = .decrypting(number, envelope, withNewKey: true)
         return (envelope, secret)
     }
+
+    /// Changes it where it is.
+    mutating func change<Result>(_ body: (inout Self) -> Result) -> Result { body(&self) }
 
     /// Indicates whether the next subscription was to bring a key.
     var awaitsSubscription: Bool { if case .awaitingKey(_, nil) = stage { true } else { false } }

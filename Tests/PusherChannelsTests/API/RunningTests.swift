@@ -89,8 +89,9 @@ import Testing
         try await TestExecutor().run { executor in
             let (server, looks) = (InMemoryServer(), LooksAtTheClock())
             let socket = SlowToClose(server.makeWebSocket())
+            // At once: another thread's looks at the clock would count, too.
             let pusher = Pusher(
-                key: "local-key",
+                key: "local-key", options: PusherClientOptions(delivery: .immediate),
                 environment: PusherEnvironment(scheduler: looks, makeWebSocket: { socket }, randomSeed: { 1 }))
             pusher.connect()
             pusher.disconnect()

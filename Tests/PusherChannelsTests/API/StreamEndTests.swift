@@ -47,6 +47,25 @@ import Testing
         #expect(try await iterator.next()?.data == "1")
     }
 
+    /// In one read: what is tried again has come true when anybody looks.
+    @Test func aRefusalThatASuccessFollowsEndsNothing() async throws {
+        let rig = ClientRig.connected(server: .manual)
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        let channel = rig.pusher.subscribe("news")
+        var iterator = channel.events(named: "n").makeAsyncIterator()
+        let attempt = try #require(rig.socket.currentAttempt)
+        let texts = [
+            #"{"event":"pusher:subscription_error","channel":"news","data":{"type":"ServerError","status":503,"error":"busy"}}"#,
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"news","data":"{}"}"#,
+            #"{"event":"n","channel":"news","data":"1"}"#,
+        ]
+        MessageBatch.with(texts.map { (.text, Array($0.utf8)) }, .told(age: .zero)) {
+            rig.pusher.connection.core.webSocketDidReceive($0, attempt: attempt)
+        }
+        #expect(try await iterator.next()?.data == "1")
+    }
+
     @Test func aChannelThatIsRefusedForGoodEndsItsOwn() async throws {
         let rig = ClientRig(auth: .endpoint(authEndpoint: "https://example.com/auth"))
         rig.session.stub("POST https://example.com/auth", .http(503), .http(403))

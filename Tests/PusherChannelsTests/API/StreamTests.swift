@@ -86,6 +86,24 @@ import Testing
         #expect(try await read(stream, 1) == ["0"], "the stream itself goes on")
     }
 
+    /// Though there is always something to read.
+    @Test func soIsOneOfABusyStream() async throws {
+        let rig = rig()
+        let stream = rig.pusher.events
+        publish(rig, 0..<1)
+        let reading = Task {
+            var count = 0
+            for try await _ in stream {
+                count += 1
+                if count == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+                if count == 1000 { break }
+                publish(rig, count..<count + 1)
+            }
+            return count
+        }
+        #expect(try await reading.value == 4, "what waited when it was cancelled is read")
+    }
+
     #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
 
     /// Threads of its own: thousands of tasks would wait for the pool behind all other tests.

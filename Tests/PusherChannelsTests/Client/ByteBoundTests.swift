@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import PusherChannels
 import TestSupport
 import Testing
@@ -35,6 +36,44 @@ import Testing
         queue.sync {}
         #expect(heard.withLock { $0 } == 16)
         try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
+    }
+
+    /// Each is reported with its data.
+    @Test func soDoEventsThatCannotBeDecrypted() {
+        let queue = DispatchQueue(label: "slow consumer")
+        let gate = DispatchSemaphore(value: 0)
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey)) {
+            $0.delivery = .queue(queue)
+            $0.maximumMessageSize = 2 << 20
+            $0.pauseLimit = .seconds(5)
+        }
+        let event = Self.large.replacingOccurrences(of: "news", with: "private-encrypted-news")
+        rig.pusher.subscribe("private-encrypted-news")
+        queue.sync {}
+        queue.async { gate.wait() }
+        for number in 1...20 {
+            if number == 15 { #expect(rig.socket.isReading) }
+            rig.socket.serverSends(event)
+        }
+        #expect(!rig.socket.isReading)
+        rig.scheduler.advance(by: .seconds(5))
+        rig.socket.serverSends(event)
+        #expect(rig.pusher.connection.droppedEvents > 0)
+        gate.signal()
+        queue.sync {}
+    }
+
+    @Test func whatIsSaidOfMembersCounts() {
+        let rig = ClientRig.connected { $0.maximumMessageSize = 2 << 20 }
+        let stream = rig.pusher.subscribe("presence-room").updates(buffering: StreamBuffering(byteLimit: 5 << 19))
+        let info = String(repeating: "x", count: 1 << 20)
+        for number in 1...3 {
+            #expect(rig.socket.isReading, "\(number)")
+            let member = #"{"user_id":"u\#(number)","user_info":"\#(info)"}"#
+            rig.socket.serverSends(#"{"event":"pusher_internal:member_added","channel":"presence-room","data":\#(member)}"#)
+        }
+        #expect(!rig.socket.isReading)
+        withExtendedLifetime(stream) {}
     }
 
     @Test func aStreamThatNobodyReadsMakesTheServerWait() async throws {

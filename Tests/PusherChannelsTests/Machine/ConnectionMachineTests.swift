@@ -244,6 +244,14 @@ import Testing
         #expect(transcript.machine.state == .connected)
     }
 
+    /// Nobody is told of what comes on a connection that is given up.
+    @Test func nothingIsMadeOfFramesAfterTheEnd() {
+        var transcript = Transcript.connected()
+        transcript.play(.disconnect)
+        #expect(transcript.play(.receivedMalformed(.binary, ConnectionAttempt(1))).isEmpty)
+        #expect(transcript.receive(#"{"event":"news"}"#).isEmpty)
+    }
+
     // Proves P4.2.
     @Test func anyFrameIsAsGoodAsAPong() {
         for input in [

@@ -230,6 +230,27 @@ import Testing
         #expect(reply(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
     }
 
+    /// A shutdown is in good order: what came before is delivered.
+    @Test func whatWasReadBeforeTheShutdownIsOpened() {
+        var transcript = subscribed()
+        let effects = transcript.receive(event("a")) + transcript.receive(event("b"))
+        transcript.play(.shutDown)
+        #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
+    }
+
+    @Test func whatNeedsAKeyThenIsReported() {
+        var transcript = subscribed()
+        let effects = transcript.receive(event("a"))
+        transcript.play(.shutDown)
+        #expect(undecryptable(reply(&transcript, effects, open: opened(with: "new"))) == ["a"])
+        transcript = subscribed()
+        _ = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        transcript.receive(event("b"))
+        let shutDown = reply(&transcript, transcript.play(.shutDown), open: opened(with: "old"))
+        #expect(undecryptable(shutDown) == ["a"])
+        #expect(data(shutDown) == ["open sealed-b"])
+    }
+
     @Test func resultsOfAnEarlierSubscriptionAreDropped() throws {
         var transcript = subscribed()
         let effects = transcript.receive(event("a"))
@@ -245,6 +266,14 @@ import Testing
         _ = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty) }
         #expect(undecryptable(transcript.receive(event("d"))) == ["d"])
+    }
+
+    /// As where another thread is busy with something else.
+    @Test func whatOnlyHasToBeOpenedIsNotLimitedInNumber() {
+        var transcript = subscribed { $0.encryptedEventLimit = 2 }
+        var effects: [Effect] = []
+        for name in ["a", "b", "c", "d"] { effects += transcript.receive(event(name)) }
+        #expect(data(reply(&transcript, effects, open: opened(with: "old"))).count == 4)
     }
 
     // Proves P10.4, P11.4.

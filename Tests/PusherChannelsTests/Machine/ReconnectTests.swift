@@ -96,6 +96,15 @@ import Testing
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
 
+    /// Also where the connection is to be made again at once.
+    // Proves P5.11.
+    @Test func noAttemptIsNone() {
+        var transcript = Transcript.connected { $0.reconnectPolicy.maximumAttempts = 0 }
+        let effects = transcript.close(4200)
+        #expect(effects.opened.isEmpty)
+        #expect(effects.errors.map(\.kind).last == .attemptsExhausted)
+    }
+
     /// One hour against a server that is away for ten minutes of every twenty: the client is back soon after each return, pings when
     /// nothing is said, and has one deadline at a time.
     @Test func anHourOfComingsAndGoings() throws {

@@ -234,6 +234,14 @@ import Testing
         #expect(asked(transcript.establish()) != nil, "the wish remains")
     }
 
+    /// Where nobody asked for that.
+    @Test func whoWaitsIsToldWhyTheClientGivesUp() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.play(.signIn)
+        #expect(failures(transcript.close(4001)).map(\.code) == [4001])
+    }
+
     @Test func aLostConnectionIsNoFailureAsTheNextOneTriesAgain() throws {
         var transcript = try signingIn()
         #expect(failures(transcript.close(4200)).isEmpty)

@@ -111,6 +111,24 @@ import Testing
         #expect(try await iterator.next()?.word == "prices-0 1", "the stream goes on")
     }
 
+    /// Though there is always something to read.
+    @Test func soDoesOneOfABusyPool() async throws {
+        let rig = PoolRig.connected()
+        let updates = rig.pool.updates
+        rig.publish("0", to: ["prices-0"])
+        let reading = Task {
+            var count = 0
+            for try await _ in updates {
+                count += 1
+                if count == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+                if count == 1000 { break }
+                rig.publish("\(count)", to: ["prices-0"])
+            }
+            return count
+        }
+        #expect(try await reading.value < 10)
+    }
+
     @Test func aStreamThatIsLetGoOfHoldsNothingUp() throws {
         let rig = PoolRig.connected(connections: 1, channels: 1)
         var updates: PusherStream<PoolUpdate>? = rig.pool.updates

@@ -35,7 +35,8 @@ public struct EventGap: Sendable {
     /// What made the gap.
     public let reason: Reason
 
-    /// The time since when events may be missing; it may be earlier than the first that is, never later.
+    /// The time since when events may be missing, by the clock of this machine: what came before was heard. An event that was published before
+    /// and was on its way then may be missing, too: who asks for those since then asks for some seconds more.
     public var since: Date { time() }
 
     private let time: @Sendable () -> Date
@@ -54,7 +55,11 @@ public struct EventGap: Sendable {
 extension ChannelUpdate {
     /// The number of bytes that count while it waits.
     var size: Int {
-        if case .event(let event) = self { event.envelope.size } else { 0 }
+        switch self {
+        case .event(let event): event.envelope.size
+        case .memberJoined(let member), .memberLeft(let member): member.info?.text.utf8.count ?? 0
+        default: 0
+        }
     }
 
     private static let ownCases: Set<Name> = [
