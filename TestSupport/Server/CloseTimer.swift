@@ -10,9 +10,9 @@ import Glibc
 import Musl
 #endif
 
-/// The time that a client has for the close frame of a WebSocket: to read it, and to answer. In real time whatever the server's scheduler is.
+/// The time that a client has for the last that is sent on its WebSocket: to read it, and to answer the close frame.
 ///
-/// Who doesn't read is cut though the frame can't be sent: FlyingFox waits for room, and can't be called off. Who does gets it, however
+/// Who doesn't read is cut though there is more to send: FlyingFox waits for room, and can't be called off. Who reads gets all of it, however
 /// late the server comes to send it.
 final class CloseTimer: Sendable {
     /// Of the close frame.
@@ -24,45 +24,66 @@ final class CloseTimer: Sendable {
     }
 
     private struct State {
-        /// The connection's, while its reader waits on it.
-        var descriptor: Int32?
-        /// Set from the close frame until the connection ends.
+        /// The connection's, for its reader to wait on, and to cut the connection.
+        var copy: Int32?
+        var readerWaits = false
         var action: (any ScheduledAction)?
+        /// Set from the close frame on: nothing may follow it.
+        var isClosing = false
         var progress = Progress.waiting
+        /// The frames that were sent, and how many they were at the last look.
+        var (sent, seen) = (0, 0)
+        /// Set once nothing more is sent.
+        var isOver = false
+
+        /// Lets go of the descriptor when nobody needs it.
+        mutating func tidy() {
+            guard isOver, !readerWaits, let copy else { return }
+            close(copy)
+            self.copy = nil
+        }
     }
 
     private let time: Duration
+    private let scheduler: any Scheduler
     private let state = Locked(State())
-    private let scheduler = LiveScheduler()
 
-    init(_ time: Duration) {
+    /// - Parameters:
+    ///   - time: How long nothing may be sent, and how long the client has to answer.
+    ///   - scheduler: For tests of its own: in real time whatever the server's scheduler is.
+    init(_ time: Duration, scheduler: any Scheduler = LiveScheduler()) {
         self.time = time
+        self.scheduler = scheduler
     }
 
-    /// Indicates whether the close frame waits to be sent or answered: nothing may follow it.
-    var isRunning: Bool { state.withLock { $0.action != nil } }
+    deinit {
+        finish()
+    }
+
+    // MARK: The end
+
+    var isClosing: Bool { state.withLock { $0.isClosing } }
 
     /// The close frame waits to be sent.
     /// - Parameter end: Calls off the connection's reader.
     func start(_ end: @escaping @Sendable () -> Void) {
-        let now = scheduler.now
-        // Who reads, but slowly, isn't waited for without an end.
-        state.withLock { schedule(now + time, latest: now + max(time * 10, .seconds(10)), end, &$0) }
-    }
-
-    func cancel() {
         state.withLock { state in
-            state.action?.cancel()
-            state.action = nil
+            state.isClosing = true
+            restart(&state, end)
         }
     }
 
-    /// Returns the frame that is sent next: who asks for it has sent the one before.
-    func next(of frames: AsyncStream<WSFrame>) async -> WSFrame? {
-        state.withLock { if $0.progress == .taken { $0.progress = .sent } }
-        let frame = await frames.first { _ in true }
-        if frame?.opcode == .close { state.withLock { $0.progress = .taken } }
-        return frame
+    /// Nobody reads any more what the client sends. What still waits to be sent has its time.
+    func readerEnded() {
+        state.withLock { if !$0.isOver { restart(&$0) {} } }
+    }
+
+    private func restart(_ state: inout State, _ end: @escaping @Sendable () -> Void) {
+        state.action?.cancel()
+        state.seen = state.sent
+        // Who reads, but slowly, isn't waited for without an end.
+        let now = scheduler.now
+        schedule(now + time, latest: now + max(time * 10, .seconds(10)), end, &state)
     }
 
     private func schedule(_ instant: Instant, latest: Instant, _ end: @escaping @Sendable () -> Void, _ state: inout State) {
@@ -72,35 +93,71 @@ final class CloseTimer: Sendable {
     }
 
     private func expired(latest: Instant, _ end: @escaping @Sendable () -> Void) {
-        let isOver = state.withLock { state in
-            guard state.action != nil else { return false }
+        let isTime = state.withLock { state in
+            guard !state.isOver else { return false }
+            guard state.progress != .sent else { return true }
             let now = scheduler.now
-            let isSent = state.progress == .sent
-            if !isSent, now < latest, state.descriptor.map(Self.hasRoom) ?? true {
+            let isReading = state.sent != state.seen || (state.copy.map(Self.hasRoom) ?? true)
+            state.seen = state.sent
+            if isReading, now < latest {
                 schedule(now + max(time, .milliseconds(10)), latest: latest, end, &state)
                 return false
             }
-            if !isSent, let descriptor = state.descriptor { shutdown(descriptor, Int32(SHUT_WR)) }
+            if let copy = state.copy { shutdown(copy, Int32(SHUT_WR)) }
             return true
         }
-        if isOver { end() }
+        if isTime { end() }
     }
 
-    /// Indicates whether the client reads: what the server has for it is only on its way there.
+    /// Indicates whether nothing waits for the client to read: what the server has for it is only on its way there.
     private static func hasRoom(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) == 1
     }
 
-    // MARK: The reader
+    // MARK: Sending
 
-    /// The reader waits on this descriptor.
-    func begin(_ descriptor: Int32) {
-        state.withLock { $0.descriptor = descriptor }
+    /// Returns the frame that is sent next: who asks for it has sent the one before. Nil where there is none.
+    func next(of frames: AsyncStream<WSFrame>) async -> WSFrame? {
+        state.withLock { state in
+            state.sent += 1
+            if state.progress == .taken { state.progress = .sent }
+        }
+        guard let frame = await frames.first(where: { _ in true }) else {
+            finish()
+            return nil
+        }
+        if frame.opcode == .close { state.withLock { $0.progress = .taken } }
+        return frame
     }
 
-    func stop() {
-        state.withLock { $0.descriptor = nil }
+    private func finish() {
+        state.withLock { state in
+            state.action?.cancel()
+            state.action = nil
+            state.isOver = true
+            state.tidy()
+        }
+    }
+
+    // MARK: Reading
+
+    /// Returns the copy of a descriptor on which the reader waits now; negative where there can be none.
+    func beginWaiting(on descriptor: Int32) -> Int32 {
+        state.withLock { state in
+            let copy = state.copy ?? dup(descriptor)
+            guard copy >= 0 else { return copy }
+            state.copy = copy
+            state.readerWaits = true
+            return copy
+        }
+    }
+
+    func endWaiting() {
+        state.withLock { state in
+            state.readerWaits = false
+            state.tidy()
+        }
     }
 }
 #endif

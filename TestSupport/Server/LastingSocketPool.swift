@@ -14,7 +14,7 @@ import Musl
 enum SocketPoolSettings {
     /// Whether nothing more is sent: the peer is sent a FIN before anything is waited for.
     @TaskLocal static var endsWriting = false
-    /// What may end the connection while the task waits for it.
+    /// What ends the connection where its client doesn't read, and has the copy of its descriptor.
     @TaskLocal static var closeTimer: CloseTimer?
 }
 
@@ -28,7 +28,7 @@ extension AsyncSocketPool where Self == SocketPool<kQueue> {
 /// FlyingFox 0.27.1 closes a connection when writing to it fails, be somebody still waiting to read from it. Its epoll
 /// queue then can't deregister the descriptor, remembers it as registered, and never watches the next connection that
 /// gets the same number: a client that resets its connection while it is sent something makes a later client hang. A
-/// copy is closed by nobody but the wait it was made for.
+/// copy is closed by nobody while it is waited on.
 ///
 /// Here it also gets to see the sockets, whose answers it has sent at once: FlyingFox writes head and body apart, so that otherwise the
 /// second waits for the client's acknowledgment of the first, 40 ms for each request on a connection that is kept.
@@ -48,12 +48,12 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
         // Where it fails the answer is slow, or the connection gone, which shows elsewhere.
         try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
         if SocketPoolSettings.endsWriting { shutdown(socket.file.rawValue, Int32(SHUT_WR)) }
-        let copy = dup(socket.file.rawValue)
-        guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
-        defer { close(copy) }
         let closeTimer = SocketPoolSettings.closeTimer
-        closeTimer?.begin(copy)
-        defer { closeTimer?.stop() }
+        let copy = closeTimer?.beginWaiting(on: socket.file.rawValue) ?? dup(socket.file.rawValue)
+        guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
+        defer {
+            if let closeTimer { closeTimer.endWaiting() } else { close(copy) }
+        }
         do {
             try await base.suspendSocket(Socket(file: .init(rawValue: copy)), untilReadyFor: events)
         } catch {

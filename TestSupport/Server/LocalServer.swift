@@ -38,7 +38,8 @@ public final class LocalServer: RequestStubbing {
         public var scheduler: any Scheduler
         /// The wall clock, which the HTTP API's signatures are checked by.
         public var wallClock: @Sendable () -> Date
-        /// The time a client has to answer a close frame before the connection is cut.
+        /// The time a client has to answer a close frame before the connection is cut. One that reads, but slowly, has longer for what still waits
+        /// to be sent: ten times as long, and ten seconds at least.
         public var closeTimeout: Duration
         /// The session that webhooks are sent by.
         public var httpSession: any HTTPSession

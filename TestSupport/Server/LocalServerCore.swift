@@ -12,7 +12,7 @@ final class LocalServerCore: Sendable {
         let output: AsyncStream<WSFrame>.Continuation
         let closeTimer: CloseTimer
         var reader: Task<Void, Never>?
-        var isClosing: Bool { closeTimer.isRunning }
+        var isClosing: Bool { closeTimer.isClosing }
     }
 
     private struct State {
@@ -63,8 +63,12 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// The number of bytes that a request may have: ten events and more, as an event has ten kilobytes at most.
-    static let largestBody = 1 << 20
+    /// The number of bytes that a request or a message of a client may have, where the server remembers nothing: those of the largest batch,
+    /// each of which is six in JSON at worst.
+    var largestBody: Int {
+        guard isForgetful else { return .max }
+        return ask { max(1 << 20, 1 << 16 + 6 * $0.profile.maximumEventDataLength * $0.profile.maximumBatchLength) }
+    }
 
     /// Whether nothing is to be remembered of requests, and large ones are refused.
     var isForgetful: Bool { settings.isForgetful }
@@ -89,7 +93,7 @@ final class LocalServerCore: Sendable {
             change(&state) { machine, now, effects in
                 machine.handle(.opened(id, path: path, isSecure: isSecure), at: now, into: &effects)
             }
-            for frame in state.faults.frames { output.yield(frame) }
+            for frame in state.faults.frames { enqueue(frame, id, &state) }
             // It came while the server was being stopped.
             if state.isStopping { shutdown(&state) }
             return id
@@ -107,10 +111,7 @@ final class LocalServerCore: Sendable {
     }
 
     func send(_ frame: WSFrame, to id: ID) {
-        state.withLock { state in
-            guard let session = state.sessions[id], !session.isClosing else { return }
-            session.output.yield(frame)
-        }
+        state.withLock { enqueue(frame, id, &$0) }
     }
 
     /// The reader has ended: only now may the connection be closed, for nobody waits on it any more.
@@ -121,7 +122,7 @@ final class LocalServerCore: Sendable {
             let session = state.sessions.removeValue(forKey: id)
             return (session, state.takeStopWaiters())
         }
-        session?.closeTimer.cancel()
+        session?.closeTimer.readerEnded()
         session?.output.finish()
         for waiter in waiters { waiter.resume() }
     }
@@ -176,8 +177,8 @@ final class LocalServerCore: Sendable {
     func inject(_ fault: Fault) {
         state.withLock { state in
             state.faults.add(fault)
-            for session in state.sessions.values where !session.isClosing {
-                for frame in LocalServerFaults.frames(of: fault) { session.output.yield(frame) }
+            for id in state.sessions.keys {
+                for frame in LocalServerFaults.frames(of: fault) { enqueue(frame, id, &state) }
             }
         }
     }
@@ -230,9 +231,7 @@ final class LocalServerCore: Sendable {
     private func run(_ effect: ServerMachine.Effect, _ state: inout State) {
         switch effect {
         case .send(let text, let id):
-            guard let session = state.sessions[id], !session.isClosing else { return }
-            let result = session.output.yield(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)))
-            if case .enqueued(let remaining) = result, remaining < Self.reserve { closeSlowReader(id, &state) }
+            enqueue(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)), id, &state)
         case .close(let id, let code, let reason):
             guard let session = state.sessions[id], !session.isClosing else { return }
             session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
@@ -245,7 +244,7 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// The last places of a session's queue: one for the message that was too many, one for the close frame.
+    /// The last places of a session's queue: one for the frame that was too many, one for the close frame.
     private static let reserve = 2
 
     /// The messages that may wait for a client that doesn't read.
@@ -254,7 +253,10 @@ final class LocalServerCore: Sendable {
         return limit.map { .bufferingOldest($0 + Self.reserve) } ?? .unbounded
     }
 
-    private func closeSlowReader(_ id: ID, _ state: inout State) {
+    /// Sends a frame, or lets it wait for the client to read; with too many of them the client is closed.
+    private func enqueue(_ frame: WSFrame, _ id: ID, _ state: inout State) {
+        guard let session = state.sessions[id], !session.isClosing else { return }
+        guard case .enqueued(let remaining) = session.output.yield(frame), remaining < Self.reserve else { return }
         change(&state) { machine, _, effects in
             machine.close(id, code: 4100, reason: "Too many messages wait for this client", into: &effects)
         }

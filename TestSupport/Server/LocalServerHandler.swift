@@ -23,7 +23,7 @@ struct LocalServerHandler: HTTPHandler {
         guard let body = try await body(of: request) else {
             // FlyingFox passes over what is left of it, and keeps nothing.
             core.report(.request(RecordedRequest(request, isSecure: core.isSecure, body: Data()), status: 413))
-            return HTTPResponse(StubResponse(status: 413, text: "a request has \(LocalServerCore.largestBody) bytes at most\n"))
+            return HTTPResponse(StubResponse(status: 413, text: "a request has \(core.largestBody) bytes at most\n"))
         }
         let received = RecordedRequest(request, isSecure: core.isSecure, body: body)
         if let (route, request) = unrecordedRouter.route(of: received) {
@@ -40,7 +40,7 @@ struct LocalServerHandler: HTTPHandler {
     /// Reads a request's body; `nil` for one that is too large.
     private func body(of request: HTTPRequest) async throws -> Data? {
         guard core.isForgetful else { return try await request.bodyData }
-        let limit = LocalServerCore.largestBody
+        let limit = core.largestBody
         if let count = request.bodySequence.count, count > limit { return nil }
         var body = Data()
         for try await piece in request.bodySequence {

@@ -32,7 +32,7 @@ struct LocalServerSession: WSHandler {
 
     /// Reads until the connection ends; returns the close frame that the client is owed.
     private func read(_ client: AsyncThrowingStream<WSFrame, any Error>, as id: ServerMachine.ConnectionID) async -> WSFrame? {
-        var messages = MessageAssembler()
+        var messages = MessageAssembler(limit: core.largestBody)
         do {
             for try await frame in client {
                 switch try messages.take(frame) {
@@ -65,7 +65,13 @@ struct MessageAssembler {
         let reason: String
     }
 
+    /// The number of bytes that a message may have.
+    let limit: Int
     private var partial: Data?
+
+    init(limit: Int) {
+        self.limit = limit
+    }
 
     /// Takes the next frame. Whether it was masked can't be seen here: FlyingFox takes those that aren't as well, and keeps only what they say.
     mutating func take(_ frame: WSFrame) throws(Violation) -> Message? {
@@ -76,9 +82,14 @@ struct MessageAssembler {
             guard (frame.opcode == .continuation) == (partial != nil) else {
                 throw Violation(code: 1002, reason: "Unexpected continuation")
             }
-            let payload = (partial ?? Data()) + frame.payload
-            partial = frame.fin ? nil : payload
-            return frame.fin ? try text(payload) : nil
+            guard (partial?.count ?? 0) + frame.payload.count <= limit else {
+                throw Violation(code: 1009, reason: "The message is too long")
+            }
+            var payload = partial.take() ?? Data()
+            payload.append(frame.payload)
+            if frame.fin { return try text(payload) }
+            partial = payload
+            return nil
         case .ping, .pong, .close:
             guard frame.fin, frame.payload.count <= 125 else { throw Violation(code: 1002, reason: "Bad control frame") }
             switch frame.opcode {

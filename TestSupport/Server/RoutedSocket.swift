@@ -61,7 +61,7 @@ struct RoutedSocketSession: WSHandler {
     private static func read(
         _ client: AsyncThrowingStream<WSFrame, any Error>, to incoming: AsyncStream<String>.Continuation, of socket: RoutedSocket
     ) async -> WSFrame? {
-        var messages = MessageAssembler()
+        var messages = MessageAssembler(limit: .max)
         do {
             for try await frame in client {
                 switch try messages.take(frame) {
@@ -122,13 +122,13 @@ final class RoutedSocket: Sendable {
 
     func send(_ frame: WSFrame) {
         state.withLock { state in
-            if !state.isOver, !closeTimer.isRunning { output.yield(frame) }
+            if !state.isOver, !closeTimer.isClosing { output.yield(frame) }
         }
     }
 
     func close(code: UInt16, reason: String) {
         state.withLock { state in
-            guard !state.isOver, !closeTimer.isRunning else { return }
+            guard !state.isOver, !closeTimer.isClosing else { return }
             output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
             closeTimer.start { [weak self] in self?.cut() }
         }
@@ -147,7 +147,7 @@ final class RoutedSocket: Sendable {
     func end(saying frame: WSFrame?) {
         if let frame { send(frame) }
         state.withLock { $0.isOver = true }
-        closeTimer.cancel()
+        closeTimer.readerEnded()
         output.finish()
     }
 }

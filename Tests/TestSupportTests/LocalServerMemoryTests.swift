@@ -31,12 +31,42 @@ import Testing
         await server.stop()
     }
 
+    /// Of JSON's text each quotation mark is two bytes there.
+    @Test func `It takes the largest batch of its profile`() async throws {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = true
+        let server = try await LocalServer.start(profile: .soketi, settings: settings)
+        #expect(try await post(String(repeating: "x", count: 2_100_000), to: server) == 401)
+        await server.stop()
+    }
+
+    @Test(arguments: [false, true]) func `It takes no larger message of a client, in whatever parts`(isForgetful: Bool)
+        async throws
+    {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = isForgetful
+        let server = try await LocalServer.start(settings: settings)
+        let socket = try await RawWebSocket(port: server.port)
+        _ = try await socket.receive()
+        let part = Data(repeating: UInt8(ascii: "x"), count: 600_000)
+        try await socket.send(opcode: 1, part, isFinal: false)
+        try await socket.send(opcode: 0, part, isFinal: false)
+        if isForgetful {
+            #expect(try await socket.receive() == .close(1009, "The message is too long"))
+        } else {
+            try await socket.send(opcode: 9, Data())
+            #expect(try await socket.receive() == .pong(""))
+        }
+        socket.close()
+        await server.stop()
+    }
+
     @Test(arguments: [false, true])
     func `It takes no request that is larger than any for the HTTP API`(chunked: Bool) async throws {
         var settings = LocalServer.Settings()
         settings.isForgetful = true
         let server = try await LocalServer.start(settings: settings)
-        let limit = LocalServerCore.largestBody
+        let limit = server.core.largestBody
         #expect(try await post(String(repeating: "x", count: limit), chunked: chunked, to: server) == 401)
         #expect(try await post(String(repeating: "x", count: limit + 1), chunked: chunked, to: server) == 413)
         await server.stop()

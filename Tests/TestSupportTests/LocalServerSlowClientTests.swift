@@ -49,6 +49,44 @@ import Testing
         await server.stop()
     }
 
+    /// What ends the reading of what the client sends ends the sending, too: by a close frame, or by a FIN.
+    @Test(arguments: [true, false]) func `So is one that only says that it goes`(byCloseFrame: Bool) async throws {
+        var profile = ServerProfile.hosted
+        profile.maximumEventDataLength = 1_000_000
+        let server = try await LocalServer.start(profile: profile, settings: events.settings)
+        let socket = try await RawWebSocket(port: server.port)
+        try await socket.send(ServerRig.subscription(to: "room"))
+        for _ in 1...2 { _ = try await socket.receive() }
+        for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
+        if byCloseFrame { try await socket.send(opcode: 8, Data([0x03, 0xE8])) } else { socket.finish() }
+        try await waitUntilCut(server)
+        socket.close()
+        await server.stop()
+    }
+
+    /// Pongs wait, too, and take nobody's place.
+    @Test func `A client that doesn't read and sends pings is told why it is closed`() async throws {
+        var profile = ServerProfile.hosted
+        profile.maximumWaitingMessages = 5
+        let server = try await LocalServer.start(
+            profile: profile, settings: ServerEvents(closeTimeout: .seconds(86_400)).settings)
+        let socket = try await RawWebSocket(port: server.port)
+        _ = try await socket.receive()
+        let ping = Data(repeating: 0, count: 125)
+        // More pongs than the system's buffers hold, and than may wait.
+        var sent = 0
+        while !server.connections.isEmpty {
+            try await socket.send(opcode: 9, ping)
+            sent += 1
+            try #require(sent < 1_000_000)
+        }
+        var last = try await socket.receive()
+        while case .pong = last { last = try await socket.receive() }
+        #expect(last == .close(4100, "Too many messages wait for this client"))
+        socket.close()
+        await server.stop()
+    }
+
     @Test func `Who reads hears why it is closed, however late the server comes to say it`() async throws {
         let server = try await LocalServer.start(settings: ServerEvents(closeTimeout: .zero).settings)
         var sockets: [RawWebSocket] = []

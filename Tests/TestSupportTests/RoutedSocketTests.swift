@@ -9,10 +9,11 @@ struct RoutedSocketTests {
     private enum Refusal: Error { case refused }
 
     private func withServer(
-        allowing allowed: Set<Finding.Kind> = [], _ body: (TestHarness, LocalServer) async throws -> Void
+        allowing allowed: Set<Finding.Kind> = [], closeTimeout: Duration = .seconds(1),
+        _ body: (TestHarness, LocalServer) async throws -> Void
     ) async throws {
         try await withTestHarness(allowing: allowed) { harness in
-            try await body(harness, try await harness.startServer())
+            try await body(harness, try await harness.startServer(settings: LocalServer.Settings(closeTimeout: closeTimeout)))
         }
     }
 
@@ -47,7 +48,8 @@ struct RoutedSocketTests {
     @Test func `What a route throws after its client has gone is found`() async throws {
         for _ in 0..<20 {
             let failure = await #expect(throws: TestFailure.self) {
-                try await withServer { _, server in
+                // It isn't about how long a busy machine takes.
+                try await withServer(closeTimeout: .seconds(600)) { _, server in
                     server.router.onWebSocket("/checks") { _, messages, _ in
                         for await _ in messages {}
                         for _ in 0..<5 { await Task.detached {}.value }

@@ -1,0 +1,95 @@
+#if os(Linux)
+import FlyingFox
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// The time that a client has for the last that is sent.
+@Suite struct CloseTimerTests {
+    private let scheduler = TestScheduler()
+    private let ends = Locked(0)
+
+    /// A connection whose buffers are full, and both its ends.
+    private func fullPair() throws -> (Int32, Int32) {
+        var pair: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &pair) == 0)
+        let bytes = [UInt8](repeating: 0, count: 65_536)
+        while send(pair[0], bytes, bytes.count, 0) > 0 {}
+        return (pair[0], pair[1])
+    }
+
+    /// A timer of a second for this connection, which has begun.
+    private func timer(_ descriptor: Int32) -> CloseTimer {
+        let timer = CloseTimer(.seconds(1), scheduler: scheduler)
+        _ = timer.beginWaiting(on: descriptor)
+        timer.start { [ends] in ends.withLock { $0 += 1 } }
+        return timer
+    }
+
+    private func canSend(_ descriptor: Int32) -> Bool {
+        send(descriptor, [0], 1, Int32(MSG_NOSIGNAL)) == 1 || errno != EPIPE
+    }
+
+    @Test func `Who doesn't read is cut when the time is over`() throws {
+        let (server, client) = try fullPair()
+        defer { for end in [server, client] { close(end) } }
+        let timer = timer(server)
+        scheduler.advance(by: .milliseconds(999))
+        #expect(ends.withLock { $0 } == 0 && canSend(server))
+        scheduler.advance(by: .milliseconds(1))
+        #expect(ends.withLock { $0 } == 1 && !canSend(server))
+        withExtendedLifetime(timer) {}
+    }
+
+    /// Its buffers are full whenever somebody looks, as those who send fill them at once.
+    @Test func `Who takes a frame now and then is not, for ten times as long`() async throws {
+        let (server, client) = try fullPair()
+        defer { for end in [server, client] { close(end) } }
+        let timer = timer(server)
+        let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
+        for second in 1...9 {
+            output.yield(WSFrame(fin: true, opcode: .ping, mask: nil, payload: Data()))
+            _ = await timer.next(of: frames)
+            scheduler.advance(by: .seconds(1))
+            #expect(ends.withLock { $0 } == 0 && canSend(server), "\(second)")
+        }
+        output.yield(WSFrame(fin: true, opcode: .ping, mask: nil, payload: Data()))
+        _ = await timer.next(of: frames)
+        scheduler.advance(by: .seconds(1))
+        #expect(ends.withLock { $0 } == 1 && !canSend(server))
+    }
+
+    @Test func `Who has it all and doesn't answer is only called off`() async throws {
+        let (server, client) = try fullPair()
+        defer { for end in [server, client] { close(end) } }
+        let timer = timer(server)
+        let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
+        output.yield(.close(code: .normalClosure))
+        _ = await timer.next(of: frames)
+        output.finish()
+        let next = Task { await timer.next(of: frames) }
+        #expect(await next.value == nil)
+        scheduler.advance(by: .seconds(100))
+        #expect(canSend(server))
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
+    /// Also after the reader has let go of it.
+    @Test func `The descriptor is given back when all is sent`() async throws {
+        let (server, client) = try fullPair()
+        defer { for end in [server, client] { close(end) } }
+        let timer = CloseTimer(.seconds(1), scheduler: scheduler)
+        let copy = timer.beginWaiting(on: server)
+        let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
+        output.finish()
+        #expect(await timer.next(of: frames) == nil)
+        #expect(fcntl(copy, F_GETFD) == 0 || fcntl(copy, F_GETFD) == FD_CLOEXEC, "somebody waits on it")
+        timer.endWaiting()
+        let again = timer.beginWaiting(on: server)
+        #expect(again >= 0)
+        timer.endWaiting()
+    }
+}
+#endif
