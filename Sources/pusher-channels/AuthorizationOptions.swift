@@ -43,7 +43,8 @@ struct AuthorizationOptions: ParsableArguments {
         if case .secret(_, let masterKey) = credential(settings, localApp) {
             // Not repeating what was given: it may be most of a key.
             if let masterKey, let requirement = Setting.encryptionMasterKey.requirement(unmetBy: masterKey) {
-                throw ValidationError("--encryption-master-key \(requirement)")
+                let name = givenMasterKey == nil ? "$\(Setting.encryptionMasterKey.variable)" : "--encryption-master-key"
+                throw ValidationError("\(name) \(requirement)")
             }
         } else {
             if userID != nil { throw ValidationError("--user-id requires --secret") }

@@ -25,6 +25,9 @@ struct ServerOptions: ParsableArguments {
 
     func validate() throws {
         if host != nil, cluster != nil { throw ValidationError("give --host or --cluster, not both") }
+        if let cluster, let problem = Setting.cluster.requirement(unmetBy: cluster) {
+            throw ValidationError("--cluster \(problem)")
+        }
         if let host, let problem = Self.problem(ofHost: host) { throw ValidationError("--host \(problem)") }
         if let port, let problem = Setting.port.requirement(unmetBy: String(port)) { throw ValidationError("--port \(problem)") }
     }
@@ -37,9 +40,9 @@ struct ServerOptions: ParsableArguments {
     /// Checks what is used of the environment: a variable that an option goes before may be anything. The file's values were checked when it
     /// was read.
     func validateVariables(in settings: Settings) throws {
-        let hostInUse = host == nil && cluster == nil ? settings.first(of: [.host, .cluster]) : nil
+        let serverInUse = host == nil && cluster == nil ? settings.first(of: [.host, .cluster]) : nil
         let valuesInUse = [
-            (Setting.host, hostInUse?.setting == .host ? hostInUse?.value : nil),
+            (serverInUse?.setting ?? .host, serverInUse?.value),
             (.port, port == nil ? value(of: .port, settings) : nil),
             (.tls, tls == nil ? value(of: .tls, settings) : nil),
         ]

@@ -13,7 +13,7 @@ import Testing
         var report = Report()
         for isSkipped in skipped { report.add(isSkipped ? Self.skip : .failure(Trouble("it broke")), way: .tls) }
         #expect(report.skipped == nil)
-        #expect(report.problems == ["(tls) it broke"])
+        #expect(report.problems == ["(TLS) it broke"])
     }
 
     @Test func whatIsSkippedAltogetherIs() {

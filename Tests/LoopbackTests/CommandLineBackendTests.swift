@@ -171,6 +171,25 @@ import TestSupport
         }
     }
 
+    /// serve's app has one, and its secret is known, too.
+    @Test func theLocalServersAppNeedsNoMasterKey() async throws {
+        try await withWatchdog {
+            let secret = try #require(
+                SharedSecret.derived(for: "private-encrypted-a", masterKey: ServerApp.local.encryptionMasterKey ?? ""))
+            let run = try await run(["auth", "sign", "private-encrypted-a", "--socket-id", "1.2"])
+            #expect(try JSONValue(parsing: run.output.joined())["shared_secret"] == .string(secret.base64))
+        }
+    }
+
+    /// What was given is named, and not repeated.
+    @Test func aWrongVariableIsNamed() async throws {
+        try await withWatchdog {
+            let run = try await run(["channels"], ["PUSHER_ENCRYPTION_MASTER_KEY": "abc"])
+            #expect(run.end == .exit(64))
+            #expect(run.errors.first == "Error: $PUSHER_ENCRYPTION_MASTER_KEY takes 32 bytes in base64")
+        }
+    }
+
     /// The signature as in the protocol's facts: HMAC-SHA256 of the body with the secret `s3cret`.
     @Test(arguments: [
         ("0aebb45162ff17f38610bcba74b60e746cc02ffe4a081e513f313e55d7365bca", true), (String(repeating: "0", count: 64), false),
@@ -249,7 +268,10 @@ import TestSupport
     }
 
     /// In the words of the command, not of the library.
-    @Test(arguments: [["--info", "user_count"], ["--info", "cache,user_count", "--prefix", "pre"]])
+    @Test(arguments: [
+        ["--info", "user_count"], ["--info", "cache,user_count", "--prefix", "pre"], ["news", "--info", "user_count"],
+        ["presence-a", "news", "--info", "user_count"],
+    ])
     func countsOfUsersAreThoseOfPresenceChannels(arguments: [String]) async throws {
         try await withWatchdog {
             let run = try await run(["channels"] + arguments)

@@ -206,7 +206,7 @@ import TestSupport
 
     @Test func triggerNamesTheOptionOfEncryptedChannels() async throws {
         try await withWatchdog {
-            let trigger = try Command("trigger", "private-encrypted-a", "headline", "{}")
+            let trigger = try Command("trigger", "private-encrypted-a", "headline", "{}", "--secret", "another")
             #expect(await trigger.end() == .exit(64))
             #expect(await trigger.errors.toEnd().first == "Error: private-encrypted-a requires --encryption-master-key")
         }

@@ -67,7 +67,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--port", "0"], ["--port", "70000"], ["--port=-1"], ["--host", ""], ["--host", "http://a.example"],
+        ["--cluster", ""], ["--cluster", "eu.pusher.com"], ["--port", "0"], ["--port", "70000"], ["--port=-1"], ["--host", ""],
+        ["--host", "http://a.example"],
         ["--host", "a.example/"],
         ["--host", "a.example:6001"], ["--host", "[::1]:6001"], ["--host", "a b"], ["--host", "ann@a.example"],
     ])

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PusherChannels
+import TestSupport
 
 /// The app whose backend a command plays: its secret never needs to stand on a command line, where other users see it.
 struct AppOptions: ParsableArguments {
@@ -17,7 +18,10 @@ struct AppOptions: ParsableArguments {
 
     @Option(
         name: .customLong("encryption-master-key"),
-        help: "The app's encryption master key, 32 bytes in base64; better in $PUSHER_ENCRYPTION_MASTER_KEY or the file.")
+        help: """
+            The app's encryption master key, 32 bytes in base64, by default that of serve's app with its secret; better in \
+            $PUSHER_ENCRYPTION_MASTER_KEY or the file.
+            """)
     var givenMasterKey: String?
 
     func id(_ settings: Settings) -> String { givenID ?? settings[.appID] ?? "1" }
@@ -26,10 +30,12 @@ struct AppOptions: ParsableArguments {
 
     /// Returns the key of encrypted channels, in a list as the libraries want it; empty where there is none.
     func masterKeys(_ settings: Settings) throws -> [EncryptionMasterKey] {
-        guard let text = givenMasterKey ?? settings[.encryptionMasterKey] else { return [] }
+        let localKey = secret(settings) == ServerApp.local.secret ? ServerApp.local.encryptionMasterKey : nil
+        guard let text = givenMasterKey ?? settings[.encryptionMasterKey] ?? localKey else { return [] }
         // Not repeating what was given: it may be most of a key.
         guard let key = try? EncryptionMasterKey(base64: text) else {
-            throw ValidationError("--encryption-master-key takes 32 bytes in base64")
+            let name = givenMasterKey == nil ? "$\(Setting.encryptionMasterKey.variable)" : "--encryption-master-key"
+            throw ValidationError("\(name) takes 32 bytes in base64")
         }
         return [key]
     }

@@ -23,7 +23,9 @@ struct Channels: AsyncParsableCommand {
 
     func validate() throws {
         if prefix != nil, !channels.isEmpty { throw ValidationError("give channels or --prefix, not both") }
-        let isOfPresence = !channels.isEmpty || prefix?.hasPrefix("presence-") == true
+        let isOfPresence =
+            channels.isEmpty
+            ? prefix?.hasPrefix("presence-") == true : channels.allSatisfy { ChannelName(Name($0)).kind == .presence }
         if info?.attributes.contains(.userCount) == true, !isOfPresence {
             throw ValidationError("--info user_count takes presence channels, or a --prefix that begins with presence-")
         }
