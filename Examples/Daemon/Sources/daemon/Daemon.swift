@@ -18,7 +18,9 @@ enum Daemon {
 
     /// Whether somebody has to change something first, such as a wrong key: systemd isn't to start it again for that.
     private static func isOfSettings(_ error: any Error) -> Bool {
-        error is Missing || error is NoNumber || (error as? PusherError)?.isRetryable == false
+        guard let error = error as? PusherError else { return error is Missing || error is Unusable }
+        // Over the app's quota of connections (4004) there may be room again in a while.
+        return !error.isRetryable && error.code != 4004
     }
 
     private static func run() async throws {
@@ -36,14 +38,23 @@ enum Daemon {
         if let cluster = ProcessInfo.processInfo.environment["PUSHER_CLUSTER"] {
             return PusherClientOptions(host: .cluster(cluster))
         }
-        let usesTLS = ProcessInfo.processInfo.environment["PUSHER_TLS"] == "1"
-        return PusherClientOptions(host: .host(try setting("PUSHER_HOST")), port: try number("PUSHER_PORT"), useTLS: usesTLS)
+        return PusherClientOptions(host: .host(try setting("PUSHER_HOST")), port: try port(), useTLS: try usesTLS())
     }
 
-    private static func number(_ name: String) throws -> Int {
-        let value = try setting(name)
-        guard let number = Int(value) else { throw NoNumber(name: name, value: value) }
-        return number
+    private static func port() throws -> Int {
+        let value = try setting("PUSHER_PORT")
+        guard let port = Int(value), (1...65_535).contains(port) else {
+            throw Unusable(name: "PUSHER_PORT", value: value, need: "a number from 1 to 65535")
+        }
+        return port
+    }
+
+    private static func usesTLS() throws -> Bool {
+        switch ProcessInfo.processInfo.environment["PUSHER_TLS"] {
+        case nil, "", "0": false
+        case "1": true
+        case let value?: throw Unusable(name: "PUSHER_TLS", value: value, need: "1 or 0")
+        }
     }
 
     private static func setting(_ name: String) throws -> String {
@@ -57,11 +68,12 @@ enum Daemon {
         var description: String { "\(name) is not set" }
     }
 
-    struct NoNumber: Error, CustomStringConvertible {
+    struct Unusable: Error, CustomStringConvertible {
         let name: String
         let value: String
+        let need: String
 
-        var description: String { "\(name) is \"\(value)\", which is no number" }
+        var description: String { "\(name) is \"\(value)\", not \(need)" }
     }
 }
 

@@ -7,11 +7,13 @@ package func setting(_ name: String) throws -> String {
     return value
 }
 
-/// The value of an environment variable that is a number.
-package func number(_ name: String) throws -> Int {
+/// The value of an environment variable that is a TCP port.
+package func port(_ name: String) throws -> Int {
     let value = try setting(name)
-    guard let number = Int(value) else { throw NoNumber(name: name, value: value) }
-    return number
+    guard let port = Int(value), (1...65_535).contains(port) else {
+        throw Unusable(name: name, value: value, need: "a number from 1 to 65535")
+    }
+    return port
 }
 
 /// An environment variable that isn't set.
@@ -21,12 +23,13 @@ package struct Missing: Error, CustomStringConvertible {
     package var description: String { "\(name) is not set" }
 }
 
-/// An environment variable that should be a number and isn't.
-package struct NoNumber: Error, CustomStringConvertible {
+/// An environment variable that is something else than it should be.
+package struct Unusable: Error, CustomStringConvertible {
     let name: String
     let value: String
+    let need: String
 
-    package var description: String { "\(name) is \"\(value)\", which is no number" }
+    package var description: String { "\(name) is \"\(value)\", not \(need)" }
 }
 
 /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where `PUSHER_TLS`
@@ -40,8 +43,9 @@ package struct ChannelsServer {
         if let cluster = try? setting("PUSHER_CLUSTER") {
             (host, port, useTLS) = (.cluster(cluster), nil, true)
         } else {
-            (host, port) = (.host(try setting("PUSHER_HOST")), try number("PUSHER_PORT"))
-            useTLS = (try? setting("PUSHER_TLS")) == "1"
+            let tls = (try? setting("PUSHER_TLS")) ?? ""
+            guard ["", "0", "1"].contains(tls) else { throw Unusable(name: "PUSHER_TLS", value: tls, need: "1 or 0") }
+            (host, port, useTLS) = (.host(try setting("PUSHER_HOST")), try Settings.port("PUSHER_PORT"), tls == "1")
         }
     }
 }

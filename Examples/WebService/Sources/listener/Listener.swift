@@ -78,7 +78,7 @@ struct Orders: Service {
     }
 }
 
-/// At once, for who reads it: standard output is buffered where it is no terminal.
+/// At once, for who reads it: standard output is buffered where it is no terminal. That a disk is full is no reason to stop.
 private func write(_ line: String) {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
 }

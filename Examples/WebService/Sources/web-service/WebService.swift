@@ -45,7 +45,7 @@ enum WebService {
 
         let app = Application(
             router: router,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: try number("PORT"))),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: try port("PORT"))),
             logger: Logger(label: "web-service"))
         try await app.runService()
     }

@@ -38,8 +38,12 @@ enum Worker {
         if let cluster = variables["PUSHER_CLUSTER"] { return PusherClientOptions(host: .cluster(cluster)) }
         guard let host = variables["PUSHER_HOST"] else { throw Missing(name: "PUSHER_HOST") }
         guard let port = variables["PUSHER_PORT"] else { throw Missing(name: "PUSHER_PORT") }
-        guard let number = Int(port) else { throw NoNumber(name: "PUSHER_PORT", value: port) }
-        return PusherClientOptions(host: .host(host), port: number, useTLS: variables["PUSHER_TLS"] == "1")
+        guard let number = Int(port), (1...65_535).contains(number) else {
+            throw Unusable(name: "PUSHER_PORT", value: port, need: "a number from 1 to 65535")
+        }
+        let tls = variables["PUSHER_TLS"] ?? ""
+        guard ["", "0", "1"].contains(tls) else { throw Unusable(name: "PUSHER_TLS", value: tls, need: "1 or 0") }
+        return PusherClientOptions(host: .host(host), port: number, useTLS: tls == "1")
     }
 
     struct Missing: Error, CustomStringConvertible {
@@ -48,11 +52,12 @@ enum Worker {
         var description: String { "\(name) is not set" }
     }
 
-    struct NoNumber: Error, CustomStringConvertible {
+    struct Unusable: Error, CustomStringConvertible {
         let name: String
         let value: String
+        let need: String
 
-        var description: String { "\(name) is \"\(value)\", which is no number" }
+        var description: String { "\(name) is \"\(value)\", not \(need)" }
     }
 }
 
