@@ -35,7 +35,7 @@ enum Daemon {
     /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where
     /// `PUSHER_TLS` is 1.
     private static func options() throws -> PusherClientOptions {
-        if let cluster = ProcessInfo.processInfo.environment["PUSHER_CLUSTER"] {
+        if let cluster = ProcessInfo.processInfo.environment["PUSHER_CLUSTER"], !cluster.isEmpty {
             return PusherClientOptions(host: .cluster(cluster))
         }
         return PusherClientOptions(host: .host(try setting("PUSHER_HOST")), port: try port(), useTLS: try usesTLS())
@@ -58,7 +58,7 @@ enum Daemon {
     }
 
     private static func setting(_ name: String) throws -> String {
-        guard let value = ProcessInfo.processInfo.environment[name] else { throw Missing(name: name) }
+        guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { throw Missing(name: name) }
         return value
     }
 

@@ -3,7 +3,7 @@ import PusherChannels
 
 /// The value of an environment variable.
 package func setting(_ name: String) throws -> String {
-    guard let value = ProcessInfo.processInfo.environment[name] else { throw Missing(name: name) }
+    guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { throw Missing(name: name) }
     return value
 }
 

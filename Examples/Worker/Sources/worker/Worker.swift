@@ -18,7 +18,7 @@ enum Worker {
     }
 
     private static func run() async throws {
-        let variables = ProcessInfo.processInfo.environment
+        let variables = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
         guard let key = variables["PUSHER_KEY"] else { throw Missing(name: "PUSHER_KEY") }
         let pool = PusherPool(
             key: key, channelsPerConnection: 100, shard: try Shard(environment: variables), options: try options(variables))
