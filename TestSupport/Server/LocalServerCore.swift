@@ -112,6 +112,7 @@ final class LocalServerCore: Sendable {
 
     func send(_ frame: WSFrame, to id: ID) {
         state.withLock { enqueue(frame, id, &$0) }
+        report()
     }
 
     /// The reader has ended: only now may the connection be closed, for nobody waits on it any more.
@@ -181,6 +182,7 @@ final class LocalServerCore: Sendable {
                 for frame in LocalServerFaults.frames(of: fault) { enqueue(frame, id, &state) }
             }
         }
+        report()
     }
 
     func heal() {
@@ -256,7 +258,9 @@ final class LocalServerCore: Sendable {
     /// Sends a frame, or lets it wait for the client to read; with too many of them the client is closed.
     private func enqueue(_ frame: WSFrame, _ id: ID, _ state: inout State) {
         guard let session = state.sessions[id], !session.isClosing else { return }
-        guard case .enqueued(let remaining) = session.output.yield(frame), remaining < Self.reserve else { return }
+        let result = session.output.yield(frame)
+        // Nothing follows a close frame.
+        guard frame.opcode != .close, case .enqueued(let remaining) = result, remaining < Self.reserve else { return }
         change(&state) { machine, _, effects in
             machine.close(id, code: 4100, reason: "Too many messages wait for this client", into: &effects)
         }
@@ -292,7 +296,8 @@ final class LocalServerCore: Sendable {
             state.isReporting = event != nil
             return event
         }) {
-            settings.onEvent(event)
+            // Tasks that are made there wait for other connections.
+            SocketPoolSettings.$closeTimer.withValue(nil) { settings.onEvent(event) }
         }
     }
 
