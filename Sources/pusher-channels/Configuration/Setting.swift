@@ -30,7 +30,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .authEndpoint:
             ["http", "https"].contains(URL(string: value)?.scheme?.lowercased())
                 ? nil : "takes an address that begins with http:// or https://"
-        case .cluster: value.wholeMatch(of: /[A-Za-z0-9-]+/) == nil ? "takes a name such as eu" : nil
+        case .cluster: value.wholeMatch(of: #/[A-Za-z0-9-]+/#) == nil ? "takes a name such as eu" : nil
         case .encryptionMasterKey: Data(base64Encoded: value)?.count == 32 ? nil : "takes 32 bytes in base64"
         case .host: Self.isHost(value) ? nil : "takes a name or an address alone, without scheme, port and path"
         case .port: Int(value).map { 1...65_535 ~= $0 } == true ? nil : "takes a number from 1 to 65535"
