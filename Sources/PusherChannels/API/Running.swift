@@ -79,7 +79,7 @@ extension Pusher {
         if connection.connectionState != .disconnected {
             while let change = await states.nextEvenIfCancelled(), change.new != .disconnected {}
         }
-        connection.core.afterDeliveries { done.give(.success(())) }
+        connection.core.afterLastDeliveries { done.give(.success(())) }
         // It never fails: nobody gives an error.
         try? await withCheckedThrowingContinuation { done.await(with: $0) }
         timer.cancel()

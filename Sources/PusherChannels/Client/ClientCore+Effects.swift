@@ -35,7 +35,7 @@ extension ClientCore {
     private func opened(_ event: ConnectionMachine.EncryptedEvent, _ result: Result<String, ConnectionMachine.DecryptionFailure>)
     {
         change { state, now in
-            state.came = state.machine.subscriptions[event.channel]?.encryptedEvents?.since
+            state.came = state.machine.encryptedEventsSince(of: event.channel)
             state.handle(.opened(event, result), at: now)
         }
     }

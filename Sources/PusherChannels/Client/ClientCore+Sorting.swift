@@ -96,6 +96,11 @@ extension ClientCore {
         for channel in losses { call(.gap(channel: channel, since: since), upTo: .max) }
     }
 
+    /// Calls the closure when everything that was read before the client was shut down is decrypted, and was delivered.
+    func afterLastDeliveries(_ body: @escaping @Sendable () -> Void) {
+        change { $0.decryptionWaits.append { [self] in afterDeliveries(body) } }
+    }
+
     /// Calls the closure when everything that waits now was delivered.
     func afterDeliveries(_ body: @escaping @Sendable () -> Void) {
         guard let deliveryQueue else { return body() }

@@ -22,6 +22,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var listeners = Listeners()
         var streams: Streams
         var waits = SubscriptionWaits()
+        /// Called when what was read before the client was shut down is decrypted.
+        var decryptionWaits: [@Sendable () -> Void] = []
         /// How many wait for the client's end.
         var runs = 0
         var backlog: DeliveryBacklog
@@ -154,7 +156,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         state.came = nil
         let work = state.isDraining ? nil : nextWork(&state)
         state.isDraining = state.isDraining || work != nil
-        let wakeUps = state.streams.wakeUps() + state.waits.wakeUps()
+        let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.decryptionWakeUps()
         guard work != nil || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
         defer { state.removed = [] }
         return Aftermath(wakeUps: wakeUps, removed: state.removed, work: work)
@@ -225,6 +227,12 @@ final class ClientCore: WebSocketDelegate, Sendable {
 }
 
 extension ClientCore.State {
+    fileprivate mutating func decryptionWakeUps() -> [() -> Void] {
+        guard !decryptionWaits.isEmpty, machine.lastEncryptedEvents.isEmpty else { return [] }
+        defer { decryptionWaits = [] }
+        return decryptionWaits.map { wait in { wait() } }
+    }
+
     /// Has the machine take an input.
     mutating func handle(_ input: Input, at now: Instant) {
         tally.note(input, at: now)

@@ -27,6 +27,9 @@ struct StreamGap<Element: Sendable>: Sendable {
         leadingSince = leadingSince ?? arrival
     }
 
+    /// Indicates whether elements are missing that were older than all that wait.
+    var isLeading: Bool { leadingSince != nil }
+
     /// The element that stands before the oldest that waits; nil if nothing is missing there.
     mutating func takeLeading() -> Element? {
         guard let since = leadingSince.take() else { return nil }

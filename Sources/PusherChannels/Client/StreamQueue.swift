@@ -39,6 +39,9 @@ struct StreamQueue<Element: Sendable>: Sendable {
         watermark = Watermark(limit: buffering.limit, byteLimit: buffering.byteLimit)
     }
 
+    /// The number of elements that nobody has taken.
+    var waiting: Int { elements.count + (gap?.isLeading == true ? 1 : 0) }
+
     /// Indicates whether the server has to wait for it.
     var isOver: Bool { watermark.state == .over && buffering.overflow.pauses }
 

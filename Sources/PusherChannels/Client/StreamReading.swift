@@ -5,6 +5,9 @@ protocol StreamReading<Element>: AnyObject, Sendable {
     /// The number of elements that found no room.
     var dropped: Int { get }
 
+    /// The number of elements that nobody has taken.
+    var waiting: Int { get }
+
     /// Ends the stream for its readers, once they have read what waits.
     func finish()
 
@@ -37,8 +40,8 @@ final class StreamCursor<Element: Sendable> {
     @usableFromInline var checkpoint = 0
     /// The reader was told why the stream has ended.
     private var hasThrown = false
-    /// The reading task was cancelled, and what waited then was taken.
-    private var tookLast = false
+    /// The number of elements that waited when the reading task was cancelled, and are still to be taken; nil where it wasn't.
+    private var lastOnes: Int?
 
     init(_ reading: any StreamReading<Element>) {
         self.reading = reading
@@ -73,17 +76,16 @@ final class StreamCursor<Element: Sendable> {
     @_specialize(where Element == PusherEvent)
     @usableFromInline
     func awaitNext(isolation actor: isolated (any Actor)?) async throws(PusherError) -> Element? {
-        if Task.isCancelled {
-            // Where there is always something to read, nothing else would end it.
-            guard !tookLast else { return nil }
-            tookLast = true
-        }
+        // Where there is always something to read, nothing else would end it. One look at least tells why the stream has ended.
+        lastOnes = Task.isCancelled ? lastOnes ?? max(reading.waiting, 1) : nil
+        guard lastOnes != 0 else { return nil }
         let batch: StreamQueue<Element>.Batch
         (batch, source) = await reading.wait(evenIfCancelled: false)
         if let failure = batch.failure, !hasThrown {
             hasThrown = true
             throw failure
         }
+        lastOnes = lastOnes.map { max($0 - max(batch.elements.count, 1), 0) }
         hold(batch)
         return next()
     }

@@ -36,6 +36,8 @@ final class StreamSource<Element: Sendable>: StreamReading {
 
     var dropped: Int { core.readState { $0.streams[keyPath: table].read(id, \.dropped) } ?? 0 }
 
+    var waiting: Int { core.readState { $0.streams[keyPath: table].read(id, \.waiting) } ?? 0 }
+
     func finish() {
         change { $0.finish() }
     }

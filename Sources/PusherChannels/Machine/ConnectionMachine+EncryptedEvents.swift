@@ -48,6 +48,7 @@ extension ConnectionMachine {
     }
 
     private mutating func openNext(of channel: Name, into effects: inout [Effect]) {
+        if lastEncryptedEvents[channel]?.isEmpty == true { lastEncryptedEvents[channel] = nil }
         encryptedEventsNumbered += 1
         let number = encryptedEventsNumbered
         guard let (envelope, secret) = changeEncryptedEvents(of: channel, { $0.beginDecrypting(number) }) ?? nil else { return }
@@ -61,13 +62,19 @@ extension ConnectionMachine {
 
     @discardableResult
     private mutating func changeEncryptedEvents<Result>(of channel: Name, _ body: (inout EncryptedEvents) -> Result) -> Result? {
-        if let result = subscriptions[channel]?.encryptedEvents?.change(body) { return result }
-        return lastEncryptedEvents[channel]?.change(body)
+        if let result = lastEncryptedEvents[channel]?.change(body) { return result }
+        return subscriptions[channel]?.encryptedEvents?.change(body)
+    }
+
+    /// Since when the events came that are being opened.
+    func encryptedEventsSince(of channel: Name) -> Instant? {
+        (lastEncryptedEvents[channel] ?? subscriptions[channel]?.encryptedEvents)?.since
     }
 
     /// Gives up the channels, but not what was read of the encrypted ones: it is opened with the keys that are there.
     mutating func unsubscribeAllButRead(at now: Instant, into effects: inout [Effect]) {
-        lastEncryptedEvents.merge(subscriptions.compactMapValues(\.encryptedEvents)) { $1 }
+        let waiting = subscriptions.compactMapValues(\.encryptedEvents).filter { !$0.value.isEmpty }
+        lastEncryptedEvents.merge(waiting) { old, _ in old }
         unsubscribeAll(into: &effects)
         for channel in lastEncryptedEvents.keys.sorted() {
             keyRefused(channel, "the client was shut down", at: now, into: &effects)

@@ -39,6 +39,9 @@ struct EncryptedEvents: Equatable, Sendable {
         return true
     }
 
+    /// Indicates whether all that came was opened, or given up.
+    var isEmpty: Bool { stage == .idle && waiting.isEmpty }
+
     /// Takes the first event that waits, if nothing is in its way.
     mutating func beginDecrypting(_ number: Number) -> (Envelope, SharedSecret)? {
         guard stage == .idle, let secret, let envelope = waiting.popFirst() else { return nil }

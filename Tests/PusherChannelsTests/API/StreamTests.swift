@@ -1,4 +1,3 @@
-import Dispatch
 import PusherChannels
 import TestSupport
 import Testing
@@ -71,65 +70,6 @@ import Testing
             reading.cancel()
             let data = try await reading.value
             #expect(data == ["0"])
-        }
-    }
-
-    #endif
-
-    @Test func aCancelledReaderIsLetGo() async throws {
-        let rig = rig()
-        let stream = rig.pusher.events
-        let reading = Task { try await read(stream, 1) }
-        reading.cancel()
-        #expect(try await reading.value == [])
-        publish(rig, 0..<1)
-        #expect(try await read(stream, 1) == ["0"], "the stream itself goes on")
-    }
-
-    /// Though there is always something to read.
-    @Test func soIsOneOfABusyStream() async throws {
-        let rig = rig()
-        let stream = rig.pusher.events
-        publish(rig, 0..<1)
-        let reading = Task {
-            var count = 0
-            for try await _ in stream {
-                count += 1
-                if count == 3 { withUnsafeCurrentTask { $0?.cancel() } }
-                if count == 1000 { break }
-                publish(rig, count..<count + 1)
-            }
-            return count
-        }
-        #expect(try await reading.value == 4, "what waited when it was cancelled is read")
-    }
-
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
-
-    /// Threads of its own: thousands of tasks would wait for the pool behind all other tests.
-    private final class Threads: TaskExecutor {
-        private let queue = DispatchQueue(label: "readers", attributes: .concurrent)
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
-    }
-
-    /// Whenever the cancellation comes: also between the reader's look at it and its waiting.
-    @Test func aReaderThatIsCancelledAsItBeginsToWaitIsLetGo() async throws {
-        let rig = rig()
-        let streams = (0..<8).map { _ in rig.pusher.events }
-        let threads = Threads()
-        await withTaskExecutorPreference(threads) {
-            for round in 0..<500 {
-                await withThrowingTaskGroup(of: Void.self) { group in
-                    for stream in streams { group.addTask { for try await _ in stream {} } }
-                    // So much later: as long as it takes to run a task, a few times.
-                    for _ in 0..<round % 8 { await Task(executorPreference: threads) {}.value }
-                    group.cancelAll()
-                }
-            }
         }
     }
 

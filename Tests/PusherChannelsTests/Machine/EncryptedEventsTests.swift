@@ -238,6 +238,17 @@ import Testing
         #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
     }
 
+    /// A second subscription or shutdown changes nothing about it.
+    @Test func whateverIsAskedThenItIsOpened() {
+        var transcript = subscribed()
+        let effects = transcript.receive(event("a")) + transcript.receive(event("b"))
+        transcript.play(.shutDown)
+        transcript.play(.subscribe(channel: channel, auth: nil))
+        transcript.play(.shutDown)
+        #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
+        #expect(transcript.machine.lastEncryptedEvents.isEmpty)
+    }
+
     @Test func whatNeedsAKeyThenIsReported() {
         var transcript = subscribed()
         let effects = transcript.receive(event("a"))

@@ -129,6 +129,20 @@ import Testing
         #expect(try await reading.value < 10)
     }
 
+    /// Of all connections.
+    @Test func whatWaitedWhenItWasCancelledIsRead() async throws {
+        let rig = PoolRig.connected(connections: 2)
+        let updates = rig.pool.updates
+        for connection in 0..<2 { for word in ["1", "2"] { rig.publish(word, to: [rig.names(of: connection)[0]]) } }
+        let reading = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            var count = 0
+            for try await _ in updates { count += 1 }
+            return count
+        }
+        #expect(try await reading.value == 4)
+    }
+
     @Test func aStreamThatIsLetGoOfHoldsNothingUp() throws {
         let rig = PoolRig.connected(connections: 1, channels: 1)
         var updates: PusherStream<PoolUpdate>? = rig.pool.updates
