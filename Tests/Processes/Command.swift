@@ -200,8 +200,10 @@ private struct PipeEnds {
 
 extension Command {
     /// A server that listens, and the port on which it does.
-    package static func server(port: Int = 0) async throws -> (command: Command, port: Int) {
-        let server = try Command("serve", "--port", String(port))
+    package static func server(
+        port: Int = 0, environment: [String: String] = [:]
+    ) async throws -> (command: Command, port: Int) {
+        let server = try Command(["serve", "--port", String(port)], environment: environment)
         let line = try await server.output.next(containing: "listening on")
         guard let found = line.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw Trouble(description: "no port in: \(line)")
