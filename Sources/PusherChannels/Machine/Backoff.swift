@@ -27,9 +27,12 @@ struct Backoff: Equatable, Sendable {
         immediates = []
     }
 
+    /// Indicates whether the policy allows no more attempts.
+    private var isExhausted: Bool { policy.maximumAttempts.map { failures >= $0 } ?? false }
+
     /// The delay before the next attempt; nil when there shall be none.
     mutating func nextDelay(atLeast minimum: Duration) -> Duration? {
-        if let limit = policy.maximumAttempts, failures >= limit { return nil }
+        if isExhausted { return nil }
         let exponential = ExponentialDelay(initial: policy.initialDelay, maximum: policy.maximumDelay)
         defer { failures += 1 }
         return max(minimum, exponential.delay(afterFailures: failures, using: &random))
@@ -37,7 +40,7 @@ struct Backoff: Equatable, Sendable {
 
     /// Returns whether an immediate return is still believed, and any return is allowed; counts it if so.
     mutating func allowsImmediateReturn(at now: Instant) -> Bool {
-        if let limit = policy.maximumAttempts, failures >= limit { return false }
+        if isExhausted { return false }
         immediates.removeAll { now - $0 >= Self.window }
         guard immediates.count < Self.immediateReturns else { return false }
         immediates.append(now)
