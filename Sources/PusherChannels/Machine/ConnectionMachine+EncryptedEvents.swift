@@ -62,7 +62,7 @@ extension ConnectionMachine {
 
     @discardableResult
     private mutating func changeEncryptedEvents<Result>(of channel: Name, _ body: (inout EncryptedEvents) -> Result) -> Result? {
-        if let result = lastEncryptedEvents[channel]?.change(body) { return result }
+        if !lastEncryptedEvents.isEmpty, let result = lastEncryptedEvents[channel]?.change(body) { return result }
         return subscriptions[channel]?.encryptedEvents?.change(body)
     }
 
