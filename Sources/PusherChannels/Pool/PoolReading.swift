@@ -14,9 +14,7 @@ final class PoolReading: StreamReading {
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
         /// Those that were asked and have answered.
-        private var ready = Deque<Portion>()
-        /// The number of their elements.
-        private(set) var readyCount = 0
+        var ready = Deque<Portion>()
         var readers: [(number: Int, reader: CheckedContinuation<Portion, Never>)] = []
         var readersMade = 0
         /// Nothing comes after what is ready.
@@ -24,14 +22,7 @@ final class PoolReading: StreamReading {
 
         /// Takes what a reader gets now; nil if it has to wait.
         mutating func take() -> Portion? {
-            guard let portion = ready.popFirst() else { return isOver ? (Batch(), nil) : nil }
-            readyCount -= portion.batch.elements.count
-            return portion
-        }
-
-        mutating func add(_ portion: Portion) {
-            ready.append(portion)
-            readyCount += portion.batch.elements.count
+            ready.popFirst() ?? (isOver ? (Batch(), nil) : nil)
         }
 
         /// The readers that wait, each with what it gets.
@@ -64,7 +55,7 @@ final class PoolReading: StreamReading {
         // What came of the others before is read first.
         if batch.failure != nil { for other in sources where other !== source { takeAll(of: other) } }
         let removed = change { state -> [Source] in
-            if !batch.elements.isEmpty || batch.failure != nil { state.add((batch, source)) }
+            if !batch.elements.isEmpty || batch.failure != nil { state.ready.append((batch, source)) }
             guard batch.elements.isEmpty else { return [] }
             let removed = batch.failure == nil ? [source] : state.entries.values.map(\.source)
             for source in removed { state.entries[ObjectIdentifier(source)] = nil }
@@ -91,7 +82,7 @@ final class PoolReading: StreamReading {
         guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { return }
         change { state in
             state.entries[ObjectIdentifier(source)]?.batches += 1
-            state.add((batch, source))
+            state.ready.append((batch, source))
         }
     }
 
@@ -102,7 +93,8 @@ final class PoolReading: StreamReading {
     var dropped: Int { sources.reduce(0) { $0 + $1.dropped } }
 
     var waiting: Int {
-        sources.reduce(state.withLock(\.readyCount)) { $0 + $1.waiting }
+        let taken = state.withLock { $0.ready.reduce(0) { $0 + $1.batch.elements.count } }
+        return sources.reduce(taken) { $0 + $1.waiting }
     }
 
     let takesAhead = false

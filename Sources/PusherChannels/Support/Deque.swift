@@ -42,6 +42,10 @@ package struct Deque<Element> {
     }
 }
 
+extension Deque: Sequence {
+    package func makeIterator() -> some IteratorProtocol<Element> { slots[head...].lazy.compactMap(\.self).makeIterator() }
+}
+
 extension Deque: Equatable where Element: Equatable {
     package static func == (left: Deque, right: Deque) -> Bool {
         left.slots[left.head...] == right.slots[right.head...]
