@@ -29,9 +29,7 @@ struct AuthorizationOptions: ParsableArguments {
 
     func validate() throws {
         if givenSecret != nil, givenEndpoint != nil { throw ValidationError("give --secret or --auth-endpoint, not both") }
-        if let givenEndpoint, let requirement = Setting.authEndpoint.requirement(unmetBy: givenEndpoint) {
-            throw ValidationError("--auth-endpoint \(requirement)")
-        }
+        if let givenEndpoint { try Setting.authEndpoint.validate(givenEndpoint, isOption: true) }
     }
 
     /// Checks what can only be checked with the values of the environment and the file.
@@ -41,19 +39,13 @@ struct AuthorizationOptions: ParsableArguments {
     ///   - localApp: The app whose secret signs where none is given, nor an endpoint.
     func validate(with settings: Settings, localApp: ServerApp? = nil) throws {
         if case .secret(_, let masterKey) = credential(settings, localApp) {
-            // Not repeating what was given: it may be most of a key.
-            if let masterKey, let requirement = Setting.encryptionMasterKey.requirement(unmetBy: masterKey) {
-                let name = givenMasterKey == nil ? "$\(Setting.encryptionMasterKey.variable)" : "--encryption-master-key"
-                throw ValidationError("\(name) \(requirement)")
-            }
+            if let masterKey { try Setting.encryptionMasterKey.validate(masterKey, isOption: givenMasterKey != nil) }
         } else {
             if userID != nil { throw ValidationError("--user-id requires --secret") }
             if givenMasterKey != nil { throw ValidationError("--encryption-master-key requires --secret") }
         }
-        if case .endpoint(let endpoint) = credential(settings, localApp),
-            let requirement = Setting.authEndpoint.requirement(unmetBy: endpoint)
-        {
-            throw ValidationError("$\(Setting.authEndpoint.variable) \(requirement)")
+        if case .endpoint(let endpoint) = credential(settings, localApp) {
+            try Setting.authEndpoint.validate(endpoint, isOption: givenEndpoint != nil)
         }
     }
 

@@ -25,11 +25,9 @@ struct ServerOptions: ParsableArguments {
 
     func validate() throws {
         if host != nil, cluster != nil { throw ValidationError("give --host or --cluster, not both") }
-        if let cluster, let problem = Setting.cluster.requirement(unmetBy: cluster) {
-            throw ValidationError("--cluster \(problem)")
-        }
+        if let cluster { try Setting.cluster.validate(cluster, isOption: true) }
         if let host, let problem = Self.problem(ofHost: host) { throw ValidationError("--host \(problem)") }
-        if let port, let problem = Setting.port.requirement(unmetBy: String(port)) { throw ValidationError("--port \(problem)") }
+        if let port { try Setting.port.validate(String(port), isOption: true) }
     }
 
     /// Returns why a text is no host, for whoever gave it as an option.
@@ -46,9 +44,7 @@ struct ServerOptions: ParsableArguments {
             (.port, port == nil ? value(of: .port, settings) : nil),
             (.tls, tls == nil ? value(of: .tls, settings) : nil),
         ]
-        for case (let setting, let value?) in valuesInUse {
-            if let problem = setting.requirement(unmetBy: value) { throw ValidationError("$\(setting.variable) \(problem)") }
-        }
+        for case (let setting, let value?) in valuesInUse { try setting.validate(value, isOption: false) }
     }
 
     var settings: Settings { configuration.settings }

@@ -32,12 +32,8 @@ struct AppOptions: ParsableArguments {
     func masterKeys(_ settings: Settings) throws -> [EncryptionMasterKey] {
         let localKey = secret(settings) == ServerApp.local.secret ? ServerApp.local.encryptionMasterKey : nil
         guard let text = givenMasterKey ?? settings[.encryptionMasterKey] ?? localKey else { return [] }
-        // Not repeating what was given: it may be most of a key.
-        guard let key = try? EncryptionMasterKey(base64: text) else {
-            let name = givenMasterKey == nil ? "$\(Setting.encryptionMasterKey.variable)" : "--encryption-master-key"
-            throw ValidationError("\(name) takes 32 bytes in base64")
-        }
-        return [key]
+        try Setting.encryptionMasterKey.validate(text, isOption: givenMasterKey != nil)
+        return [try EncryptionMasterKey(base64: text)]
     }
 }
 
@@ -53,11 +49,8 @@ struct BackendOptions: ParsableArguments {
     func validate() throws {
         _ = try app.masterKeys(server.settings)
         try server.validateVariables(in: server.settings)
-        if let givenTimeout, let problem = Setting.timeout.requirement(unmetBy: givenTimeout) {
-            throw ValidationError("--timeout \(problem)")
-        }
-        if givenTimeout == nil, let value = server.settings[.timeout], let problem = Setting.timeout.requirement(unmetBy: value) {
-            throw ValidationError("$\(Setting.timeout.variable) \(problem)")
+        if let timeout = givenTimeout ?? server.settings[.timeout] {
+            try Setting.timeout.validate(timeout, isOption: givenTimeout != nil)
         }
     }
 

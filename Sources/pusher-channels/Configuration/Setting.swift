@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import PusherChannels
 
@@ -38,6 +39,12 @@ enum Setting: String, CaseIterable, Sendable {
         case .tls: Self.bool(value) == nil ? "takes 1 or 0" : nil
         case .appID, .key, .secret: nil
         }
+    }
+
+    /// Throws what a value has to be and isn't, under the name by which it was given.
+    func validate(_ value: String, isOption: Bool) throws {
+        guard let requirement = requirement(unmetBy: value) else { return }
+        throw ValidationError("\(isOption ? "--\(rawValue)" : "$\(variable)") \(requirement)")
     }
 
     /// Returns whether a value may be a host's name or address: one colon alone stands before a port, several make an address of IPv6.
