@@ -17,6 +17,8 @@ import Musl
 final class CloseTimer: Sendable {
     /// Of the close frame.
     private enum Progress {
+        case none
+        /// It waits to be sent: nothing may follow it.
         case waiting
         case taken
         /// All that is missing is the answer.
@@ -28,11 +30,9 @@ final class CloseTimer: Sendable {
         var copy: Int32?
         var readerWaits = false
         var action: (any ScheduledAction)?
-        /// Set from the close frame on: nothing may follow it.
-        var isClosing = false
-        var progress = Progress.waiting
-        /// The frames that were sent, and how many they were at the last look.
-        var (sent, seen) = (0, 0)
+        var progress = Progress.none
+        /// Whether a frame was sent since the last look.
+        var isReading = false
         /// Set once nothing more is sent.
         var isOver = false
 
@@ -62,13 +62,14 @@ final class CloseTimer: Sendable {
 
     // MARK: The end
 
-    var isClosing: Bool { state.withLock { $0.isClosing } }
+    /// Indicates whether a close frame was given to be sent.
+    var isClosing: Bool { state.withLock { $0.progress != .none } }
 
     /// The close frame waits to be sent.
     /// - Parameter end: Calls off the connection's reader.
     func start(_ end: @escaping @Sendable () -> Void) {
         state.withLock { state in
-            state.isClosing = true
+            state.progress = .waiting
             restart(&state, end)
         }
     }
@@ -80,7 +81,7 @@ final class CloseTimer: Sendable {
 
     private func restart(_ state: inout State, _ end: @escaping @Sendable () -> Void) {
         state.action?.cancel()
-        state.seen = state.sent
+        state.isReading = false
         // Who reads, but slowly, isn't waited for without an end.
         let now = scheduler.now
         schedule(now + time, latest: now + max(time * 10, .seconds(10)), end, &state)
@@ -97,8 +98,8 @@ final class CloseTimer: Sendable {
             guard !state.isOver else { return false }
             guard state.progress != .sent else { return true }
             let now = scheduler.now
-            let isReading = state.sent != state.seen || (state.copy.map(Self.hasRoom) ?? true)
-            state.seen = state.sent
+            let isReading = state.isReading || (state.copy.map(Self.hasRoom) ?? true)
+            state.isReading = false
             if isReading, now < latest {
                 schedule(now + max(time, .milliseconds(10)), latest: latest, end, &state)
                 return false
@@ -120,7 +121,7 @@ final class CloseTimer: Sendable {
     /// Returns the frame that is sent next: who asks for it has sent the one before. Nil where there is none.
     func next(of frames: AsyncStream<WSFrame>) async -> WSFrame? {
         state.withLock { state in
-            state.sent += 1
+            state.isReading = true
             if state.progress == .taken { state.progress = .sent }
         }
         guard let frame = await frames.first(where: { _ in true }) else {
