@@ -10,23 +10,6 @@ import TestSupport
 
 /// Commands whose output nobody reads.
 @Suite(.serialized) struct LineWriterTests {
-    /// A pipe with a name, which is full of what a command writes into it.
-    private final class Unread: Sendable {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("output-\(UUID())").path
-        private let descriptor: Int32
-
-        init() throws {
-            try #require(mkfifo(path, 0o600) == 0)
-            descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-            try #require(descriptor >= 0)
-        }
-
-        deinit {
-            close(descriptor)
-            unlink(path)
-        }
-    }
-
     @Test func whoAddsALineDoesNotWait() {
         let (isWriting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let written = Locked<[String]>([])
@@ -52,7 +35,7 @@ import TestSupport
 
     @Test func serveServesAndEndsThoughNobodyReadsItsNotices() async throws {
         try await withWatchdog {
-            let unread = try Unread()
+            let unread = try NamedPipe(O_RDONLY | O_NONBLOCK)
             let serve = try Command(
                 program: "/bin/sh", ["-c", "exec \"$0\" serve --port 0 2> \"$1\"", try Command.program(), unread.path])
             let line = try await serve.output.next(containing: "listening on")
@@ -72,7 +55,7 @@ import TestSupport
 
     @Test func listenEndsThoughNobodyReadsItsEvents() async throws {
         try await withWatchdog {
-            let (server, unread) = (try await LocalServer.start(), try Unread())
+            let (server, unread) = (try await LocalServer.start(), try NamedPipe(O_RDONLY | O_NONBLOCK))
             let listen = try Command(
                 program: "/bin/sh",
                 ["-c", "exec \"$0\" listen news --port \"$1\" > \"$2\"", try Command.program(), "\(server.port)", unread.path],

@@ -8,30 +8,6 @@ import TestSupport
 
 /// `trigger --batch` as the end of a pipe, and input that can't be read.
 @Suite(.serialized) struct TriggerInputTests {
-    /// A pipe with a name, whose writing end the test has.
-    private final class Input: Sendable {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("input-\(UUID())").path
-        private let descriptor: Int32
-
-        init() throws {
-            try #require(mkfifo(path, 0o600) == 0)
-            // With both ends, so that whoever opens the other doesn't wait.
-            descriptor = open(path, O_RDWR | O_CLOEXEC)
-            try #require(descriptor >= 0)
-        }
-
-        /// At once, as it is far less than a pipe holds.
-        func write(_ text: String) {
-            let bytes = Array(text.utf8)
-            #expect(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
-        }
-
-        deinit {
-            close(descriptor)
-            unlink(path)
-        }
-    }
-
     private func line(_ number: Int) -> String { #"{"channel":"c-\#(number)","event":"e"}"# + "\n" }
 
     private func channels(_ request: RecordedRequest) -> [String] {
@@ -41,7 +17,7 @@ import TestSupport
     /// Not when ten are there, nor when the pipe ends.
     @Test func aLineIsPublishedWhenNoneFollows() async throws {
         try await withWatchdog {
-            let (server, input) = (try await LocalServer.start(), try Input())
+            let (server, input) = (try await LocalServer.start(), try NamedPipe(O_RDWR))
             let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
             for number in 1...2 {
                 input.write(line(number))
@@ -56,7 +32,7 @@ import TestSupport
     @Test(arguments: [SIGINT, SIGTERM])
     func whatWasReadIsPublishedAtASignal(signal: Int32) async throws {
         try await withWatchdog {
-            let (server, input, gate) = (try await LocalServer.start(), try Input(), Gate())
+            let (server, input, gate) = (try await LocalServer.start(), try NamedPipe(O_RDWR), Gate())
             var held = StubResponse.json([String: String]())
             held.gate = gate
             server.stub("POST /apps/1/batch_events", held, .json([String: String]()))

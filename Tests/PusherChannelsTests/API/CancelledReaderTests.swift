@@ -11,41 +11,28 @@ import Testing
         return rig
     }
 
-    private func publish(_ rig: ClientRig, _ numbers: Range<Int>) {
-        for number in numbers { rig.socket.publish(channel: "news", event: "n", data: "\(number)") }
-    }
-
-    private func read(_ stream: PusherStream<PusherEvent>, _ count: Int) async throws -> [String?] {
-        var data: [String?] = []
-        for try await event in stream {
-            data.append(event.data)
-            if data.count == count { break }
-        }
-        return data
-    }
-
     @Test func aCancelledReaderIsLetGo() async throws {
         let rig = rig()
         let stream = rig.pusher.events
-        let reading = Task { try await read(stream, 1) }
+        let reading = Task { try await stream.data(of: 1) }
         reading.cancel()
         #expect(try await reading.value == [])
-        publish(rig, 0..<1)
-        #expect(try await read(stream, 1) == ["0"], "the stream itself goes on")
+        rig.publish(0..<1)
+        #expect(try await stream.data(of: 1) == ["0"], "the stream itself goes on")
     }
 
     /// Though there is always something to read.
     @Test func soIsOneOfABusyStream() async throws {
         let rig = rig()
         let stream = rig.pusher.events
-        publish(rig, 0..<1)
+        rig.publish(0..<1)
         let reading = Task {
             var count = 0
             for try await _ in stream {
                 count += 1
                 if count == 3 { withUnsafeCurrentTask { $0?.cancel() } }
                 if count == 1000 { break }
-                publish(rig, count..<count + 1)
+                rig.publish(count..<count + 1)
             }
             return count
         }
@@ -58,7 +45,7 @@ import Testing
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(overflow: overflow))
         let others = (1..<iterators).map { _ in stream.makeAsyncIterator() }
-        publish(rig, 0..<5)
+        rig.publish(0..<5)
         let reading = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             var count = 0

@@ -194,36 +194,38 @@ import Testing
 
     /// What another thread has to decrypt, which is busy with something else.
     @Test func shutdownWaitsForWhatIsStillToBeDecrypted() async throws {
-        let queue = DispatchQueue(label: "reader")
-        let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
-        let events = rig.pusher.subscribe("private-encrypted-orders").events(named: "placed")
-        rig.pusher.subscribe("news").bind(eventName: "n") { _ in
-            entered.signal()
-            gate.wait()
-        }
-        queue.async { rig.socket.publish(channel: "news", event: "n", data: "1") }
-        await withCheckedContinuation { reached in
-            DispatchQueue.global().async {
-                entered.wait()
-                reached.resume()
+        try await TestExecutor().run { executor in
+            let queue = DispatchQueue(label: "reader")
+            let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
+            let events = rig.pusher.subscribe("private-encrypted-orders").events(named: "placed")
+            rig.pusher.subscribe("news").bind(eventName: "n") { _ in
+                entered.signal()
+                gate.wait()
             }
+            queue.async { rig.socket.publish(channel: "news", event: "n", data: "1") }
+            DispatchQueue.global().sync { entered.wait() }
+            let event = #"{"event":"placed","channel":"private-encrypted-orders","data":"\#(EncryptedChannelTests.event)"}"#
+            let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
+            MessageBatch.with(Array(repeating: (.text, Array(event.utf8)), count: 2), .told(age: .zero)) {
+                core.webSocketDidReceive($0, attempt: attempt)
+            }
+            // Without a connection nothing else is waited for.
+            core.webSocketDidClose(.failed(WebSocketFailure(.connectionLost, "")), attempt: attempt)
+            let isOver = Locked(false)
+            let shutdown = executor.spawn {
+                await rig.pusher.shutdown()
+                isOver.withLock { $0 = true }
+            }
+            await executor.settle()
+            #expect(!isOver.withLock { $0 })
+            gate.signal()
+            queue.sync {}
+            await shutdown.value
+            var count = 0
+            for try await _ in events { count += 1 }
+            #expect(count == 2)
         }
-        let event = #"{"event":"placed","channel":"private-encrypted-orders","data":"\#(EncryptedChannelTests.event)"}"#
-        let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
-        MessageBatch.with(Array(repeating: (.text, Array(event.utf8)), count: 2), .told(age: .zero)) {
-            core.webSocketDidReceive($0, attempt: attempt)
-        }
-        core.handle(.shutDown)
-        let isOver = Locked(false)
-        core.afterLastDeliveries { isOver.withLock { $0 = true } }
-        #expect(!isOver.withLock { $0 })
-        gate.signal()
-        await rig.pusher.shutdown()
-        #expect(isOver.withLock { $0 })
-        var count = 0
-        for try await _ in events { count += 1 }
-        #expect(count == 2)
     }
 
     @Test func shutdownWaitsNoLongerThanItMay() async throws {

@@ -11,37 +11,24 @@ import Testing
         return rig
     }
 
-    private func publish(_ rig: ClientRig, _ numbers: Range<Int>, on channel: String = "news") {
-        for number in numbers { rig.socket.publish(channel: channel, event: "n", data: "\(number)") }
-    }
-
-    private func read(_ stream: PusherStream<PusherEvent>, _ count: Int) async throws -> [String?] {
-        var data: [String?] = []
-        for try await event in stream {
-            data.append(event.data)
-            if data.count == count { break }
-        }
-        return data
-    }
-
     @Test func aStreamHoldsWhatCameSinceItWasMade() async throws {
         let rig = rig()
         let channel = rig.pusher.subscribe("news")
-        publish(rig, 0..<3)
+        rig.publish(0..<3)
         let stream = channel.events
-        publish(rig, 3..<6)
-        #expect(try await read(stream, 3) == ["3", "4", "5"])
+        rig.publish(3..<6)
+        #expect(try await stream.data(of: 3) == ["3", "4", "5"])
     }
 
     @Test func aStreamIsForItsChannelAndItsName() async throws {
         let rig = rig()
         let named = rig.pusher.subscribe("news").events(named: "n")
         let all = rig.pusher.events
-        publish(rig, 0..<1, on: "presence-room")
+        rig.publish(0..<1, on: "presence-room")
         rig.socket.publish(channel: "news", event: "other", data: "x")
-        publish(rig, 1..<2)
-        #expect(try await read(named, 1) == ["1"])
-        #expect(try await read(all, 3) == ["0", "x", "1"])
+        rig.publish(1..<2)
+        #expect(try await named.data(of: 1) == ["1"])
+        #expect(try await all.data(of: 3) == ["0", "x", "1"])
     }
 
     #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
@@ -52,9 +39,9 @@ import Testing
         try await TestExecutor().run { executor in
             let rig = rig()
             let stream = rig.pusher.events
-            let reading = Task(executorPreference: executor) { try await read(stream, 2) }
+            let reading = Task(executorPreference: executor) { try await stream.data(of: 2) }
             await executor.settle()
-            publish(rig, 0..<2)
+            rig.publish(0..<2)
             let data = try await reading.value
             #expect(data == ["0", "1"])
         }
@@ -64,8 +51,8 @@ import Testing
         try await TestExecutor().run { executor in
             let rig = rig()
             let stream = rig.pusher.events
-            let reading = Task(executorPreference: executor) { try await read(stream, 2) }
-            publish(rig, 0..<1)
+            let reading = Task(executorPreference: executor) { try await stream.data(of: 2) }
+            rig.publish(0..<1)
             await executor.settle()
             reading.cancel()
             let data = try await reading.value
@@ -124,17 +111,17 @@ import Testing
     func whatFindsNoRoomIsDroppedAndCounted(buffering: StreamBuffering, left: [String]) async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: buffering)
-        publish(rig, 0..<10)
+        rig.publish(0..<10)
         #expect(rig.socket.isReading)
         #expect(stream.dropped == 7)
-        #expect(try await read(stream, 3) == left)
+        #expect(try await stream.data(of: 3) == left)
     }
 
     /// Twenty thousand events, a reader that waits for the gate: the server has to wait, nothing is lost, no more than the limit is held.
     @Test func theServerWaitsForTheReader() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
-        publish(rig, 0..<20_000)
+        rig.publish(0..<20_000)
         #expect(!rig.socket.isReading)
         var iterator = stream.makeAsyncIterator()
         var pauses = 0
@@ -154,10 +141,10 @@ import Testing
     @Test func theServerWaitsUntilHalfOfTheBufferIsFree() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
-        publish(rig, 0..<10)
-        #expect(try await read(stream, 4).count == 4)
+        rig.publish(0..<10)
+        #expect(try await stream.data(of: 4).count == 4)
         #expect(!rig.socket.isReading)
-        #expect(try await read(stream, 1) == ["4"])
+        #expect(try await stream.data(of: 1) == ["4"])
         #expect(rig.socket.isReading)
     }
 
@@ -165,10 +152,10 @@ import Testing
     @Test func theServerDoesNotWaitForAllThatAReaderTook() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 16))
-        publish(rig, 0..<12)
+        rig.publish(0..<12)
         var iterator = stream.makeAsyncIterator()
         #expect(try await iterator.next()?.data == "0")
-        publish(rig, 12..<16)
+        rig.publish(12..<16)
         for number in 1..<8 {
             #expect(!rig.socket.isReading)
             #expect(try await iterator.next()?.data == "\(number)")
@@ -209,14 +196,14 @@ import Testing
     @Test func whatAReaderTookAndLeftIsForTheNext() async throws {
         let rig = rig()
         let stream = rig.pusher.events
-        publish(rig, 0..<10)
+        rig.publish(0..<10)
         do {
             var iterator = stream.makeAsyncIterator()
             #expect(try await iterator.next()?.data == "0")
-            publish(rig, 10..<12)
+            rig.publish(10..<12)
             #expect(try await iterator.next()?.data == "1")
         }
-        #expect(try await read(stream, 10) == (2..<12).map { "\($0)" })
+        #expect(try await stream.data(of: 10) == (2..<12).map { "\($0)" })
     }
 
     /// As tasks do that share the work: one must not sit on what the others could do.
@@ -225,7 +212,7 @@ import Testing
         let stream = rig.pusher.events
         var first = stream.makeAsyncIterator()
         var second = stream.makeAsyncIterator()
-        publish(rig, 0..<4)
+        rig.publish(0..<4)
         var data: [String?] = []
         for _ in 0..<2 {
             data.append(try await first.next()?.data)
@@ -237,7 +224,7 @@ import Testing
     @MainActor @Test func aLoopOnAnActorReadsThere() async throws {
         let rig = rig()
         let stream = rig.pusher.events
-        publish(rig, 0..<3)
+        rig.publish(0..<3)
         var data: [String?] = []
         for try await event in stream {
             MainActor.assertIsolated()
@@ -257,7 +244,7 @@ import Testing
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
         let other = rig.pusher.events(buffering: StreamBuffering(limit: 100))
-        publish(rig, 0..<50)
+        rig.publish(0..<50)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
         var data: [String?] = []
@@ -265,32 +252,32 @@ import Testing
         #expect(error?.kind == .readerTooSlow)
         #expect(error?.message == "nobody read 10 elements of the stream of events for too long; it has ended")
         #expect(data == (0..<10).map { "\($0)" }, "what it had room for can still be read")
-        #expect(try await read(other, 50).count == 50)
+        #expect(try await other.data(of: 50).count == 50)
     }
 
     @Test func aReaderThatIsTooSlowMayLoseEventsInstead() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
-        publish(rig, 0..<50)
+        rig.publish(0..<50)
         rig.scheduler.advance(by: .seconds(5))
         #expect(stream.dropped == 40)
-        #expect(try await read(stream, 10) == (0..<10).map { "\($0)" })
-        publish(rig, 50..<51)
-        #expect(try await read(stream, 1) == ["50"])
+        #expect(try await stream.data(of: 10) == (0..<10).map { "\($0)" })
+        rig.publish(50..<51)
+        #expect(try await stream.data(of: 1) == ["50"])
     }
 
     @Test func whoIsTooSlowLaterIsWaitedForJustAsLong() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
-        publish(rig, 0..<50)
+        rig.publish(0..<50)
         rig.scheduler.advance(by: .seconds(5))
-        publish(rig, 50..<5_000)
+        rig.publish(50..<5_000)
         #expect(!rig.socket.isReading)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
-        #expect(try await read(stream, 100).count == 100, "no more than there is room for was held")
-        await #expect(throws: PusherError.self) { try await read(stream, 1) }
+        #expect(try await stream.data(of: 100).count == 100, "no more than there is room for was held")
+        await #expect(throws: PusherError.self) { try await stream.data(of: 1) }
         #expect(forgotten.dropped == 4_990)
     }
 
@@ -298,7 +285,7 @@ import Testing
         let rig = rig()
         do {
             let stream = rig.pusher.events(buffering: StreamBuffering(limit: 5))
-            publish(rig, 0..<50)
+            rig.publish(0..<50)
             #expect(!rig.socket.isReading)
             _ = stream.dropped
         }
@@ -309,12 +296,12 @@ import Testing
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 5))
         let stream = rig.pusher.events
-        publish(rig, 0..<50)
+        rig.publish(0..<50)
         rig.scheduler.advance(by: .seconds(5))
-        #expect(try await read(stream, 50).count == 50)
-        publish(rig, 50..<60)
+        #expect(try await stream.data(of: 50).count == 50)
+        rig.publish(50..<60)
         #expect(rig.socket.isReading)
-        await #expect(throws: PusherError.self) { try await read(forgotten, 6) }
+        await #expect(throws: PusherError.self) { try await forgotten.data(of: 6) }
     }
 
     @Test func whichStreamWasNotReadIsSaidInTheLog() async {
@@ -329,7 +316,7 @@ import Testing
             news.events(buffering: StreamBuffering(limit: 1, overflow: .pauseThenDrop)),
         ]
         let read = rig.pusher.events
-        publish(rig, 0..<1)
+        rig.publish(0..<1)
         rig.scheduler.advance(by: .seconds(5))
         let late = lines.withLock { $0.filter { $0.contains("not read in time") } }
         #expect(late.count == 2)
