@@ -51,6 +51,7 @@ extension TestExecutor {
     private func makeSteps<Value>(_ time: Time, limit: Int, until value: () -> Value?) async throws -> Value {
         var steps = 0
         while true {
+            let calls = calls
             if let value = value() { return value }
             let isOutside = waiters.withLock { $0.outside > 0 }
             if step() || (time == .automatic && !isOutside && runTimer(dueBy: nil)) {
@@ -59,7 +60,7 @@ extension TestExecutor {
                     throw Livelock(steps: limit, now: scheduler.now, pending: scheduler.pendingTimers)
                 }
             } else if isOutside {
-                await waitForJob()
+                await waitForCall(since: calls)
             } else {
                 throw Deadlock(now: scheduler.now, pending: scheduler.pendingTimers)
             }

@@ -53,18 +53,37 @@ extension TestExecutor {
     /// - Throws: what the body throws.
     public func outside<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         waiters.withLock { $0.outside += 1 }
-        defer { waiters.withLock { $0.outside -= 1 } }
+        defer {
+            waiters.withLock { $0.outside -= 1 }
+            wake()
+        }
         return try await body()
     }
 
+    /// Returns whether the event came to be.
     private func wait(until event: ExecutorWaiters.Event) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let isRunning = waiters.withLock { waiters in
-                waiters.add(event) { continuation.resume(returning: $0) }
-                return waiters.isRunning
+        guard waiters.withLock(\.isRunning) else { return await makeSteps(until: event) }
+        return await withCheckedContinuation { continuation in
+            waiters.withLock { $0.add(event) { continuation.resume(returning: $0) } }
+            wake()
+        }
+    }
+
+    /// Makes the steps that the caller of a body would make: none runs.
+    private func makeSteps(until event: ExecutorWaiters.Event) async -> Bool {
+        let result = Locked<Bool?>(nil)
+        waiters.withLock { waiters in
+            waiters.add(event) { [self] isTrue in
+                result.withLock { $0 = isTrue }
+                wake()
             }
-            // Whoever waits while no body runs makes the steps; otherwise the one who does may be asleep.
-            if isRunning { wake() } else { while step() {} }
+        }
+        while true {
+            let calls = calls
+            while step() {}
+            if let isTrue = result.withLock(\.self) { return isTrue }
+            // Somebody is outside.
+            await waitForCall(since: calls)
         }
     }
 }

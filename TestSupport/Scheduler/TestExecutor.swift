@@ -29,13 +29,14 @@ public final class TestExecutor: TaskExecutor {
         /// The jobs that are ready, the oldest first.
         var jobs = Deque<UnownedJob>()
         var generator: SplitMix64?
-        var sleeper: CheckedContinuation<Void, Never>?
-        var isAwake = false
+        var sleepers: [CheckedContinuation<Void, Never>] = []
+        /// Counts what they are woken for, so that none falls asleep over what came just before.
+        var calls = 0
 
-        /// Takes the one who sleeps, or keeps the next from falling asleep.
-        mutating func takeSleeper() -> CheckedContinuation<Void, Never>? {
-            isAwake = sleeper == nil
-            return sleeper.take()
+        mutating func takeSleepers() -> [CheckedContinuation<Void, Never>] {
+            calls += 1
+            defer { sleepers = [] }
+            return sleepers
         }
     }
 
@@ -81,11 +82,11 @@ public final class TestExecutor: TaskExecutor {
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         // In one step: a thread that finds the job may run it to its task's end, and with the task may go all that keeps this executor.
-        let sleeper = state.withLock { state in
+        let sleepers = state.withLock { state in
             state.jobs.append(job)
-            return state.takeSleeper()
+            return state.takeSleepers()
         }
-        sleeper?.resume()
+        for sleeper in sleepers { sleeper.resume() }
     }
 
     /// The number of jobs that are ready.
@@ -107,21 +108,23 @@ public final class TestExecutor: TaskExecutor {
         return true
     }
 
-    /// Returns when a job is ready or someone else called ``wake()``: for a thread that has nothing else to do.
-    func waitForJob() async {
+    /// The number of calls so far, to be asked for before looking for something to do.
+    var calls: Int { state.withLock { $0.calls } }
+
+    /// Returns when a job came or someone called ``wake()`` since: for a thread that has nothing else to do.
+    func waitForCall(since calls: Int) async {
         await withCheckedContinuation { continuation in
             let isAwake = state.withLock { state in
-                defer { state.isAwake = false }
-                guard state.jobs.isEmpty, !state.isAwake else { return true }
-                state.sleeper = continuation
+                guard state.calls == calls else { return true }
+                state.sleepers.append(continuation)
                 return false
             }
             if isAwake { continuation.resume() }
         }
     }
 
-    /// Ends ``waitForJob()``, the present one or the next.
+    /// Ends each ``waitForCall(since:)`` that began before.
     func wake() {
-        state.withLock { $0.takeSleeper() }?.resume()
+        for sleeper in state.withLock({ $0.takeSleepers() }) { sleeper.resume() }
     }
 }

@@ -80,6 +80,39 @@ struct TestExecutorFailureTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `Whoever makes the steps without a body waits for what is outside`() async throws {
+        let gate = AsyncStream<Void>.makeStream()
+        let (executor, reply) = (TestExecutor(), Locked(false))
+        executor.spawn {
+            await executor.outside { for await _ in gate.stream {} }
+            reply.withLock { $0 = true }
+        }
+        await executor.settle()
+        DispatchQueue.global().async { gate.continuation.finish() }
+        try await executor.eventually("the answer") { reply.withLock { $0 } }
+        await #expect(throws: NeverHappened.self) { try await executor.eventually("another") { false } }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A wait that ends off the executor lets time go on`() async throws {
+        let (gate, begun) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let (executor, isOver) = (TestExecutor(), Locked(false))
+        let outsider = Task {
+            await executor.outside {
+                begun.continuation.finish()
+                for await _ in gate.stream {}
+            }
+        }
+        for await _ in begun.stream {}
+        executor.spawn {
+            try? await executor.clock.sleep(for: .seconds(1))
+            isOver.withLock { $0 = true }
+        }
+        await executor.settle()
+        DispatchQueue.global().async { gate.continuation.finish() }
+        try await executor.eventually("a second") { isOver.withLock { $0 } }
+        await outsider.value
+    }
+
     @Test func `What polls for ever is given up`() async throws {
         let error = await #expect(throws: Livelock.self) {
             try await TestExecutor().run(limit: 1_000) { _ in while !Task.isCancelled { await Task.yield() } }
