@@ -19,7 +19,6 @@ extension ClientCore {
             case .send(.pong): socket().sendUnlessBusy(EnvelopeEncoder.encode(.pong))
             case .send(let message): socket().send(EnvelopeEncoder.encode(message))
             case .openSocket(let attempt, let secure): open(socket(), attempt, secure: secure)
-            case .setReading(let reading): socket().setReading(reading)
             case .closeSocket(_, let code, let reason): socket().close(code: code, reason: reason)
             case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID)
             case .cancelAuthorization(let attempt): cancel(.channel(attempt))
@@ -27,7 +26,7 @@ extension ClientCore {
             case .cancelUserAuthorization(let attempt): cancel(.user(attempt))
             case .decrypt(let event, let secret): opened(event, EncryptedData.open(event.data, with: secret))
             case .log(let line, let context): write(line, context)
-            case .deliver, .pauseLimitReached: break  // Done when they were sorted.
+            case .deliver, .pauseLimitReached, .setReading: break  // Done when they were sorted.
             }
         }
     }

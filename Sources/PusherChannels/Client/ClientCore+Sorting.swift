@@ -17,6 +17,7 @@ extension ClientCore {
                         log(.streamNotRead(late.name, channel: late.channel), at: now, &state)
                     }
                     state.backlog.pauseLimitReached(heardUpTo: time)
+                case .setReading(let reading): state.reading.wanted = reading
                 case .log(let line, _): log(line, at: now, &state)
                 case .send(.pong) where state.commands.last == .send(.pong):
                     break  // One answer for all the pings of a read: it says nothing that two would not.

@@ -16,6 +16,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var decoder = EnvelopeDecoder()
         var timer = DeadlineTimer()
         var socket: (any WebSocket)?
+        var reading = ReadingOrder()
         var session: any HTTPSession
         var channelUser: (@Sendable () -> PusherPresenceChannelMember)?
         var authorizations: [Authorization: AuthCall.Cancel] = [:]
@@ -133,6 +134,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         if let tally { metrics.add(tally) }
         // Before anybody hears of what happened: who moves a virtual clock then finds the timer.
         if let timer = aftermath?.work?.timer { set(timer) }
+        if aftermath?.ordersReading == true { orderReading() }
         aftermath?.perform()
         if let work = aftermath?.work { drain(work) }
         return result
@@ -140,6 +142,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     /// The consequences of a change outside the lock.
     private struct Aftermath {
+        var ordersReading: Bool
         var wakeUps: [() -> Void]
         var removed: [any Sendable]
         var work: Work?
@@ -157,9 +160,10 @@ final class ClientCore: WebSocketDelegate, Sendable {
         let work = state.isDraining ? nil : nextWork(&state)
         state.isDraining = state.isDraining || work != nil
         let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.decryptionWakeUps()
-        guard work != nil || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
+        let ordersReading = state.reading.begin()
+        guard work != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
         defer { state.removed = [] }
-        return Aftermath(wakeUps: wakeUps, removed: state.removed, work: work)
+        return Aftermath(ordersReading: ordersReading, wakeUps: wakeUps, removed: state.removed, work: work)
     }
 
     // MARK: Draining

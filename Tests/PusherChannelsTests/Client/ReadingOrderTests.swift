@@ -1,0 +1,62 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// The order to read on, or not to.
+@Suite(.timeLimit(.lost)) struct ReadingOrderTests {
+    @Test func `One thread passes on the latest order, and later ones`() {
+        var order = ReadingOrder()
+        var begins = [order.begin()]
+        order.wanted = false
+        begins.append(order.begin())
+        order.wanted = true
+        begins.append(order.begin())
+        var orders = [order.next()]
+        order.wanted = false
+        begins.append(order.begin())
+        orders += [order.next(), order.next()]
+        order.wanted = true
+        begins.append(order.begin())
+        #expect(begins == [false, true, false, false, true], "who is at it finds what comes meanwhile")
+        #expect(orders == [true, false, nil])
+    }
+
+    /// Whoever asks it waits until the gate opens.
+    private final class BusyAuthorizer: Authorizer {
+        private let isAsked = DispatchSemaphore(value: 0)
+        private let gate = DispatchSemaphore(value: 0)
+
+        func waitUntilAsked() { isAsked.wait() }
+        func reply() { gate.signal() }
+
+        func fetchAuthValue(
+            socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
+        ) {
+            isAsked.signal()
+            gate.wait()
+            completionHandler(nil)
+        }
+    }
+
+    @Test func `The server waits for a stream though another thread is busy in the application's code`() async throws {
+        let authorizer = BusyAuthorizer()
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer))
+        let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(limit: 3))
+        let thread = AsyncStream<Void>.makeStream()
+        Thread.detachNewThread {
+            rig.pusher.subscribe("private-news")
+            thread.continuation.finish()
+        }
+        authorizer.waitUntilAsked()
+        rig.publish(0..<5)
+        #expect(!rig.socket.isReading)
+        #expect(try await stream.data(of: 5) == ["0", "1", "2", "3", "4"])
+        #expect(rig.socket.isReading, "there is room again")
+        authorizer.reply()
+        for await _ in thread.stream {}
+        #expect(rig.socket.isReading)
+    }
+}
