@@ -16,6 +16,13 @@ package struct Deque<Element> {
         slots.append(element)
     }
 
+    /// Puts an element before all others. Costs as much as there are others, unless one was taken before.
+    package mutating func prepend(_ element: Element) {
+        guard head > 0 else { return slots.insert(element, at: 0) }
+        head -= 1
+        slots[head] = element
+    }
+
     package mutating func append(contentsOf elements: some Sequence<Element>) {
         for element in elements { append(element) }
     }

@@ -41,6 +41,16 @@ import Testing
         #expect([queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst()] == [1, 4, 3, nil])
     }
 
+    @Test func `What is put first is taken first`() {
+        var queue = Deque<Int>()
+        queue.prepend(1)
+        queue.prepend(0)
+        queue.append(2)
+        #expect(queue.popFirst() == 0)
+        queue.prepend(7)
+        #expect(Array(queue) == [7, 1, 2])
+    }
+
     @Test func `Queues are the same that have the same to give`() {
         var (left, right) = (Deque<Int>(), Deque<Int>())
         left.append(contentsOf: [0, 1, 2])

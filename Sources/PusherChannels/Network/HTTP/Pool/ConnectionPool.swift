@@ -9,7 +9,8 @@ final class ConnectionPool {
     private let resolve: AddressResolver.Resolve
     /// Called when there is nothing left.
     private let emptied: () -> Void
-    private var waiting: [HTTPExchange] = []
+    /// Those that ended meanwhile keep their place: to look for one would take as long as there are others.
+    private var waiting = Deque<HTTPExchange>()
     private var connections: [HTTPConnection] = []
     /// Requests that fail at once let the next ones go ahead: that happens then already, further up the stack.
     private var isServing = false
@@ -33,18 +34,15 @@ final class ConnectionPool {
 
     /// Ends a request early.
     func withdraw(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
-        if let index = waiting.firstIndex(where: { $0 === exchange }) {
-            waiting.remove(at: index)
-        } else {
-            connections.first { $0.exchange === exchange }?.close()
-        }
+        connections.first { $0.exchange === exchange }?.close()
         exchange.end(.failure(failure))
+        serve()
     }
 
     /// Ends everything.
     func stop(_ failure: HTTPFailure) {
         let exchanges = connections.compactMap(\.exchange) + waiting
-        waiting = []
+        waiting = Deque()
         for connection in connections { connection.close() }
         for exchange in exchanges { exchange.end(.failure(failure)) }
     }
@@ -72,7 +70,7 @@ final class ConnectionPool {
     /// Has a request made again, whose connection was closed before it answered.
     func again(_ exchange: HTTPExchange) {
         exchange.needsNewConnection = true
-        waiting.insert(exchange, at: 0)
+        waiting.prepend(exchange)
     }
 
     /// Closes the connections that nobody uses.
@@ -83,9 +81,14 @@ final class ConnectionPool {
     private func serve() {
         guard !isServing else { return }
         isServing = true
-        while let exchange = waiting.first, let connection = connection(for: exchange) {
-            waiting.removeFirst()
-            connection.take(exchange)
+        while let exchange = waiting.first {
+            if !exchange.isOver {
+                guard let connection = connection(for: exchange) else { break }
+                waiting.popFirst()
+                connection.take(exchange)
+            } else {
+                waiting.popFirst()
+            }
         }
         isServing = false
         if waiting.isEmpty, connections.isEmpty { emptied() }

@@ -20,6 +20,9 @@ final class HTTPExchange {
         self.completion = completion
     }
 
+    /// Indicates whether it was reported what came of it.
+    var isOver: Bool { completion == nil }
+
     /// Starts the time for all of it.
     func setDeadline(_ action: @escaping () -> Void) {
         timer.set(after: request.timeout, action)
