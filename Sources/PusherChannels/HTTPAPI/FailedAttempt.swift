@@ -33,7 +33,7 @@ extension FailedAttempt {
             switch failure {
             case .rateLimited: .repetition
             case .serverError: .repetitionIfHarmless
-            default: .none
+            default: HTTPStatus.isTemporary(status) ? .repetition : .none
             }
     }
 

@@ -44,6 +44,13 @@ import FoundationNetworking
         #expect(rig.session.requests.count == Self.statuses.count)
     }
 
+    @Test(arguments: [(302, false), (400, false), (404, false), (408, true), (418, false), (425, true), (429, true), (503, true)])
+    func theErrorSaysWhichStatusMayBeOver(status: Int, isRetryable: Bool) async throws {
+        rig.respond(status, "why")
+        let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
+        #expect(error?.isRetryable == isRetryable)
+    }
+
     // Proves P15.10.
     @Test func aLongResponseIsCut() async throws {
         rig.respond(400, String(repeating: "x", count: 1 << 20))

@@ -6,7 +6,7 @@ import Testing
 /// Which requests are made again, and when.
 @Suite struct HTTPAPIRetryTests {
     enum Trouble: CaseIterable, Sendable {
-        case unreachable, untrusted, lost, refused, limited, broken, tooLong
+        case unreachable, untrusted, lost, refused, late, early, limited, broken, tooLong
 
         var response: StubResponse {
             switch self {
@@ -14,6 +14,8 @@ import Testing
             case .untrusted: .failure(.serverCertificateUntrusted)
             case .lost: .failure(.networkConnectionLost)
             case .refused: .http(400)
+            case .late: .http(408)
+            case .early: .http(425)
             case .limited: .http(429)
             case .broken: .http(503)
             case .tooLong: .failure(.dataLengthExceedsMaximum)
@@ -23,7 +25,7 @@ import Testing
         /// Whether a request may be made again that is carried out once more by that.
         func allows(_ guarantee: RetryPolicy.Guarantee, isPublish: Bool) -> Bool {
             switch self {
-            case .unreachable, .limited: true
+            case .unreachable, .late, .early, .limited: true
             case .untrusted, .refused, .tooLong: false
             case .lost, .broken: !isPublish || guarantee == .atLeastOnce
             }
