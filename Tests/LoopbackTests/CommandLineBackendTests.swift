@@ -44,6 +44,21 @@ import TestSupport
         }
     }
 
+    /// The digest of a body protects nothing, but the protocol wants it.
+    @Test func triggerPublishesWhereTheSystemAllowsFIPSAlone() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("fips-\(UUID()).cnf")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let configuration = "openssl_conf = a\n[a]\nalg_section = b\n[b]\ndefault_properties = fips=yes\n"
+            try Data(configuration.utf8).write(to: file)
+            let environment = server.environment.merging(["OPENSSL_CONF": file.path]) { $1 }
+            let run = try await run(["trigger", "news", "headline", "text"], environment)
+            #expect(run.end == .exit(0), "\(run.errors)")
+            await server.stop()
+        }
+    }
+
     @Test func triggerWaitsAsLongAsItIsTold() async throws {
         try await withWatchdog {
             let server = try RawServer { _ = $0.readRest() }

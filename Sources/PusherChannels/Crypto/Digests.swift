@@ -45,8 +45,11 @@ import COpenSSL
 
 /// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
 package func md5(_ bytes: some Sequence<UInt8>) -> String {
-    hexadecimal(digest(bytes, EVP_md5()))
+    hexadecimal(algorithmOfMD5.withLock { digest(bytes, $0) })
 }
+
+/// From a library context of its own: where a system allows the algorithms of FIPS 140 only, the common one has no MD5.
+private let algorithmOfMD5 = Locked(EVP_MD_fetch(OSSL_LIB_CTX_new(), "MD5", nil))
 
 /// The SHA-1 digest, by which a server shows that it understood the upgrade to WebSocket (RFC 6455, 1.3). It protects nothing.
 func sha1(_ bytes: some Sequence<UInt8>) -> [UInt8] {
