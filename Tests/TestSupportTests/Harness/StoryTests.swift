@@ -101,7 +101,7 @@ import FoundationNetworking
             pusher.subscribe("news")
             pusher.connect()
             harness.server.publish(channel: "news", event: "headline", data: "{}")
-            try await harness.eventually("the headline is heard") { heard.withLock { $0.last } == "headline" }
+            try await harness.eventually("the headline is heard", within: .zero) { heard.withLock { $0.last } == "headline" }
             #expect(harness.scheduler.now == .origin)
         }
     }
