@@ -106,6 +106,9 @@ public final class Pusher: Sendable {
 
     /// Signs the user in as ``PusherClientOptions/userAuthMethod`` says, and again on every later connection.
     ///
+    /// An authorization that fails for a reason that may be over (``PusherError/isRetryable``) is asked for again, as those of channels are:
+    /// whoever waits is told of the first failure, the delegate of each, and ``PusherDelegate/signedIn(userID:)`` of the success after it.
+    ///
     /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorization or the
     /// server refuses, when the time for their answers is over, or when the client is disconnected; `CancellationError` when the
     /// task is cancelled, which ends the wait, not the sign-in.
@@ -114,7 +117,7 @@ public final class Pusher: Sendable {
         try await user.signIn()
     }
 
-    /// Signs the user in and calls back once, where ``PusherClientOptions/delivery`` says.
+    /// Signs the user in, as ``signIn()`` does, and calls back once, with the first outcome, where ``PusherClientOptions/delivery`` says.
     @preconcurrency
     public func signIn(completionHandler: @escaping @Sendable (Result<String, PusherError>) -> Void) {
         user.signIn(completionHandler: completionHandler)

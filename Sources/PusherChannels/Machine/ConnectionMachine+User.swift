@@ -6,9 +6,10 @@ extension ConnectionMachine {
             return signInAbandoned(into: &effects)
         }
         switch user.state {
-        case .signedOut, .failed:
+        case .signedOut, .retrying, .failed:
             user.isAwaited = true
             user.state = .waiting
+            user.notBefore = nil
             beginSignIn(at: now, into: &effects)
         case .signedIn(let id, _):
             effects.append(.deliver(.signedIn(userID: id)))
@@ -20,6 +21,7 @@ extension ConnectionMachine {
     /// Starts if a user is wanted and there is a connection to do it on.
     mutating func beginSignIn(at now: Instant, into effects: inout [Effect]) {
         guard let socketID, user.state != .signedOut else { return }
+        if let time = user.notBefore, time > now { return user.state = .retrying(at: time) }
         user.attempts += 1
         let attempt = UserMachine.Attempt(connection: self.attempt, number: user.attempts)
         user.state = .authorizing(attempt, deadline: now + configuration.timeouts.authorization)
@@ -40,8 +42,18 @@ extension ConnectionMachine {
             user.isAskedFor = true
             effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
         case .failure(let failure):
-            signInFailed(failure.error, into: &effects)
+            authorizationOfUserFailed(failure.error, at: now, into: &effects)
         }
+    }
+
+    /// Whoever waits is told; what may be over next time is tried again all the same, as that of a channel is.
+    private mutating func authorizationOfUserFailed(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
+        signInFailed(error, into: &effects)
+        user.notBefore = error.retryAfter.map { now + $0 }
+        guard error.isRetryable else { return }
+        let delay = configuration.subscriptionRetry.delay(afterFailures: user.failures, using: &subscriptionJitter)
+        user.failures += 1
+        user.state = .retrying(at: max(now + delay, user.notBefore ?? now))
     }
 
     mutating func signedIn(
@@ -49,16 +61,19 @@ extension ConnectionMachine {
     ) {
         switch user.state {
         case .signingIn: break
-        case .failed where user.isAskedFor: break  // What failed it was about something else, or the time for it.
+        // What failed it was about something else, or the time for it.
+        case .failed where user.isAskedFor, .retrying where user.isAskedFor: break
         case .authorizing(let attempt, _) where user.isAskedFor:
             effects.append(.cancelUserAuthorization(attempt))  // The same, while the next try is on its way.
-        case .signedOut, .waiting, .authorizing, .signedIn, .failed:
+        case .signedOut, .waiting, .authorizing, .signedIn, .retrying, .failed:
             effects.append(.log(.signedInUnasked))
             return
         }
         let name = ChannelName(UserMachine.channel(ofUser: id))
         user.state = .signedIn(id: id, channel: name.name)
         user.isAwaited = false
+        user.failures = 0
+        user.notBefore = nil
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.signedIn(userID: id)))
         if let lost = user.lostChannel, lost.name == name {
@@ -87,12 +102,21 @@ extension ConnectionMachine {
 
     mutating func signInDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         guard let deadline = user.deadline, deadline <= now else { return }
-        var problem = "the server did not answer the sign-in within \(configuration.timeouts.subscription)"
-        if case .authorizing(let attempt, _) = user.state {
+        switch user.state {
+        case .authorizing(let attempt, _):
             effects.append(.cancelUserAuthorization(attempt))
-            problem = "no authorization of the user within \(configuration.timeouts.authorization)"
+            let problem = "no authorization of the user within \(configuration.timeouts.authorization)"
+            authorizationOfUserFailed(PusherError(.timedOut, message: problem), at: now, into: &effects)
+        case .signingIn:
+            // Not tried again: a server that says nothing may have no users.
+            let problem = "the server did not answer the sign-in within \(configuration.timeouts.subscription)"
+            signInFailed(PusherError(.timedOut, message: problem), into: &effects)
+        case .retrying:
+            user.state = .waiting
+            beginSignIn(at: now, into: &effects)
+        case .signedOut, .waiting, .signedIn, .failed:
+            break
         }
-        signInFailed(PusherError(.timedOut, message: problem), into: &effects)
     }
 
     /// The next connection signs the user in again.
@@ -105,6 +129,7 @@ extension ConnectionMachine {
         }
         if case .authorizing(let attempt, _) = user.state { effects.append(.cancelUserAuthorization(attempt)) }
         user.isAskedFor = false
+        user.failures = 0
         if user.state != .signedOut { user.state = .waiting }
     }
 

@@ -14,6 +14,8 @@ struct UserMachine: Equatable, Sendable {
         case authorizing(Attempt, deadline: Instant)
         case signingIn(deadline: Instant)
         case signedIn(id: Name, channel: Name)
+        /// Until it is time to ask for the authorization again.
+        case retrying(at: Instant)
         /// Until the user asks again or the next connection is established.
         case failed
     }
@@ -26,6 +28,10 @@ struct UserMachine: Equatable, Sendable {
     /// The user's channel as it was when its connection was lost: the next subscription says what may be missing between the two.
     var lostChannel: SubscriptionMachine?
     var attempts = 0
+    /// Authorizations in a row that failed on this connection.
+    var failures = 0
+    /// The time before which who authorizes doesn't want to be asked again; also by the next connection.
+    var notBefore: Instant?
 
     /// Events for a user come on a channel of this name, which the server lets only that user have.
     static func channel(ofUser id: Name) -> Name { Name("#server-to-user-\(id)") }
@@ -40,7 +46,7 @@ struct UserMachine: Equatable, Sendable {
 
     var deadline: Instant? {
         switch state {
-        case .authorizing(_, let deadline), .signingIn(let deadline): deadline
+        case .authorizing(_, let deadline), .signingIn(let deadline), .retrying(let deadline): deadline
         case .signedOut, .waiting, .signedIn, .failed: nil
         }
     }

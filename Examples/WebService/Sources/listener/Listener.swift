@@ -26,7 +26,7 @@ enum Listener {
             userAuthMethod: .customEndpoint(endpoint(service + "/pusher/user-auth", token)),
             host: server.host, port: server.port, useTLS: server.useTLS)
         let pusher = Pusher(key: try setting("PUSHER_KEY"), options: options)
-        // Again on every later connection, too.
+        // Calls back once. The client signs in again by itself on every later connection, and where its authorization may succeed next time.
         pusher.signIn { result in
             switch result {
             case .success(let user): write("signed in as \(user)")

@@ -37,7 +37,8 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// The user was signed in; after a reconnect, again.
     func signedIn(userID: String)
 
-    /// The user could not be signed in. The next connection tries again; so does ``Pusher/signIn()``.
+    /// The user could not be signed in. Where the authorization failed for a reason that may be over (``PusherError/isRetryable``) it is asked
+    /// for again after a while; the next connection tries again in any case, and so does ``Pusher/signIn()``.
     func failedToSignIn(error: PusherError)
 
     /// An event of an encrypted channel could not be decrypted, with a new key neither; `data` is as the server sent it.

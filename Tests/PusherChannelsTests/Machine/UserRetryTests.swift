@@ -1,0 +1,119 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Signing a user in whose authorization failed.
+@Suite struct UserRetryTests {
+    private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
+    private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
+
+    /// The attempt that an authorization is asked for.
+    private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
+        effects.compactMap { if case .authorizeUser(let attempt, _) = $0 { attempt } else { nil } }.first
+    }
+
+    /// Plays that the authorization fails that is asked for; returns how many were told of that.
+    @discardableResult
+    private func fail(
+        after effects: [Effect], isRetryable: Bool = true, retryAfter: Duration? = nil, _ transcript: inout Transcript
+    ) throws -> Int {
+        let failure = AuthorizationFailure(message: "no", isRetryable: isRetryable, retryAfter: retryAfter)
+        let effects = transcript.play(.userAuthorized(try #require(asked(effects)), .failure(failure)))
+        return effects.deliveries.filter { if case .signInFailed = $0 { true } else { false } }.count
+    }
+
+    // Proves P9.9.
+    @Test func anAuthorizationThatMayBeGivenNextTimeIsAskedForAgain() throws {
+        var transcript = Transcript.connected()
+        let first = try fail(after: transcript.play(.signIn), &transcript)
+        let effects = transcript.pass(.seconds(1))
+        #expect(asked(effects)?.number == 2)
+        let second = try fail(after: effects, &transcript)
+        #expect((first, second) == (1, 1), "who listens hears of each")
+        let third = try #require(asked(transcript.pass(.seconds(2))))
+        transcript.play(.userAuthorized(third, .success(auth)))
+        #expect(transcript.receive(success).deliveries.contains(.signedIn(userID: "ann")))
+        #expect(asked(transcript.pass(.seconds(100))) == nil)
+    }
+
+    /// The bounds of the delays are 1 s, 2 s, 4 s and so on: each delay is somewhere below its own.
+    // Proves P9.9.
+    @Test func delaysGrowToAMinute() throws {
+        var transcript = Transcript.connected()
+        var effects = transcript.play(.signIn)
+        var delays: [Duration] = []
+        for _ in 0..<40 {
+            try fail(after: effects, &transcript)
+            let began = transcript.now
+            repeat {
+                effects = transcript.passToDeadline()
+                if effects.sent.contains(.ping) { transcript.receive(#"{"event":"pusher:pong"}"#) }
+            } while asked(effects) == nil
+            delays.append(transcript.now - began)
+        }
+        #expect(delays[0] <= .seconds(1))
+        #expect(delays[1] <= .seconds(2))
+        #expect(delays.allSatisfy { $0 <= .seconds(60) })
+        #expect(delays.contains { $0 > .seconds(30) })
+    }
+
+    // Proves P9.9.
+    @Test func oneThatDoesNotComeInTimeIsAskedForAgain() {
+        var transcript = Transcript.connected()
+        transcript.play(.signIn)
+        transcript.pass(.seconds(15))
+        #expect(asked(transcript.pass(.seconds(1)))?.number == 2)
+    }
+
+    // Proves P9.9.
+    @Test func oneThatIsRefusedIsNot() throws {
+        var transcript = Transcript.connected()
+        try fail(after: transcript.play(.signIn), isRetryable: false, &transcript)
+        #expect(asked(transcript.pass(.seconds(100))) == nil)
+    }
+
+    // Proves P9.9.
+    @Test func aServerThatSaysNothingIsNotAskedAgain() throws {
+        var transcript = Transcript.connected()
+        transcript.play(.userAuthorized(try #require(asked(transcript.play(.signIn))), .success(auth)))
+        transcript.pass(.seconds(30))
+        #expect(asked(transcript.pass(.seconds(80))) == nil)
+    }
+
+    // Proves P9.9.
+    @Test func whoWantsToBeLeftAloneIs() throws {
+        var transcript = Transcript.connected()
+        try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
+        #expect(asked(transcript.pass(.seconds(10))) == nil)
+        transcript.close(4200)
+        #expect(asked(transcript.establish()) == nil, "by the next connection, too")
+        #expect(asked(transcript.pass(.seconds(9))) == nil)
+        #expect(asked(transcript.pass(.seconds(1))) != nil)
+    }
+
+    @Test func whoAsksMeanwhileIsNotMadeToWait() throws {
+        var transcript = Transcript.connected()
+        try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
+        #expect(asked(transcript.play(.signIn))?.number == 2)
+    }
+
+    @Test func aSuccessThatComesLateCountsMeanwhile() throws {
+        var transcript = Transcript.connected()
+        transcript.play(.userAuthorized(try #require(asked(transcript.play(.signIn))), .success(auth)))
+        transcript.pass(.seconds(30))
+        try fail(after: transcript.play(.signIn), &transcript)
+        transcript.receive(success)
+        #expect(transcript.machine.user.id == "ann")
+        #expect(asked(transcript.pass(.seconds(60))) == nil)
+    }
+
+    @Test func nothingIsTriedWithoutAConnection() throws {
+        var transcript = Transcript.connected()
+        try fail(after: transcript.play(.signIn), &transcript)
+        transcript.play(.disconnect)
+        transcript.close(1000)
+        #expect(transcript.machine.nextDeadline == nil)
+        transcript.play(.connect)
+        #expect(asked(transcript.establish()) != nil, "the wish remains")
+    }
+}
