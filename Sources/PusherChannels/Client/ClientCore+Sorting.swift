@@ -18,6 +18,9 @@ extension ClientCore {
                     }
                     state.backlog.pauseLimitReached(heardUpTo: time)
                 case .setReading(let reading): state.reading.wanted = reading
+                case .openSocket, .closeSocket:
+                    state.reading.forgetEarlier()
+                    state.commands.append(state.effects[index])
                 case .log(let line, _): log(line, at: now, &state)
                 case .send(.pong) where state.commands.last == .send(.pong):
                     break  // One answer for all the pings of a read: it says nothing that two would not.

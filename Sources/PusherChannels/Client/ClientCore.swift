@@ -133,7 +133,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         }
         if let tally { metrics.add(tally) }
         // Before anybody hears of what happened: who moves a virtual clock then finds the timer.
-        if let timer = aftermath?.work?.timer { set(timer) }
+        if let timer = aftermath?.timer { set(timer) }
         if aftermath?.ordersReading == true { orderReading() }
         aftermath?.perform()
         if let work = aftermath?.work { drain(work) }
@@ -142,6 +142,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     /// The consequences of a change outside the lock.
     private struct Aftermath {
+        var timer: DeadlineTimer.Change?
         var ordersReading: Bool
         var wakeUps: [() -> Void]
         var removed: [any Sendable]
@@ -161,9 +162,11 @@ final class ClientCore: WebSocketDelegate, Sendable {
         state.isDraining = state.isDraining || work != nil
         let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.decryptionWakeUps()
         let ordersReading = state.reading.begin()
+        // Whoever drains may be away for long, and reading mustn't stop for ever.
+        let timer = work == nil && ordersReading ? timerChange(&state) : work?.timer
         guard work != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
         defer { state.removed = [] }
-        return Aftermath(ordersReading: ordersReading, wakeUps: wakeUps, removed: state.removed, work: work)
+        return Aftermath(timer: timer, ordersReading: ordersReading, wakeUps: wakeUps, removed: state.removed, work: work)
     }
 
     // MARK: Draining

@@ -8,6 +8,11 @@ struct ReadingOrder: Sendable {
     /// Indicates whether a thread is at it, which finds later orders, too: so the last one stands.
     private var isUnderWay = false
 
+    /// An attempt begins, or ends: an order that is on its way was for what was before, and the server's next words have to be read.
+    mutating func forgetEarlier() {
+        if wanted != nil || isUnderWay { wanted = true }
+    }
+
     /// Returns whether the caller has to pass on the order.
     mutating func begin() -> Bool {
         guard wanted != nil, !isUnderWay else { return false }

@@ -24,6 +24,19 @@ import Testing
         #expect(orders == [true, false, nil])
     }
 
+    @Test func `No order for one attempt reaches the next`() {
+        var order = ReadingOrder()
+        order.forgetEarlier()
+        let isNeeded = order.begin()
+        order.wanted = false
+        let begins = order.begin()
+        var orders = [order.next()]
+        order.forgetEarlier()
+        orders += [order.next(), order.next()]
+        #expect((isNeeded, begins) == (false, true))
+        #expect(orders == [false, true, nil], "it is taken back by the thread that is at it")
+    }
+
     /// Whoever asks it waits until the gate opens.
     private final class BusyAuthorizer: Authorizer {
         private let isAsked = DispatchSemaphore(value: 0)
@@ -41,10 +54,11 @@ import Testing
         }
     }
 
-    @Test func `The server waits for a stream though another thread is busy in the application's code`() async throws {
+    /// A client with a stream that is full, of which another thread is busy in the application's code.
+    private func withFullStream(_ body: (ClientRig, PusherStream<PusherEvent>) async throws -> Void) async throws {
         let authorizer = BusyAuthorizer()
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer))
-        let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(limit: 3))
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer)) { $0.pauseLimit = .seconds(5) }
+        let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(limit: 3, overflow: .pauseThenDrop))
         let thread = AsyncStream<Void>.makeStream()
         Thread.detachNewThread {
             rig.pusher.subscribe("private-news")
@@ -53,10 +67,25 @@ import Testing
         authorizer.waitUntilAsked()
         rig.publish(0..<5)
         #expect(!rig.socket.isReading)
-        #expect(try await stream.data(of: 5) == ["0", "1", "2", "3", "4"])
-        #expect(rig.socket.isReading, "there is room again")
+        try await body(rig, stream)
         authorizer.reply()
         for await _ in thread.stream {}
         #expect(rig.socket.isReading)
+    }
+
+    @Test func `The server waits for a stream though another thread is busy in the application's code`() async throws {
+        try await withFullStream { rig, stream in
+            let data = try await stream.data(of: 5)
+            #expect(data == ["0", "1", "2", "3", "4"])
+            #expect(rig.socket.isReading, "there is room again")
+        }
+    }
+
+    @Test func `It doesn't wait for ever`() async throws {
+        try await withFullStream { rig, stream in
+            rig.scheduler.advance(by: .seconds(5))
+            #expect(rig.socket.isReading)
+            #expect(stream.dropped == 2)
+        }
     }
 }
