@@ -9,8 +9,10 @@ final class ConnectionPool {
     private let resolve: AddressResolver.Resolve
     /// Called when there is nothing left.
     private let emptied: () -> Void
-    /// Those that ended meanwhile keep their place: to look for one would take as long as there are others.
+    /// Those that ended meanwhile keep their place, as long as they are fewer than half: to look for one would take as long as there are
+    /// others.
     private var waiting = Deque<HTTPExchange>()
+    private var ended = 0
     private var connections: [HTTPConnection] = []
     /// Requests that fail at once let the next ones go ahead: that happens then already, further up the stack.
     private var isServing = false
@@ -34,8 +36,13 @@ final class ConnectionPool {
 
     /// Ends a request early.
     func withdraw(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
-        connections.first { $0.exchange === exchange }?.close()
+        if let connection = connections.first(where: { $0.exchange === exchange }) {
+            connection.close()
+        } else if !exchange.isOver {
+            ended += 1
+        }
         exchange.end(.failure(failure))
+        if ended * 2 > waiting.count { forgetEnded() }
         serve()
     }
 
@@ -43,6 +50,7 @@ final class ConnectionPool {
     func stop(_ failure: HTTPFailure) {
         let exchanges = connections.compactMap(\.exchange) + waiting
         waiting = Deque()
+        ended = 0
         for connection in connections { connection.close() }
         for exchange in exchanges { exchange.end(.failure(failure)) }
     }
@@ -78,16 +86,25 @@ final class ConnectionPool {
         for connection in connections where connection.exchange == nil { connection.close() }
     }
 
+    private func forgetEnded() {
+        let others = waiting.filter { !$0.isOver }
+        waiting = Deque()
+        waiting.append(contentsOf: others)
+        ended = 0
+    }
+
     private func serve() {
         guard !isServing else { return }
         isServing = true
         while let exchange = waiting.first {
-            if !exchange.isOver {
-                guard let connection = connection(for: exchange) else { break }
+            if exchange.isOver {
+                waiting.popFirst()
+                ended -= 1
+            } else if let connection = connection(for: exchange) {
                 waiting.popFirst()
                 connection.take(exchange)
             } else {
-                waiting.popFirst()
+                break
             }
         }
         isServing = false
