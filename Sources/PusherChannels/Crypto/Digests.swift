@@ -49,7 +49,13 @@ package func md5(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 /// From a library context of its own: where a system allows the algorithms of FIPS 140 only, the common one has no MD5.
-private let algorithmOfMD5 = Locked(EVP_MD_fetch(OSSL_LIB_CTX_new(), "MD5", nil))
+private let algorithmOfMD5 = Locked(fetchMD5())
+
+private func fetchMD5() -> OpaquePointer? {
+    let library = OSSL_LIB_CTX_new()
+    OSSL_PROVIDER_load(library, "default")
+    return EVP_MD_fetch(library, "MD5", "-fips")
+}
 
 /// The SHA-1 digest, by which a server shows that it understood the upgrade to WebSocket (RFC 6455, 1.3). It protects nothing.
 func sha1(_ bytes: some Sequence<UInt8>) -> [UInt8] {
