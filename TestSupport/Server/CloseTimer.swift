@@ -69,7 +69,8 @@ final class CloseTimer: Sendable {
     /// - Parameter end: Calls off the connection's reader.
     func start(_ end: @escaping @Sendable () -> Void) {
         state.withLock { state in
-            state.progress = .waiting
+            // It may have been taken already.
+            if state.progress == .none { state.progress = .waiting }
             restart(&state, end)
         }
     }

@@ -43,6 +43,19 @@ import Testing
         withExtendedLifetime(timer) {}
     }
 
+    /// The one who sends is on another thread.
+    @Test func `The frame may be on its way before the timer hears of it`() async {
+        let timer = CloseTimer(.seconds(1), scheduler: scheduler)
+        let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
+        output.yield(WSFrame(fin: true, opcode: .close, mask: nil, payload: Data()))
+        _ = await timer.next(of: frames)
+        timer.start { [ends] in ends.withLock { $0 += 1 } }
+        output.yield(WSFrame(fin: true, opcode: .ping, mask: nil, payload: Data()))
+        _ = await timer.next(of: frames)
+        scheduler.advance(by: .seconds(1))
+        #expect(ends.withLock { $0 } == 1, "only the answer is missing")
+    }
+
     /// Its buffers are full whenever somebody looks, as those who send fill them at once.
     @Test func `Who takes a frame now and then is not, for ten times as long`() async throws {
         let (server, client) = try fullPair()
