@@ -38,6 +38,8 @@ extension TestExecutor {
             waiters.withLock { $0.endLook(isOver: isTrue) }
             if isTrue { return }
             guard await wait(until: .change(since: progress, limit: deadline)) else {
+                // Whoever was outside, off the executor, may have made it true as it came back.
+                if try await condition() { return }
                 throw NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)
             }
             progress = waiters.withLock { $0.progress }
@@ -54,19 +56,28 @@ extension TestExecutor {
     public func outside<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         waiters.withLock { $0.outside += 1 }
         defer {
-            waiters.withLock { $0.outside -= 1 }
-            wake()
+            let isRunning = waiters.withLock { waiters in
+                waiters.outside -= 1
+                return waiters.isRunning
+            }
+            // A body's caller waits for the job that this leads to.
+            if !isRunning { wake() }
         }
         return try await body()
     }
 
     /// Returns whether the event came to be.
     private func wait(until event: ExecutorWaiters.Event) async -> Bool {
-        guard waiters.withLock(\.isRunning) else { return await makeSteps(until: event) }
-        return await withCheckedContinuation { continuation in
-            waiters.withLock { $0.add(event) { continuation.resume(returning: $0) } }
-            wake()
+        let outcome: Bool? = await withCheckedContinuation { continuation in
+            let isRunning = waiters.withLock { waiters in
+                if waiters.isRunning { waiters.add(event) { continuation.resume(returning: $0) } }
+                return waiters.isRunning
+            }
+            // The one who makes the steps may be asleep.
+            if isRunning { wake() } else { continuation.resume(returning: nil) }
         }
+        if let outcome { return outcome }
+        return await makeSteps(until: event)
     }
 
     /// Makes the steps that the caller of a body would make: none runs.
