@@ -15,7 +15,7 @@ import Testing
         pusher.connect()
         let orders = pusher.subscribe("private-orders")
         orders.bind(eventName: "placed") { event in print(event.data ?? "") }
-        orders.trigger(eventName: "client-seen", data: ["by": "ann"])
+        orders.trigger(eventName: "client-seen", data: ["by": "ann"])  // where the app allows client events
         let lobby = pusher.subscribe("presence-lobby", onMemberAdded: { print("\($0.userId) came") })
         _ = lobby
     }
@@ -36,7 +36,12 @@ import Testing
     func follow(_ pusher: Pusher) async throws {
         let prices = pusher.subscribe("prices").events(named: "price", as: Double.self)
         async let connection: Void = pusher.run()  // until the task is cancelled, or shutdown(within:) is called
-        for try await price in prices { print(try price.get()) }
+        for try await price in prices {
+            switch price {
+            case .success(let price): print(price)
+            case .failure(let error): print("not a price: \(error)")  // thrown, it would end the loop
+            }
+        }
         try await connection
     }
 
@@ -48,6 +53,7 @@ import Testing
             case .subscribed: print("orders come in from here on")
             case .event(let event): try await handle(event)
             case .eventsMayBeMissing(let gap): try await fetchOrders(since: gap.since)
+            case .subscriptionFailed(let error): print("no orders, for now: \(error)")
             default: break
             }
         }
@@ -67,14 +73,27 @@ import Testing
     }
 
     private struct User {
-        func mayJoin(_ channelName: String?) -> Bool { false }
+        let id: String
+
+        func mayJoin(_ channelName: String) -> Bool { channelName == "presence-lobby" || channelName == "private-orders" }
     }
 
     private func authorize(_ user: User, _ body: [UInt8], _ secret: String) throws -> (status: Int, body: Data) {
         let authenticator = PusherAuthenticator(key: "app-key", secret: secret)
         let request = try PusherAuthRequest(body: body)
-        guard user.mayJoin(request.channelName) else { return (403, Data()) }
-        return (200, try authenticator.authorizeChannel(request).json)  // authorizePresenceChannel where members are known
+        guard let channel = request.channelName, user.mayJoin(channel) else { return (403, Data()) }
+        let auth =
+            try channel.hasPrefix("presence-")
+            ? authenticator.authorizePresenceChannel(request, userID: user.id)
+            : authenticator.authorizeChannel(request)
+        return (200, auth.json)  // with Content-Type: application/json; where one of these throws, answer with 400
+    }
+
+    /// Those that the README's client subscribes.
+    @Test(arguments: [("private-orders", 200), ("presence-lobby", 200), ("private-others", 403)])
+    func theBackendLetsIn(channel: String, status: Int) throws {
+        let body = Array("socket_id=1.2&channel_name=\(channel)".utf8)
+        #expect(try authorize(User(id: "ann"), body, "secret").status == status)
     }
 
     func readWebhook(_ body: [UInt8], _ key: String?, _ signature: String?, _ secret: String) throws {

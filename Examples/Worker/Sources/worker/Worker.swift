@@ -79,7 +79,7 @@ struct Prices: Service {
             case .eventsMayBeMissing(let gap):
                 write("prices of \(change.channelName) since \(gap.since) may be missing: fetch them")
             case .subscriptionFailed(let error):
-                write("\(change.channelName) is not subscribed, and tried again: \(error)")
+                write("\(change.channelName) is not subscribed, \(error.isRetryable ? "and tried again" : "for good"): \(error)")
             default: break
             }
         }

@@ -11,6 +11,18 @@ enum DocCommentTests {
         try await group.run()
     }
 
+    static func endAtSIGTERM(_ pusher: Pusher) {
+        signal(SIGTERM, SIG_IGN)  // or the process ends before anybody is asked
+        let termination = DispatchSource.makeSignalSource(signal: SIGTERM)  // to be kept as long as the program runs
+        termination.setEventHandler {
+            Task {
+                await pusher.shutdown()
+                exit(EXIT_SUCCESS)
+            }
+        }
+        termination.resume()
+    }
+
     static func beside(_ harness: TestHarness, _ pusher: Pusher, _ reader: any Service) async throws {
         try await harness.withServices(pusher, reader) {
             try await harness.eventually { pusher.connection.connectionState == .connected }
