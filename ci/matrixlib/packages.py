@@ -5,9 +5,9 @@ import functools
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import tempfile
+import time
 
 from .processes import on_interrupt, said
 
@@ -35,28 +35,33 @@ def install(names):
     if not ours and subprocess.run([POLICY, names[0], "start"], capture_output=True).returncode != 101:
         return f"{POLICY} would let services start"
     print(f"installing {' '.join(names)}", flush=True)
-    with on_interrupt(signal.default_int_handler), tempfile.NamedTemporaryFile("w") as file:
+    told = []
+    with on_interrupt(lambda *_: told.append(True)), tempfile.NamedTemporaryFile("w") as file:
         file.write("#!/bin/sh\nexit 101\n")
         file.flush()
         try:
             if ours and subprocess.run([*root, "install", "-m", "755", file.name, POLICY]).returncode != 0:
                 return f"{POLICY} could not be written"
             for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
-                if ended([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words]) != 0:
+                if status([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words], told) != 0:
                     return f"apt-get {words[0]} failed"
         finally:
             if ours:
                 subprocess.run([*root, "rm", "-f", POLICY])
+            if told:
+                raise KeyboardInterrupt
     return None
 
 
-def ended(command):
-    """The status of a command that an interrupt ends politely and waits for: what it goes on installing must start no service either."""
+def status(command, told):
+    """The status of a command that an interrupt ends politely and waits for: what it goes on installing must start no service either.
+
+    An interrupt is `told` and not raised, since it may come while the command is being started, and would leave it behind.
+    """
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
+        while process.poll() is None and not told:
+            time.sleep(0.05)
+        if told:
             with contextlib.suppress(PermissionError):  # sudo is root's.
                 process.terminate()
-            process.wait()
-            raise
+    return process.returncode

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest.mock
 
-from support import MATRIX, ProjectCase, interruptible
+from support import LIMIT, MATRIX, ProjectCase, interruptible
 from test_run import cell
 
 # With another file that forbids services, so that nothing of the system is touched.
@@ -16,6 +16,18 @@ from matrixlib.cli import main
 packages.POLICY = pathlib.Path(sys.argv[1])
 sys.exit(main(sys.argv[2:]))
 """
+# The signal comes when apt-get runs, and before this process knows that it does.
+EARLY = """
+import os, signal, subprocess, time
+class Early(subprocess.Popen):
+    def __init__(self, command, **options):
+        super().__init__(command, **options)
+        if "apt-get" in command:
+            while not os.path.exists("began"):
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGTERM)
+subprocess.Popen = Early
+""" + APART
 # Ends as the real one does: not before what it is at is done.
 SLOW = """
 trap 'sleep 0.3; test -x policy && echo yes > policy.there; exit 100' TERM
@@ -35,11 +47,11 @@ class InstallCase(ProjectCase):
         for name in ("install", "rm"):
             (self.programs / name).unlink()
 
-    def start_apart(self):
+    def start_apart(self, program=APART):
         process = subprocess.Popen(
-            [sys.executable, "-c", APART, str(self.policy), "--project", str(self.project), "run", "a", "--install"], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment(PYTHONPATH=str(MATRIX.parent)), start_new_session=True,
-            preexec_fn=interruptible)
+            [sys.executable, "-c", program, str(self.policy), "--project", str(self.project), "run", "a", "--install"], cwd=self.project,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=self.environment(PYTHONPATH=str(MATRIX.parent)), start_new_session=True, preexec_fn=interruptible)
         self.addCleanup(self.end, process)
         return process
 
@@ -57,6 +69,14 @@ class InstallCase(ProjectCase):
                 self.assertTrue((self.project / "policy.there").exists(), "services could start before apt-get had ended")
                 self.assertFalse(self.policy.exists())
                 self.assert_ended(pid)
+
+    def test_what_ends_it_while_apt_get_is_being_started(self):
+        self.packages(SLOW)
+        process = self.start_apart(EARLY)
+        said, _ = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, said), (130, "installing made-up\nci/matrix: interrupted\n"))
+        self.assertTrue((self.project / "policy.there").exists(), "services could start before apt-get had ended")
+        self.assertFalse(self.policy.exists())
 
     def test_nothing_is_left_when_it_is_installed(self):
         self.packages("[ -x policy ] && echo installed made-up > there")
