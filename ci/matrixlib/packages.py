@@ -43,6 +43,8 @@ def install(names):
             if ours and subprocess.run([*root, "install", "-m", "755", file.name, POLICY]).returncode != 0:
                 return f"{POLICY} could not be written"
             for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
+                if told:
+                    break
                 if status([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words], told) != 0:
                     return f"apt-get {words[0]} failed"
         finally:
