@@ -32,7 +32,7 @@ extension FailedAttempt {
         remedy =
             switch failure {
             case .rateLimited: .repetition
-            case .serverError: .repetitionIfHarmless
+            case .serverError, .noResponse: .repetitionIfHarmless
             default: HTTPStatus.isTemporary(status) ? .repetition : .none
             }
     }
@@ -86,6 +86,7 @@ extension HTTPAPIFailure {
             case 401: .unauthorized
             case 403: .forbidden
             case 404: .notFound
+            case 408: .noResponse  // Of gateways, also where the server has the whole request and is still at it.
             case 413: .payloadTooLarge
             case 429: .rateLimited
             case 500..<600: .serverError
@@ -100,7 +101,8 @@ extension HTTPAPIFailure {
         case .forbidden: "the app may be disabled, or over its quota"
         case .notFound: "check the app's id and the host"
         case .rateLimited: "make fewer requests"
-        case .serverError where call.repetition == .again: "it may have been carried out"
+        case .serverError where call.repetition == .again, .noResponse where call.repetition == .again:
+            "it may have been carried out"
         default: nil
         }
     }

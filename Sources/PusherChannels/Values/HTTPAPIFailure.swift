@@ -1,8 +1,9 @@
 /// The reason why the HTTP API didn't do what was asked; the rest is in the ``PusherError`` that has it as its kind.
 public enum HTTPAPIFailure: Equatable, Sendable {
-    /// The server was not reached. Nothing was carried out.
+    /// The server was not reached, or no connection to it was free in time. Nothing was carried out.
     case unreachable
-    /// The request was sent, or part of it, and no response came: it may have been carried out.
+    /// The request was sent, or part of it, and no response came, or status 408, with which gateways say the same: it may have been
+    /// carried out.
     case noResponse
     /// Status 400: the server doesn't take the request as it is.
     case badRequest

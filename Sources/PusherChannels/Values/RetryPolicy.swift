@@ -7,9 +7,9 @@ public struct RetryPolicy: Equatable, Sendable {
     /// The requests that may reach the server more than once.
     public enum Guarantee: Equatable, Sendable {
         /// Queries alone. A publish is made again only where nothing of it was carried out: the server was not reached, or answered
-        /// with status 408, 425 or 429.
+        /// with status 425 or 429.
         case atMostOnce
-        /// All: a publish whose response was lost, or is a status from 500 to 599, is made again and may be delivered twice.
+        /// All: a publish whose response was lost, or is status 408 or one from 500 to 599, is made again and may be delivered twice.
         case atLeastOnce
     }
 

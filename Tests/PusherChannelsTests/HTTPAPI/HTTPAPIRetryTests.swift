@@ -25,9 +25,9 @@ import Testing
         /// Whether a request may be made again that is carried out once more by that.
         func allows(_ guarantee: RetryPolicy.Guarantee, isPublish: Bool) -> Bool {
             switch self {
-            case .unreachable, .late, .early, .limited: true
+            case .unreachable, .early, .limited: true
             case .untrusted, .refused, .tooLong: false
-            case .lost, .broken: !isPublish || guarantee == .atLeastOnce
+            case .lost, .late, .broken: !isPublish || guarantee == .atLeastOnce
             }
         }
     }
