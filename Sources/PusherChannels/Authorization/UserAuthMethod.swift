@@ -20,8 +20,8 @@ public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugString
     /// and for servers: a secret has no place in an app.
     case inline(secret: String, userData: String)
     /// The application gets the authorization with `async` code; what it throws becomes the failure of the sign-in, a ``PusherError``'s
-    /// code and ``PusherError/retryAfter`` included. Like every failed sign-in it isn't made again on the same connection unless asked
-    /// for.
+    /// code and ``PusherError/retryAfter`` included. It is asked again after a while where an endpoint would be: not after a
+    /// refusal, such as a ``PusherError`` with code 403 (``AuthMethod/customHandler(_:)``).
     case customHandler(@Sendable (_ socketID: String) async throws -> PusherUserAuth)
     /// None: no user can be signed in.
     case noMethod

@@ -13,7 +13,10 @@ extension ConnectionMachine {
             beginSignIn(at: now, into: &effects)
         case .signedIn(let id, _):
             effects.append(.deliver(.signedIn(userID: id)))
-        case .waiting, .authorizing, .signingIn:
+        case .waiting:
+            user.isAwaited = true
+            user.notBefore = nil
+        case .authorizing, .signingIn:
             user.isAwaited = true
         }
     }

@@ -45,7 +45,7 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Indicates whether asking again may help with nothing changed: not where a person has to mend something first, such as a key, a
     /// name, a certificate or a refused user.
     ///
-    /// The client goes by it for channels, and makes lost connections again by itself. A publish that is made again after a lost
+    /// The client goes by it for channels and for users' authorizations, and makes lost connections again by itself. A publish that is made again after a lost
     /// response may be published twice: ``HTTPAPIFailure/mayHaveBeenCarriedOut``.
     public let isRetryable: Bool
 

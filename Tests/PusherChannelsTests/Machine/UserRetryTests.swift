@@ -97,6 +97,14 @@ import Testing
         #expect(asked(transcript.play(.signIn))?.number == 2)
     }
 
+    @Test func norIsWhoAsksBeforeTheNextConnection() throws {
+        var transcript = Transcript.connected()
+        try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
+        transcript.close(4200)
+        transcript.play(.signIn)
+        #expect(asked(transcript.establish()) != nil)
+    }
+
     @Test func aSuccessThatComesLateCountsMeanwhile() throws {
         var transcript = Transcript.connected()
         transcript.play(.userAuthorized(try #require(asked(transcript.play(.signIn))), .success(auth)))

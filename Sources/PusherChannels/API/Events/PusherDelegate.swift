@@ -38,7 +38,8 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     func signedIn(userID: String)
 
     /// The user could not be signed in. Where the authorization failed for a reason that may be over (``PusherError/isRetryable``) it is asked
-    /// for again after a while; the next connection tries again in any case, and so does ``Pusher/signIn()``.
+    /// for again after a while. The next connection tries again in any case, but not before an endpoint's `Retry-After` is over;
+    /// ``Pusher/signIn()`` does so at once.
     func failedToSignIn(error: PusherError)
 
     /// An event of an encrypted channel could not be decrypted, with a new key neither; `data` is as the server sent it.
