@@ -158,13 +158,15 @@ final class ClientCore: WebSocketDelegate, Sendable {
     private func settle(_ state: inout State, at now: Instant) -> Aftermath? {
         sort(&state, at: now)
         state.came = nil
-        let work = state.isDraining ? nil : nextWork(&state)
-        state.isDraining = state.isDraining || work != nil
+        let isElsewhere = state.isDraining
+        let work = isElsewhere ? nil : nextWork(&state)
+        state.isDraining = isElsewhere || work != nil
         let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.decryptionWakeUps()
         let ordersReading = state.reading.begin()
-        // Whoever drains may be away for long, and reading mustn't stop for ever.
-        let timer = work == nil && ordersReading ? timerChange(&state) : work?.timer
-        guard work != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
+        // Whoever drains may be away for long, and a pause that has a limit mustn't last until then.
+        let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil
+        let timer = isPauseLimited ? timerChange(&state) : work?.timer
+        guard work != nil || timer != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
         defer { state.removed = [] }
         return Aftermath(timer: timer, ordersReading: ordersReading, wakeUps: wakeUps, removed: state.removed, work: work)
     }

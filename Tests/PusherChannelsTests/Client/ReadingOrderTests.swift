@@ -50,14 +50,17 @@ import Testing
         ) {
             isAsked.signal()
             gate.wait()
+            gate.signal()  // It stays open.
             completionHandler(nil)
         }
     }
 
     /// A client with a stream that is full, of which another thread is busy in the application's code.
-    private func withFullStream(_ body: (ClientRig, PusherStream<PusherEvent>) async throws -> Void) async throws {
+    private func withFullStream(
+        pauseLimit: Duration = .seconds(5), _ body: (ClientRig, PusherStream<PusherEvent>) async throws -> Void
+    ) async throws {
         let authorizer = BusyAuthorizer()
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer)) { $0.pauseLimit = .seconds(5) }
+        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer)) { $0.pauseLimit = pauseLimit }
         let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(limit: 3, overflow: .pauseThenDrop))
         let thread = AsyncStream<Void>.makeStream()
         Thread.detachNewThread {
@@ -84,6 +87,15 @@ import Testing
     @Test func `It doesn't wait for ever`() async throws {
         try await withFullStream { rig, stream in
             rig.scheduler.advance(by: .seconds(5))
+            #expect(rig.socket.isReading)
+            #expect(stream.dropped == 2)
+        }
+    }
+
+    /// The authorization's time is over before, and its timer rings for nobody who could act on it.
+    @Test func `Nor does it where something else is due before`() async throws {
+        try await withFullStream(pauseLimit: .seconds(20)) { rig, stream in
+            rig.scheduler.advance(by: .seconds(20))
             #expect(rig.socket.isReading)
             #expect(stream.dropped == 2)
         }
