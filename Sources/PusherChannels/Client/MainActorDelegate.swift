@@ -11,13 +11,20 @@ final class MainActorDelegate: PusherDelegate, Sendable {
     /// Indicates whether the client delivers on the main queue: a hop less.
     private let isCalledOnMain: Bool
 
+    /// What the main queue is known by: on Linux `DispatchQueue.main` is another object each time.
+    private static let mainQueue = {
+        let key = DispatchSpecificKey<Void>()
+        DispatchQueue.main.setSpecific(key: key, value: ())
+        return key
+    }()
+
     private struct Target {
         weak var delegate: (any MainActorPusherDelegate)?
     }
 
     init(_ delegate: any MainActorPusherDelegate, deliveryQueue: DispatchQueue?) {
         target = Locked(Target(delegate: delegate))
-        isCalledOnMain = deliveryQueue === DispatchQueue.main
+        isCalledOnMain = deliveryQueue?.getSpecific(key: Self.mainQueue) != nil
     }
 
     var delegate: (any MainActorPusherDelegate)? { target.withLock(\.delegate) }

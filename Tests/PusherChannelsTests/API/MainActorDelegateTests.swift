@@ -55,6 +55,24 @@ import Testing
         #expect(model.heard == ["connecting", "connected", "not private-room", "no", "disconnecting", "disconnected"])
     }
 
+    /// Closures on the main queue and the delegate hear of things in one order.
+    @Test func onTheMainQueueItTakesNoHop() async {
+        let (over, continuation) = AsyncStream.makeStream(of: Void.self)
+        let model = Model { continuation.finish() }
+        let rig = ClientRig { $0.delivery = .queue(.main) }
+        rig.pusher.mainActorDelegate = model
+        rig.pusher.subscribe("news").bind(eventName: "n") { event in
+            MainActor.assumeIsolated { model.heard.append(event.eventName) }
+        }
+        rig.pusher.connect()
+        rig.publish(0..<1)
+        rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"no"}}"#)
+        rig.publish(0..<1)
+        rig.pusher.disconnect()
+        for await _ in over {}
+        #expect(model.heard.drop { $0 != "connected" } == ["connected", "n", "no", "n", "disconnecting", "disconnected"])
+    }
+
     @Test func itIsHeldWeakly() {
         let rig = ClientRig()
         var model: Model? = Model {}
