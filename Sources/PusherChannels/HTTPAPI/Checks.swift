@@ -63,9 +63,15 @@ enum SocketID {
 }
 
 extension JSONEncoder {
-    /// The JSON text of a value; a `String` is taken for the text that is meant.
+    /// The JSON text of a value; a `String` is taken as it is, and so is `Data`, as which others' encoders give it.
     func text(of value: any Encodable, what: String) throws(PusherError) -> String {
         if let text = value as? String { return text }
+        if let data = value as? Data {
+            guard let text = String(data: data, encoding: .utf8) else {
+                throw PusherError(.invalidRequest, message: "\(what) is Data that is no UTF-8: encode it as text")
+            }
+            return text
+        }
         do {
             return String(decoding: try encode(value), as: UTF8.self)
         } catch {

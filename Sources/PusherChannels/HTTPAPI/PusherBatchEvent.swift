@@ -4,7 +4,7 @@ public struct PusherBatchEvent: Sendable {
     public var channel: String
     /// The event's name.
     public var eventName: String
-    /// The event's data: a `String` is sent as it is, anything else as JSON.
+    /// The event's data: a `String` is sent as it is, `Data` as the text that it is, anything else as JSON.
     public var data: any Encodable & Sendable
     /// The connection that doesn't get it; nil for none.
     public var excludedSocketID: String?

@@ -10,8 +10,8 @@ extension PusherHTTPAPI {
     /// - Parameters:
     ///   - channels: 1 to 100 channels.
     ///   - eventName: The event's name, of 200 bytes of UTF-8 at most.
-    ///   - data: The event's data, of 10 KB at most: a `String` is sent as it is, anything else as JSON, made by
-    ///     ``PusherEnvironment/jsonEncoder``.
+    ///   - data: The event's data, of 10 KB at most: a `String` is sent as it is, `Data` as the text that it is, anything else
+    ///     as JSON, made by ``PusherEnvironment/jsonEncoder``.
     ///   - socketID: The connection that doesn't get the event, as that of the client that asked for it; nil for none.
     ///   - info: The attributes of the channels that are asked for.
     /// - Returns: For each channel, in the order of `channels`, what was asked for and the server tells.

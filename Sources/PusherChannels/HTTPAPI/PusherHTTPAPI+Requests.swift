@@ -20,7 +20,7 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - path: What stands behind `/apps/{id}`, not percent-encoded.
-    ///   - body: The body: a `String` is sent as it is, anything else as JSON.
+    ///   - body: The body: a `String` is sent as it is, `Data` as the text that it is, anything else as JSON.
     /// - Returns: The response's body.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func post(_ path: String, body: some Encodable) async throws -> Data {

@@ -41,6 +41,17 @@ import Testing
             ])
     }
 
+    /// As JSON it would be base64.
+    @Test func dataIsSentAsTheTextThatItIs() async throws {
+        rig.respond()
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: Data(#"{"id":7}"#.utf8))
+        #expect(rig.bodies == [#"{"channels":["a"],"data":"{\"id\":7}","name":"e"}"#])
+        let error = await #expect(throws: PusherError.self) {
+            try await rig.api.trigger(channels: ["a"], eventName: "e", data: Data([0xFF]))
+        }
+        #expect(error?.kind == .invalidRequest)
+    }
+
     // Proves P15.3.
     @Test func theResponseTellsWhatWasAskedFor() async throws {
         rig.respond(200, #"{"channels":{"presence-a":{"user_count":2,"subscription_count":3},"other":{"user_count":9}}}"#)
