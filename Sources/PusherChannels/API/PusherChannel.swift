@@ -81,7 +81,8 @@ public class PusherChannel: @unchecked Sendable {
         client.core.unbindAll(ofChannel: channel, number: number)
     }
 
-    /// Sends an event to the channel's other subscribers; says what became of it.
+    /// Sends an event to the channel's other subscribers; says what became of it. What is refused has a line in the log, too: of level
+    /// `warning`, or `debug` for events that are only too many at the time.
     ///
     /// Only on private and presence channels, not on encrypted ones, and with a name that begins with `client-`. Before the
     /// subscription is confirmed events wait, a hundred at most. `data` becomes a JSON value, encoded with the environment's encoder.
@@ -91,8 +92,8 @@ public class PusherChannel: @unchecked Sendable {
             let json = try client.environment.jsonEncoder().encode(data)
             return trigger(eventName, json: json)
         } catch {
-            return .refused(
-                PusherError(.invalidRequest, message: "the data of \(eventName) can't be encoded: \(text(of: error))"))
+            return client.core.refuse(
+                eventName, on: channel, because: "the data of \(eventName) can't be encoded: \(text(of: error))")
         }
     }
 
@@ -100,7 +101,7 @@ public class PusherChannel: @unchecked Sendable {
     @discardableResult
     public func trigger(eventName: String, data: Any) -> TriggerResult {
         guard let json = Data(json: data) else {
-            return .refused(PusherError(.invalidRequest, message: "the data of \(eventName) is not JSON"))
+            return client.core.refuse(eventName, on: channel, because: "the data of \(eventName) is not JSON")
         }
         return trigger(eventName, json: json)
     }

@@ -117,10 +117,15 @@ extension ClientCore {
         change { state, now in
             guard state.listeners.channels[event.channel]?.number == number else {
                 let problem = "\(event.channel) was unsubscribed; subscribing to it again gives a channel to trigger events on"
-                return .refused(PusherError(.invalidRequest, message: problem))
+                return state.refuse(event.name, on: event.channel, because: problem)
             }
             return state.machine.trigger(event, at: now, into: &state.effects)
         }
+    }
+
+    /// Refuses a client event that can't be made.
+    func refuse(_ eventName: String, on channel: Name, because problem: String) -> TriggerResult {
+        change { $0.refuse(eventName, on: channel, because: problem) }
     }
 
     // MARK: Closures
@@ -194,5 +199,13 @@ extension ClientCore {
         change { state in
             if let removed = state.listeners.user.watchers.removeValue(forKey: id) { state.removed.append(removed.callback) }
         }
+    }
+}
+
+extension ClientCore.State {
+    fileprivate mutating func refuse(_ eventName: String, on channel: Name, because problem: String) -> TriggerResult {
+        let error = PusherError(.invalidRequest, message: problem)
+        effects.append(.log(.notTriggered(Name(eventName), channel: channel, error)))
+        return .refused(error)
     }
 }

@@ -1,17 +1,23 @@
 /// Events that this client sends to a channel's other subscribers.
 extension ConnectionMachine {
-    /// Sends a client event, lets it wait for its channel's subscription, or says why neither.
+    /// Sends a client event, lets it wait for its channel's subscription, or says why neither: in the log, too, as most don't ask.
     @discardableResult
     mutating func trigger(_ event: ClientEvent, at now: Instant, into effects: inout [Effect]) -> TriggerResult {
-        let notSubscribed = "\(event.channel) is not subscribed to"
-        if let problem = problem(of: event) ?? (subscriptions[event.channel] == nil ? notSubscribed : nil) {
-            return .refused(PusherError(.invalidRequest, message: problem))
+        let result = outcome(of: event, at: now, into: &effects)
+        switch result {
+        case .sent: noteSent(at: now)
+        case .queued: break
+        case .refused(let error): effects.append(.log(.notTriggered(Name(event.name), channel: event.channel, error)))
         }
+        return result
+    }
+
+    private mutating func outcome(of event: ClientEvent, at now: Instant, into effects: inout [Effect]) -> TriggerResult {
+        if let problem = problem(of: event) { return .refused(PusherError(.invalidRequest, message: problem)) }
         let result = subscriptions[event.channel]?.trigger(
             event, queueLimit: configuration.unsentEventLimit, byteLimit: configuration.unsentEventByteLimit,
             limiter: &clientEventLimiter, at: now, into: &effects)
-        if result == .sent { noteSent(at: now) }
-        return result ?? .refused(PusherError(.invalidRequest, message: notSubscribed))
+        return result ?? .refused(PusherError(.invalidRequest, message: "\(event.channel) is not subscribed to"))
     }
 
     private func problem(of event: ClientEvent) -> String? {

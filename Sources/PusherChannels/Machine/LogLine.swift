@@ -16,6 +16,7 @@ enum LogLine: Equatable, Sendable {
     case signInFailed(PusherError)
     case unknownEvent(Name)
     case eventDropped(Name, channel: Name)
+    case notTriggered(Name, channel: Name, PusherError)
     case notDecrypted(Name, channel: Name, problem: String)
     case staleAuthorization(Name)
     case staleUserAuthorization
@@ -46,6 +47,7 @@ enum LogLine: Equatable, Sendable {
         case .signInFailed: .notSignedIn
         case .unknownEvent: .unknownEvent
         case .eventDropped: .eventDropped
+        case .notTriggered: .notTriggered
         case .notDecrypted: .notDecrypted
         case .staleAuthorization: .staleAuthorization
         case .staleUserAuthorization: .staleUserAuthorization
@@ -61,6 +63,8 @@ enum LogLine: Equatable, Sendable {
         case .error, .shutDown, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed, .signInFailed,
             .notDecrypted:
             .warning
+        // Those that are only too many may be so many that the log would be.
+        case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
         case .state(_, because: .some), .letGo, .gap: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
             .staleUserAuthorization, .subscribedUnasked, .signedInUnasked:
@@ -82,6 +86,8 @@ enum LogLine: Equatable, Sendable {
             [LogField(.channel, channel)]
         case .unknownEvent(let event): [LogField(.event, event)]
         case .eventDropped(let event, let channel): [LogField(.channel, channel), LogField(.event, event)]
+        case .notTriggered(let event, let channel, let error):
+            [LogField(.channel, channel), LogField(.event, event)] + error.logFields
         case .notDecrypted(let event, let channel, let problem):
             [LogField(.channel, channel), LogField(.event, event), LogField(.error, problem.asMessage, upTo: 1000)]
         case .received(let text), .sent(let text): [LogField(.text, text.asMessage, upTo: 1000)]

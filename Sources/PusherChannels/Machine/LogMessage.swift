@@ -18,6 +18,7 @@ enum LogMessage: String, CaseIterable, Sendable {
     case notSignedIn = "the user is not signed in"
     case unknownEvent = "unknown protocol event"
     case eventDropped = "event dropped: its channel is not subscribed"
+    case notTriggered = "client event not sent"
     case notDecrypted = "event can't be decrypted"
     case staleAuthorization = "stale authorization, dropped"
     case staleUserAuthorization = "stale authorization of the user, dropped"

@@ -258,7 +258,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         let size = event.data.utf8.count
         guard unsentEvents.isEmpty || (unsentEvents.count < queueLimit && unsentBytes + size <= byteLimit) else {
             let problem = "\(queueLimit) client events, or \(byteLimit) bytes, wait for the subscription to \(channel) already"
-            return .refused(PusherError(.invalidRequest, message: problem))
+            return .refused(PusherError(.invalidRequest, message: problem, isRetryable: true))
         }
         unsentEvents.append(event)
         unsentBytes += size

@@ -22,7 +22,9 @@ import Testing
         .pauseLimitReached(.seconds(20)),
         .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),
         .subscribed(name), .gap(name), .subscriptionFailed(name, error), .signedIn, .signInFailed(error), .unknownEvent(name),
-        .eventDropped(name, channel: name), .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
+        .eventDropped(name, channel: name), .notTriggered(name, channel: name, error),
+        .notTriggered(name, channel: name, PusherError(.rateLimited, message: evil)),
+        .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
         .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked, .received(evil), .sent(evil),
     ]
 

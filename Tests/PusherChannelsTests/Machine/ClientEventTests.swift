@@ -39,6 +39,20 @@ import Testing
         #expect(succeed(&transcript).sent.isEmpty, "they are sent once")
     }
 
+    /// Whether a refusal is of the sort that passes: its line is for those who look closely.
+    @Test(arguments: [("e", 0, LogLevel.warning), ("client-e", 0, .warning), ("client-e", 2, .debug)])
+    func aRefusalIsInTheLog(name: String, earlier: Int, level: LogLevel) throws {
+        var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
+        if earlier > 0 { transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s"))) }
+        for _ in 0..<earlier { transcript.play(.trigger(event)) }
+        let effects = transcript.play(.trigger(ClientEvent(name: name, channel: "private-room", data: "1")))
+        guard case .log(let line, _)? = effects.first, effects.count == 1 else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect((line.message, line.level) == (.notTriggered, level))
+    }
+
     // Proves P8.5.
     @Test func queueIsBounded() {
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
