@@ -22,8 +22,9 @@ import Testing
         func handle(_ event: PusherEvent, of channel: String) {}
         let pool = PusherPool(key: "app-key", channelsPerConnection: 100, options: PusherClientOptions(host: .cluster("eu")))
         pool.subscribe(markets.map { "prices-\($0)" })
+        let updates = pool.updates  // before it connects: what comes earlier is not in it
         async let connections: Void = pool.run()
-        for try await change in pool.updates {
+        for try await change in updates {
             if case .event(let event) = change.update { handle(event, of: change.channelName) }
         }
         try await connections

@@ -53,7 +53,8 @@ public struct PusherEnvironment: Sendable {
     package var onClient: (@Sendable (_ client: any AnyObject & CustomStringConvertible & Sendable) -> Void)?
 
     #if Metrics
-    /// Makes the clients' metrics, where the trait `Metrics` is on; nil stands for what `MetricsSystem` was bootstrapped with.
+    /// Makes the clients' metrics, where the trait `Metrics` is on; nil stands for what `MetricsSystem` was bootstrapped with
+    /// when the client is made.
     public var metricsFactory: (any MetricsFactory)?
     #endif
 

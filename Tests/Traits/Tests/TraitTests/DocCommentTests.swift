@@ -14,11 +14,11 @@ enum DocCommentTests {
 
     static func endAtSIGTERM(_ pusher: Pusher) {
         signal(SIGTERM, SIG_IGN)  // or the process ends before anybody is asked
-        let termination = DispatchSource.makeSignalSource(signal: SIGTERM)  // to be kept as long as the program runs
+        let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)  // to be kept
         termination.setEventHandler {
             Task {
                 await pusher.shutdown()
-                exit(EXIT_SUCCESS)
+                exit(EXIT_SUCCESS)  // where it ends with dispatchMain()
             }
         }
         termination.resume()
