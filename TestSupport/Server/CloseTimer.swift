@@ -147,7 +147,7 @@ final class CloseTimer: Sendable {
     /// Returns the copy of a descriptor on which the reader waits now; negative where there can be none.
     func beginWaiting(on descriptor: Int32) -> Int32 {
         state.withLock { state in
-            let copy = state.copy ?? dup(descriptor)
+            let copy = state.copy ?? Sockets.copy(of: descriptor)
             guard copy >= 0 else { return copy }
             state.copy = copy
             state.readerWaits = true

@@ -47,9 +47,11 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
         try Task.checkCancellation()
         // Where it fails the answer is slow, or the connection gone, which shows elsewhere.
         try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
+        // Or a child would hold the port, or a connection whose client waits for its end.
+        _ = fcntl(socket.file.rawValue, F_SETFD, FD_CLOEXEC)
         if SocketPoolSettings.endsWriting { shutdown(socket.file.rawValue, Int32(SHUT_WR)) }
         let closeTimer = SocketPoolSettings.closeTimer
-        let copy = closeTimer?.beginWaiting(on: socket.file.rawValue) ?? dup(socket.file.rawValue)
+        let copy = closeTimer?.beginWaiting(on: socket.file.rawValue) ?? Sockets.copy(of: socket.file.rawValue)
         guard copy >= 0 else { throw SocketError.makeFailed("Dup") }
         defer {
             if let closeTimer { closeTimer.endWaiting() } else { close(copy) }
@@ -58,6 +60,8 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
             try await base.suspendSocket(Socket(file: .init(rawValue: copy)), untilReadyFor: events)
         } catch {
             await base.settle()
+            // The server is being stopped. A child that is just being spawned has a copy, too, and would bar the port until it runs.
+            if Sockets.isListening(copy) { shutdown(copy, Int32(SHUT_RDWR)) }
             throw error
         }
         await base.settle()

@@ -29,8 +29,18 @@ package enum ProcessTables {
     package static var sockets: Set<UInt64> { numbers(of: descriptors) }
 
     /// The sockets at a port that listens, and of those that it accepted.
-    package static func sockets(atPort port: Int) -> Set<UInt64> {
-        numbers(of: descriptors.filter { self.port(getsockname, $0) == port })
+    package static func sockets(atPort port: Int) -> Set<UInt64> { numbers(of: descriptors(at: port)) }
+
+    package static func descriptors(at port: Int) -> [Int32] { descriptors.filter { self.port(getsockname, $0) == port } }
+
+    /// The sockets that listen at a port.
+    package static func descriptors(listeningAt port: Int) -> [Int32] {
+        descriptors(at: port).filter { descriptor in
+            var isListening: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length)
+            return isListening != 0
+        }
     }
 
     /// The sockets that are connected to a port.
