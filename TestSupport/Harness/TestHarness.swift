@@ -321,22 +321,6 @@ public final class TestHarness: Sendable {
 
     // MARK: Ending
 
-    /// Checks that nothing is left over; what a test still holds is no leak.
-    ///
-    /// - Throws: ``TestFailure`` with everything that was found.
-    public func verify() throws(TestFailure) {
-        try verify(alive: false)
-    }
-
-    /// Checks that nothing is left over, and tells what happened in a test that has failed, as XCTest's `testRun?.totalFailureCount` says.
-    ///
-    /// - Throws: ``TestFailure``; of a test that has failed also where nothing was found.
-    public func verify(hasFailed: Bool) throws(TestFailure) {
-        try verify()
-        let story = story
-        if hasFailed, !story.isEmpty { throw TestFailure(location: location, findings: [], timeline: story) }
-    }
-
     func verify(alive: Bool) throws(TestFailure) {
         state.withLock { $0.isVerified = true }
         if let failure = failure(alive: alive) { throw failure }
@@ -395,5 +379,8 @@ public final class TestHarness: Sendable {
 
     /// Indicates whether something is left over that goes when another thread lets go of it: also what the end of a client is about to put
     /// away, which lives no more by then.
-    var mayBeLetGo: Bool { leftovers(alive: true).findingsOfObjects.contains { !allowed.contains($0.kind) } }
+    /// - Parameter alive: Whether what still lives counts, too.
+    func mayLetGo(alive: Bool) -> Bool {
+        leftovers(alive: alive).findingsOfObjects.contains { !allowed.contains($0.kind) }
+    }
 }

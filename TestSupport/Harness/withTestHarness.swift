@@ -1,6 +1,3 @@
-import Foundation
-import PusherChannels
-
 /// Runs a test with a fresh ``TestHarness``, and throws one readable error if anything is left over at its end.
 ///
 /// Works in Swift Testing and in XCTest, which both fail the test that throws.
@@ -28,6 +25,7 @@ public func withTestHarness<Result>(
     } catch {
         throw harness.ended(with: error)
     }
+    harness.waitForLastOwners(alive: true)
     try harness.verify(alive: true)
     return result
 }
@@ -62,39 +60,7 @@ public func withTestHarness<Result>(
         throw harness.ended(with: error)
     }
     await harness.stopServers()
-    await harness.waitForLastOwners()
+    await harness.waitForLastOwners(alive: true)
     try harness.verify(alive: true)
     return result
-}
-
-extension TestHarness {
-    /// The test's own error comes first; what it doesn't tell stands on standard error.
-    fileprivate func ended(with error: any Error) -> any Error {
-        if let text = untold(by: error) { writeToStandardError(text) }
-        try? verify()
-        return error
-    }
-
-    /// Returns what was found beside a test's own error, and what happened; nothing twice where the error tells of that itself.
-    func untold(by error: any Error) -> String? {
-        let tellsStory = (error as? NeverHappened)?.story.isEmpty == false
-        let story = tellsStory ? "" : story
-        let findings = (failure(alive: false)?.findings ?? []).filter { $0.text != "\(error)" }
-        if !findings.isEmpty {
-            let besides = "besides, \(TestFailure(location: location, findings: findings, timeline: story))"
-            return tellsStory ? besides : "\(error)\n\(besides)"
-        }
-        return story.isEmpty ? nil : "\(error)\nwhat happened in the harness made at \(location):\n\(story)"
-    }
-
-    /// Waits a moment for other threads to let go: what they let go of is no leak.
-    fileprivate func waitForLastOwners() async {
-        let clock = LiveScheduler()
-        let limit = clock.now + .seconds(2)
-        while mayBeLetGo, clock.now < limit, !Task.isCancelled { await Self.pause(.milliseconds(5)) }
-    }
-}
-
-func writeToStandardError(_ text: String) {
-    FileHandle.standardError.write(Data("\(text)\n".utf8))
 }

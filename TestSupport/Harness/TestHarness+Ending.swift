@@ -1,0 +1,65 @@
+import Foundation
+import PusherChannels
+
+extension TestHarness {
+    /// Checks that nothing is left over; what a test still holds is no leak. A socket that is still open has a moment of real time to be
+    /// let go of by another thread, such as one that is calling a delegate.
+    ///
+    /// - Throws: ``TestFailure`` with everything that was found.
+    public func verify() throws(TestFailure) {
+        waitForLastOwners(alive: false)
+        try verify(alive: false)
+    }
+
+    /// Checks that nothing is left over, and tells what happened in a test that has failed, as XCTest's `testRun?.totalFailureCount` says.
+    ///
+    /// - Throws: ``TestFailure``; of a test that has failed also where nothing was found.
+    public func verify(hasFailed: Bool) throws(TestFailure) {
+        try verify()
+        let story = story
+        if hasFailed, !story.isEmpty { throw TestFailure(location: location, findings: [], timeline: story) }
+    }
+
+    /// The test's own error comes first; what it doesn't tell stands on standard error.
+    func ended(with error: any Error) -> any Error {
+        if let text = untold(by: error) { writeToStandardError(text) }
+        try? verify(alive: false)
+        return error
+    }
+
+    /// Returns what was found beside a test's own error, and what happened; nothing twice where the error tells of that itself.
+    func untold(by error: any Error) -> String? {
+        let tellsStory = (error as? NeverHappened)?.story.isEmpty == false
+        let story = tellsStory ? "" : story
+        let findings = (failure(alive: false)?.findings ?? []).filter { $0.text != "\(error)" }
+        if !findings.isEmpty {
+            let besides = "besides, \(TestFailure(location: location, findings: findings, timeline: story))"
+            return tellsStory ? besides : "\(error)\n\(besides)"
+        }
+        return story.isEmpty ? nil : "\(error)\nwhat happened in the harness made at \(location):\n\(story)"
+    }
+
+    // MARK: Other threads
+
+    /// Waits a moment for other threads to let go: what they let go of is no leak.
+    func waitForLastOwners(alive: Bool) {
+        let limit = lastOwnersLimit
+        while lastOwnersMayLetGo(by: limit, alive) { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(5)) }
+    }
+
+    /// Does so without holding up its thread.
+    func waitForLastOwners(alive: Bool) async {
+        let limit = lastOwnersLimit
+        while lastOwnersMayLetGo(by: limit, alive) { await Self.pause(.milliseconds(5)) }
+    }
+
+    private var lastOwnersLimit: Instant { LiveScheduler().now + .seconds(2) }
+
+    private func lastOwnersMayLetGo(by limit: Instant, _ alive: Bool) -> Bool {
+        mayLetGo(alive: alive) && LiveScheduler().now < limit && !Task.isCancelled
+    }
+}
+
+func writeToStandardError(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
+}

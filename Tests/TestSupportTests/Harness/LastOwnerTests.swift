@@ -1,0 +1,59 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Another thread may be in the middle of a call when a test ends, and then holds what it calls.
+@Suite struct LastOwnerTests {
+    /// An app's object that has a client, whose delegate it is, and that is called on the client's queue: for as long as a test says.
+    private final class Owner: PusherDelegate, Sendable {
+        let pusher: Pusher
+        let isCalled = DispatchSemaphore(value: 0)
+        let mayReturn: DispatchSemaphore
+
+        init(_ harness: TestHarness, until mayReturn: DispatchSemaphore) {
+            self.mayReturn = mayReturn
+            pusher = harness.makePusher { $0.delivery = .privateQueue }
+            pusher.delegate = self
+        }
+
+        func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+            guard new == .connected else { return }
+            isCalled.signal()
+            mayReturn.wait()
+        }
+
+        /// Connects, and lets go of itself while the client's queue is in the delegate.
+        static func connectAndLeave(_ harness: TestHarness) {
+            let mayReturn = DispatchSemaphore(value: 0)
+            let owner = Owner(harness, until: mayReturn)
+            owner.pusher.connect()
+            owner.isCalled.wait()
+            // By when it runs, the test has ended.
+            Thread { mayReturn.signal() }.start()
+        }
+    }
+
+    @Test func `What a delivery still holds at a test's end is no leak`() throws {
+        try withTestHarness { Owner.connectAndLeave($0) }
+    }
+
+    @Test func `Nor is its socket left open where a harness made by hand is asked`() throws {
+        let harness = TestHarness()
+        Owner.connectAndLeave(harness)
+        try harness.verify()
+    }
+
+    @Test func `What another thread holds for good is found`() throws {
+        let mayReturn = DispatchSemaphore(value: 0)
+        defer { mayReturn.signal() }
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let owner = Owner(harness, until: mayReturn)
+                owner.pusher.connect()
+                owner.isCalled.wait()
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.leak])
+    }
+}
