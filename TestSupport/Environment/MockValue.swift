@@ -84,6 +84,12 @@ public final class MockValue<Value: Sendable>: Sendable {
         set { make { newValue } }
     }
 
+    /// The value as it is now for a double beside the code under test: of a sequence, what that was given last. Looking at it is no read.
+    var current: Value {
+        guard case .sequence(let values, let given) = state.withLock({ $0.source }), given > 0 else { return next }
+        return values.prefix(given).last ?? next
+    }
+
     /// Makes the value anew for every read from now on, as objects that are configured by who reads them want it.
     public func make(_ make: @escaping @Sendable () -> Value) {
         use(.make(make))

@@ -60,7 +60,7 @@ public final class TestHarness: Sendable {
     /// The seed that everything random is drawn from: socket ids, the jitter of reconnections.
     public let seed: UInt64
     /// The surroundings of the code under test: calendar, locale, date, formatters, coders; the harness's clients take time, JSON
-    /// coders and random seeds from it, too.
+    /// coders and random seeds from it, too, and ``server`` the date.
     public let environment: TestEnvironment
     /// The Channels server in memory that the harness's clients connect to and are authorized by.
     public let server: InMemoryServer
@@ -98,7 +98,9 @@ public final class TestHarness: Sendable {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
         log = TestLog(timeline: timeline)
-        let wallClock: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: scheduler.now.sinceOrigin / .seconds(1)) }
+        // The date that a test sets holds for the server, too, or it would refuse what the test's backend signs.
+        let now = Locked<MockValue<Date>?>(nil)
+        let wallClock: @Sendable () -> Date = { now.withLock { $0 }?.current ?? Date(timeIntervalSinceReferenceDate: 0) }
         let machine = ServerMachine(
             apps: apps ?? [.local], admission: apps == nil ? .registeredAppsAndNewOnes : .registeredApps, profile: profile,
             seed: seed)
@@ -106,6 +108,7 @@ public final class TestHarness: Sendable {
             machine, scheduler: scheduler, wallClock: wallClock, timeline: timeline)
         let session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
         let environment = TestEnvironment(seed: seed, scheduler: scheduler, session: session)
+        now.withLock { $0 = environment.now }
         // Clients that share a seed would all come back at the same moment.
         let seeds = Locked(SplitMix64(seed: seed))
         environment.randomSeed.make { seeds.withLock { $0.next() } }

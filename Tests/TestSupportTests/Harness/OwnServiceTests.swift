@@ -56,6 +56,22 @@ import FoundationNetworking
         }
     }
 
+    @Test func `A backend signs by the date that a test sets, and the server in memory checks by it`() async throws {
+        try await withTestHarness { harness in
+            let api = PusherHTTPAPI(
+                appID: "1", key: "local-key", secret: "local-secret", environment: harness.pusherEnvironment())
+            let date = Date(timeIntervalSince1970: 1_750_000_000)
+            harness.environment.now.next = date
+            try await api.trigger(channels: ["news"], eventName: "placed", data: "a")
+            #expect(harness.environment.now.reads == [date], "the server's look is none")
+            harness.environment.now.sequence([date, .distantFuture])
+            try await api.trigger(channels: ["news"], eventName: "placed", data: "b")
+            harness.environment.now.reset()
+            try await api.trigger(channels: ["news"], eventName: "placed", data: "c")
+            #expect(harness.server.notices.count == 3)
+        }
+    }
+
     @Test func `A socket that is made for an app is looked at like the harness's own`() throws {
         let kept = Locked<Pusher?>(nil)
         let failure = #expect(throws: TestFailure.self) {
