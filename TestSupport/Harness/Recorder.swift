@@ -59,6 +59,12 @@ public final class Recorder<Entry: Sendable>: Sendable {
             return low
         }
 
+        /// The latest entries: those that nobody got, and those that somebody got or passed over.
+        func byFate(atMost limit: Int) -> (unclaimed: [Entry], taken: [Entry]) {
+            let (places, kept) = (Set(unclaimed), max(dropped, end - limit)..<end)
+            return (kept.filter(places.contains).map { self[$0] }, kept.filter { !places.contains($0) }.map { self[$0] })
+        }
+
         /// The entries to offer to those who wait, in the order in which they came.
         var offers: [Offer] {
             let told = told
@@ -207,7 +213,8 @@ public final class Recorder<Entry: Sendable>: Sendable {
         guard state.withLock({ $0.waiters[id] != nil }) else { return }
         let watchdog = Watchdog(patience: wait.patience) { [weak self] in
             guard let self else { return }
-            fail(id, wait.nothing(but: all.map { "\($0)" }, in: scheduler))
+            let (unclaimed, taken) = state.withLock { $0.byFate(atMost: limit) }
+            fail(id, wait.nothing(but: unclaimed.map { "\($0)" }, after: taken.map { "\($0)" }, in: scheduler))
         }
         let isWaiting = state.withLock { state in
             state.waiters[id]?.watchdog = watchdog

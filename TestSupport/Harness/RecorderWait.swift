@@ -23,11 +23,11 @@ struct RecorderWait: Sendable {
         self.passesOver = passesOver
     }
 
-    /// The error that other things came, or nothing.
-    func nothing(but instead: [String], in scheduler: TestScheduler?) -> NothingCame {
+    /// The error that other things came, or nothing, and what was no longer to be had.
+    func nothing(but instead: [String], after taken: [String], in scheduler: TestScheduler?) -> NothingCame {
         let time = (self.scheduler ?? scheduler).map { "; virtual time is \($0.now), scheduled: \($0.pendingTimers.names)" }
         return NothingCame(
-            wanted: wanted, patience: patience, instead: instead, story: "waited for at \(place)\(time ?? "")")
+            wanted: wanted, patience: patience, instead: instead, taken: taken, story: "waited for at \(place)\(time ?? "")")
     }
 }
 
@@ -37,13 +37,23 @@ public struct NothingCame: Error, Equatable, Sendable, CustomStringConvertible {
     public let wanted: String
     /// The time for which it was waited for.
     public let patience: Duration
-    /// The entries that had come by then.
+    /// The entries that had come by then, and that nobody got.
     public let instead: [String]
+    /// The entries that had come by then, and that somebody got or passed over before.
+    public let taken: [String]
     /// Where it was waited for, and where virtual time stood: what was scheduled comes only when the test moves it.
     public let story: String
 
-    /// Names what was waited for, and what came.
+    /// Names what was waited for, and what came: the latest.
     public var description: String {
-        "no \(wanted) within \(patience); \(instead.isEmpty ? "nothing came" : "came: \(instead.joined(separator: ", "))"); \(story)"
+        let came = instead.isEmpty ? "nothing\(taken.isEmpty ? "" : " else") came" : "came: \(Self.latest(of: instead))"
+        let before = taken.isEmpty ? "" : "; got or passed over before: \(Self.latest(of: taken))"
+        return "no \(wanted) within \(patience); \(came)\(before); \(story)"
+    }
+
+    private static func latest(of entries: [String]) -> String {
+        let latest = entries.suffix(20)
+        let earlier = entries.count == latest.count ? "" : "… \(entries.count - latest.count) earlier, "
+        return earlier + latest.joined(separator: ", ")
     }
 }

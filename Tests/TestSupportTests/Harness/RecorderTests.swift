@@ -41,6 +41,28 @@ extension Recorder {
         await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { _ in true } }
     }
 
+    /// What a wait in vain says.
+    private func complaint(of recorder: Recorder<Int>) async -> String {
+        let error = await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { $0 < 0 } }
+        return (error?.description ?? "").replacing("no any within 0.0 seconds; ", with: "").replacing(
+            "; waited for at Tests.swift:1", with: "")
+    }
+
+    @Test func `A wait in vain tells what came from what somebody got or passed over`() async throws {
+        let recorder = Recorder<Int>()
+        #expect(await complaint(of: recorder) == "nothing came")
+        for number in 0..<5 { recorder.append(number) }
+        #expect(await complaint(of: recorder) == "came: 0, 1, 2, 3, 4")
+        _ = try await recorder.next("0", within: .zero) { $0 == 0 }
+        _ = try await recorder.next("3", within: .zero, passingOver: true) { $0 == 3 }
+        #expect(await complaint(of: recorder) == "came: 4; got or passed over before: 0, 1, 2, 3")
+        _ = try await recorder.next("4", within: .zero) { $0 == 4 }
+        #expect(await complaint(of: recorder) == "nothing else came; got or passed over before: 0, 1, 2, 3, 4")
+        for number in 0..<1_000 { recorder.append(number) }
+        let twenty = (980..<1_000).map(String.init).joined(separator: ", ")
+        #expect(await complaint(of: recorder).hasPrefix("came: … 980 earlier, \(twenty); got"))
+    }
+
     @Test func `The latest entries are kept, the others can't be waited for any more`() async throws {
         let recorder = Recorder<Int>(limit: 8)
         for number in 0..<1_000 { recorder.append(number) }
