@@ -4,6 +4,8 @@ public struct TrafficError: Error, Equatable, Sendable, CustomStringConvertible 
     public enum Kind: Equatable, Sendable {
         /// Recording on a CI machine: the file would be lost, and the test would pass whatever it sent.
         case refusedOnCI
+        /// Nothing was recorded: a file without entries would be like any test that does nothing.
+        case nothingRecorded
         /// There is no file to validate against.
         case missingFile
         /// The file is there, but can't be read or is no JSON.

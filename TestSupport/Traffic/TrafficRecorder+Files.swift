@@ -16,8 +16,8 @@ extension TrafficRecorder {
     ///   - filter: What goes in.
     ///   - testFile: The test's file, which the compiler fills in.
     ///   - line: The line of the call, likewise.
-    /// - Throws: ``TrafficError`` where the environment has `CI`, which is also among the ``findings``, where the file can't be written, and
-    ///   where it holds what can't be meant.
+    /// - Throws: ``TrafficError`` where the environment has `CI`, which is also among the ``findings``, where nothing was recorded that the
+    ///   filter lets in, where the file can't be written, and where it holds what can't be meant.
     public func record(
         to path: String, using validator: TrafficValidator = .subset, filter: TrafficFilter = .any, testFile: String = #filePath,
         line: Int = #line
@@ -31,7 +31,15 @@ extension TrafficRecorder {
             find(Finding(.error, "\(message) (\(sourceLocation(testFile, line)))"))
             throw TrafficError(kind: .refusedOnCI, message: message)
         }
-        let included = entries.filter { filter.include(request: $0) }
+        let recorded = entries
+        let included = recorded.filter { filter.include(request: $0) }
+        guard !included.isEmpty else {
+            let what =
+                recorded.isEmpty
+                ? "Give the client, the session or the server to the recorder before anything is sent."
+                : "The filter (\(filter)) lets none of the \(recorded.count) entries in."
+            throw TrafficError(kind: .nothingRecorded, message: "\(file) is not recorded: there is nothing to write. \(what)")
+        }
         guard FileManager.default.fileExists(atPath: file) else {
             return try write(Data(TrafficDocument.text(of: included, headers: headers).utf8), to: file)
         }

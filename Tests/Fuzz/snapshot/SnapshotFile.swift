@@ -23,7 +23,8 @@ enum SnapshotFile {
             switch error.kind {
             case .unreadableFile: require(JSONValue(ifJSON: text) == nil, "\(error), but it is JSON")
             case .malformedFile, .badPattern: require(JSONValue(ifJSON: text) != nil, "\(error), but it is no JSON")
-            case .refusedOnCI, .missingFile, .unwritableFile: require(false, "\(error) is nothing that a text can be")
+            case .refusedOnCI, .nothingRecorded, .missingFile, .unwritableFile:
+                require(false, "\(error) is nothing that a text can be")
             }
         }
     }

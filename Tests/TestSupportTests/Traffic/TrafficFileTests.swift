@@ -160,8 +160,9 @@ struct TrafficFileTests {
 
     @Test(arguments: ["", "false", "0"]) func `A variable that says it is no CI is believed`(ci: String) throws {
         let rig = TrafficRig(environment: ["CI": ci])
+        rig.get("http://a/1")
         try rig.recorder.record(to: "traffic.json")
-        #expect(try rig.text() == "[]\n")
+        #expect(try rig.text().contains("http://a/1"))
     }
 
     @Test func `CI validates and exports`() throws {
@@ -199,8 +200,21 @@ struct TrafficFileTests {
     @Test func `A directory that can't be made is an error`() throws {
         let rig = TrafficRig()
         try rig.write("", to: "file")
+        rig.get("http://a/1")
         let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "\(rig.directory.path)/file/traffic.json") }
         #expect(error?.kind == .unwritableFile)
+    }
+
+    @Test func `Without entries no file is written, as a test that does nothing would fit it ever after`() throws {
+        let rig = TrafficRig()
+        let file = "\(rig.directory.path)/traffic.json"
+        let empty = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
+        #expect(empty?.description.hasPrefix("\(file) is not recorded: there is nothing to write. Give the client,") == true)
+        rig.recorder.start()
+        rig.get("http://a/1", "http://a/2")
+        let filtered = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json", filter: "b.example") }
+        #expect(filtered?.description.hasSuffix("The filter (b.example in the URL) lets none of the 2 entries in.") == true)
+        #expect(!FileManager.default.fileExists(atPath: file))
     }
 
     // MARK: Where files are
@@ -208,13 +222,15 @@ struct TrafficFileTests {
     @Test func `Files are beside the test, or where the environment says, or where the path says`() throws {
         let rig = TrafficRig()
         let recorder = TrafficRecorder(environment: [:])
+        recorder.record(RecordedRequest(url: "http://a/1"))
         try recorder.record(to: "a/b.json", testFile: "\(rig.directory.path)/Tests/SomeTests.swift")
-        #expect(try rig.text(of: "Tests/__Traffic__/a/b.json") == "[]\n")
         try recorder.record(to: "\(rig.directory.path)/absolute.json")
-        #expect(try rig.text(of: "absolute.json") == "[]\n")
         let elsewhere = TrafficRecorder(environment: ["TRAFFIC_DIR": "\(rig.directory.path)/elsewhere"])
+        elsewhere.record(RecordedRequest(url: "http://a/1"))
         try elsewhere.record(to: "b.json", testFile: "/nowhere/SomeTests.swift")
-        #expect(try rig.text(of: "elsewhere/b.json") == "[]\n")
+        for file in ["Tests/__Traffic__/a/b.json", "absolute.json", "elsewhere/b.json"] {
+            #expect(try rig.text(of: file).contains("http://a/1"))
+        }
     }
 
     @Test func `The test's own file is the default`() {

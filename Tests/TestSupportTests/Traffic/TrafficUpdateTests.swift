@@ -102,6 +102,7 @@ struct TrafficUpdateTests {
 
     @Test func `A file that can't be read isn't overwritten`() throws {
         try rig.write("[{]")
+        rig.get("http://a/1")
         let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
         #expect(error?.kind == .unreadableFile)
         #expect(try rig.text() == "[{]")
