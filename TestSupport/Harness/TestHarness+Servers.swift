@@ -1,5 +1,30 @@
+import PusherChannels
+
+/// What a harness started that listens on a port.
+protocol Listening: Sendable {
+    var host: String { get }
+    var port: Int { get }
+    var addresses: [String] { get }
+}
+
+extension Listening {
+    /// The finding that a socket in memory was opened to this: its client is one of the server in memory, wherever it is told to go.
+    func missed(by socket: SocketFindings.Socket) -> Finding? {
+        let hosts = [host, "localhost"] + addresses
+        guard let request = socket.requests.first(where: { $0.port == port && hosts.contains($0.host) }) else { return nil }
+        return Finding(
+            .error,
+            "\(socket.name) is in memory, and reached the server there in the place of the \(Self.self) at "
+                + "\(request.host):\(port); make a client for that with Pusher(key:options:)")
+    }
+}
+
+extension NetworkFaultProxy: Listening {
+    var addresses: [String] { [] }
+}
+
 /// A real server that a harness started.
-protocol StartedServer: Sendable {
+protocol StartedServer: Listening {
     var findings: [Finding] { get }
 
     func stop() async

@@ -355,8 +355,9 @@ public final class TestHarness: Sendable {
         let state = state.withLock { $0 }
         return [
             state.recorded, unheldRecorders, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.findings), state.recorders.flatMap(\.findings), sockets.flatMap(\.socket.findings),
-            server.ownFindings, leftovers(alive: alive).findings, scheduler.livelock.map { [Finding(.error, "\($0)")] } ?? [],
+            state.servers.flatMap(\.findings), missedServers, state.recorders.flatMap(\.findings),
+            sockets.flatMap(\.socket.findings), server.ownFindings, leftovers(alive: alive).findings,
+            scheduler.livelock.map { [Finding(.error, "\($0)")] } ?? [],
         ].flatMap(\.self)
     }
 
@@ -364,6 +365,13 @@ public final class TestHarness: Sendable {
     /// the end of a test's body.
     private var unheldRecorders: [Finding] {
         state.withLock { $0.unheldRecorders }.filter { timeline.has(["opened", "received"], after: $0.entries) }.map(\.finding)
+    }
+
+    /// Clients that are made here never reach a real server, and their tests could pass all the same.
+    private var missedServers: [Finding] {
+        let (servers, proxies) = state.withLock { ($0.servers, $0.proxies) }
+        let listening = servers as [any Listening] + proxies
+        return sockets.flatMap { _, socket in listening.compactMap { $0.missed(by: socket) } }
     }
 
     private var sockets: [(identity: ObjectIdentifier, socket: SocketFindings.Socket)] {

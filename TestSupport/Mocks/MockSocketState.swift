@@ -45,7 +45,7 @@ struct MockSocketState: Sendable {
     private var stalled: [MockSocketReport] = []
     private var scripts: SocketScripts
     /// The socket as reports name it.
-    private let name: String
+    let name: String
     private var faults = SocketFaults()
     /// The timer for what is late, and its time.
     private var alarm: (time: Instant, timer: (any ScheduledAction)?)?

@@ -303,8 +303,10 @@ public final class MockWebSocket: WebSocket {
     /// Returns the findings, also when the socket has gone: with those of a server that it has for itself, which nobody else asks.
     var lasting: @Sendable () -> SocketFindings.Socket {
         { [state, ownServer] in
-            let (findings, open) = state.withLock { ($0.findings, $0.openFinding) }
-            return SocketFindings.Socket(findings: findings + (ownServer?.ownFindings ?? []), open: open)
+            let socket = state.withLock { $0 }
+            return SocketFindings.Socket(
+                findings: socket.findings + (ownServer?.ownFindings ?? []), open: socket.openFinding, name: socket.name,
+                requests: socket.requests)
         }
     }
 }

@@ -1,3 +1,5 @@
+import PusherChannels
+
 /// The findings of sockets at a test's end, each once, also when they have gone.
 struct SocketFindings: Sendable {
     /// The findings of one socket.
@@ -5,6 +7,10 @@ struct SocketFindings: Sendable {
         let findings: [Finding]
         /// The finding that its connection is still open.
         let open: Finding?
+        /// The socket as reports name it.
+        let name: String
+        /// Where it was opened to.
+        let requests: [WebSocketRequest]
 
         var all: [Finding] { findings + [open].compactMap(\.self) }
     }

@@ -218,6 +218,35 @@ struct TestHarnessTests {
 
 /// What a harness does with real servers.
 struct TestHarnessServerTests {
+    @Test func `A client in memory that is told to go to a real server is found, as it never gets there`() async throws {
+        let ports = Locked<[Int]>([])
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                let server = try await harness.startServer()
+                let proxy = try harness.startProxy(to: server)
+                ports.withLock { $0 = [server.port, proxy.port] }
+                let addresses = [(server.host, server.port), ("localhost", proxy.port), ("localhost", 1), ("a", server.port)]
+                for (host, port) in addresses {
+                    let pusher = harness.makePusher { options in
+                        options.host = .host(host)
+                        options.port = port
+                        options.useTLS = false
+                    }
+                    pusher.connect()
+                    #expect(pusher.connection.connectionState == .connected)
+                }
+            }
+        }
+        let text = failure?.findings.map {
+            $0.text.replacing(#/^the socket made at TestHarnessTests.swift:\d+ is in memory, /#, with: "")
+        }
+        let served = zip(["LocalServer at 127.0.0.1", "NetworkFaultProxy at localhost"], ports.withLock { $0 })
+        let expected = served.map { server, port in
+            "and reached the server there in the place of the \(server):\(port); make a client for that with Pusher(key:options:)"
+        }
+        #expect(text == expected)
+    }
+
     @Test func `Servers are stopped with the test, and their stubs count`() async throws {
         let server = Locked<LocalServer?>(nil)
         let failure = await #expect(throws: TestFailure.self) {
