@@ -120,11 +120,8 @@ public final class InMemoryServer: Sendable {
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
     ) -> Int {
         let (receivers, finding) = change { machine, _, effects in
-            let before = effects.count
-            let receivers = machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
-            let isRefused = effects[before...].contains { if case .notice(.publishRefused) = $0 { true } else { false } }
-            let isKept = isRefused || receivers > 0 || ChannelName(channel).isCache
-            return (receivers, isKept ? nil : machine.unheard(event, on: channel, location: sourceLocation(file, line)))
+            machine.publish(
+                channel: channel, event: event, data: data, appKey: appKey, location: sourceLocation(file, line), into: &effects)
         }
         if let finding { state.withLock { $0.findings.append(finding) } }
         return receivers

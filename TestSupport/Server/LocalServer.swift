@@ -223,7 +223,7 @@ public final class LocalServer: RequestStubbing {
     public var recorder: RequestRecorder { core.recorder }
 
     /// The findings for a test's end: requests that nothing answered, stubs and routes that were not asked, routes that threw, faults that
-    /// a server can't do. A ``TestHarness`` asks for it.
+    /// a server can't do, events that no backend could have published, or that reached nobody. A ``TestHarness`` asks for it.
     public var findings: [Finding] { core.findings + router.findings }
 
     /// Where the server is, for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of
@@ -277,12 +277,20 @@ public final class LocalServer: RequestStubbing {
     ///   - event: The event's name.
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
     ///   - appKey: The key of the app to publish in; `nil` for every one.
-    /// - Returns: How many connections it is sent to.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    /// - Returns: How many connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a cache
+    ///   channel keeps.
     @discardableResult
-    public func publish(channel: String, event: String, data: String, appKey: String? = nil) -> Int {
-        core.change { machine, _, effects in
-            machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+    public func publish(
+        channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
+    ) -> Int {
+        let (receivers, finding) = core.change { machine, _, effects in
+            machine.publish(
+                channel: channel, event: event, data: data, appKey: appKey, location: sourceLocation(file, line), into: &effects)
         }
+        if let finding { core.find(finding) }
+        return receivers
     }
 
     /// Has the apps' backends told of what happens from now on, by webhooks.

@@ -112,8 +112,20 @@ extension ServerMachine {
 }
 
 extension ServerMachine {
+    /// Publishes an event for a test; returns how many connections it is sent to, and the finding where it is sent to nobody: not of what is
+    /// refused, which is a finding already, nor of what a cache channel keeps.
+    mutating func publish(
+        channel: String, event: String, data: String, appKey: String?, location: String, into effects: inout [Effect]
+    ) -> (receivers: Int, unheard: Finding?) {
+        let before = effects.count
+        let receivers = publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+        let isRefused = effects[before...].contains { if case .notice(.publishRefused) = $0 { true } else { false } }
+        let isKept = isRefused || receivers > 0 || ChannelName(channel).isCache
+        return (receivers, isKept ? nil : unheard(event, on: channel, location: location))
+    }
+
     /// The finding that an event reached nobody, and what others are subscribed to.
-    func unheard(_ event: String, on channel: String, location: String) -> Finding {
+    private func unheard(_ event: String, on channel: String, location: String) -> Finding {
         let others = Set(openConnections.flatMap(\.channels)).sorted()
         let instead =
             others.isEmpty ? "nobody is subscribed to any channel" : "those subscribed to are \(others.joined(separator: ", "))"

@@ -247,6 +247,21 @@ struct TestHarnessServerTests {
         #expect(text == expected)
     }
 
+    @Test func `What a server on a socket publishes to nobody is found`() async throws {
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                let server = try await harness.startServer()
+                #expect(server.publish(channel: "news", event: "headline", data: "hello") == 0)
+                server.publish(channel: "cache-news", event: "headline", data: "hello")
+            }
+        }
+        let text = failure?.findings.map { "\($0)".replacing(#/swift:\d+/#, with: "swift:1") }
+        #expect(
+            text == [
+                "unheard: headline on news, published at TestHarnessTests.swift:1, reached nobody; nobody is subscribed to any channel"
+            ])
+    }
+
     @Test func `Servers are stopped with the test, and their stubs count`() async throws {
         let server = Locked<LocalServer?>(nil)
         let failure = await #expect(throws: TestFailure.self) {
