@@ -38,6 +38,18 @@ import Testing
         }
     }
 
+    @Test func aClientEndsThoughAnExecutorDoesItsWorkAndRunsNoBody() async throws {
+        try await withTestHarness { harness in
+            let executor = harness.makeExecutor()
+            let pusher = harness.makePusher()
+            try await harness.withServices(pusher) {
+                try await harness.eventually("it is connected", within: .zero) { pusher.connection.connectionState == .connected }
+            }
+            #expect(pusher.connection.connectionState == .disconnected)
+            withExtendedLifetime(executor) {}
+        }
+    }
+
     @Test func whatEndsTheGroupIsThrown() async throws {
         try await withTestHarness { harness in
             await #expect(throws: Trouble.self) { try await harness.withServices(Failing()) {} }
