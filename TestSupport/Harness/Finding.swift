@@ -8,7 +8,7 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
         case unusedStub = "unused stub"
         /// A stub that was asked though it must not be.
         case unexpectedCall = "unexpected call"
-        /// A step of a script, or an answer of a sequence, that was not reached.
+        /// A step of a script, an answer of a sequence, or the connection that a fault is for, that was not reached.
         case unplayedStep = "unplayed step"
         /// Something that did not happen as a script has it.
         case outOfStep = "out of step"

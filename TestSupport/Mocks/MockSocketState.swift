@@ -313,7 +313,7 @@ struct MockSocketState: Sendable {
     }
 
     /// The findings for a test's end, but for the connection.
-    var findings: [Finding] { scripts.findings }
+    var findings: [Finding] { scripts.findings + faults.findings(socket: name) }
 
     /// The finding that the connection is still open.
     var openFinding: Finding? {

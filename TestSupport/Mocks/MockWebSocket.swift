@@ -294,7 +294,8 @@ public final class MockWebSocket: WebSocket {
     }
 
     /// The findings for a test's end: steps of scripts that were not reached or came out of order, faults that a socket
-    /// can't do, what was sent after a close, a connection that is still open. A ``TestHarness`` asks for it.
+    /// can't do, or whose one connection never came, what was sent after a close, a connection that is still open. A
+    /// ``TestHarness`` asks for it.
     public var findings: [Finding] { lasting().all }
 
     /// Its state's, which stays as long as somebody has ``lasting``.

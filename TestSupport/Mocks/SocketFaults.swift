@@ -30,6 +30,13 @@ struct SocketFaults: Sendable {
         frames += 1
     }
 
+    /// The faults whose one connection never came.
+    func findings(socket: String) -> [Finding] {
+        byConnection.filter { $0.key < 1 || $0.key > connection }.sorted { $0.key < $1.key }.flatMap { number, faults in
+            faults.map { Finding(.unplayedStep, "\($0) is for connection \(number) of \(socket), which had \(connection)") }
+        }
+    }
+
     private var active: [Fault] { everywhere + byConnection[connection, default: []] }
 
     /// Indicates whether nothing comes to the client any more.

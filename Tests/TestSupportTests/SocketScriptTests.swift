@@ -292,6 +292,23 @@ struct SocketScriptTests {
         #expect(rig.take() == [])
     }
 
+    @Test func `A fault for a connection that never comes is found, until it is taken back`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.latency(.seconds(1)), onConnection: 1)
+        #expect(rig.findings.map(\.kind) == [.unplayedStep])
+        rig.open()
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.findings == [])
+        for connection in [0, 2] { try rig.socket.inject(.upgradeRefused(status: 503), onConnection: connection) }
+        #expect(
+            rig.findings.map(\.description)
+                == [0, 2].map {
+                    "unplayed step: upgradeRefused(status: 503) is for connection \($0) of the socket made at S, which had 1"
+                })
+        rig.socket.heal()
+        #expect(rig.findings == [])
+    }
+
     @Test func `Latency makes everything late, and nothing overtakes anything`() throws {
         let rig = Rig(server: .trusting)
         try rig.socket.inject(.latency(.seconds(2)))
