@@ -56,7 +56,10 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
 
     /// The address from its path on.
     private var target: Substring {
-        guard let authority = url.range(of: "://")?.upperBound else { return url[...] }
+        // An address may stand in a query, too.
+        guard let authority = url.range(of: "://")?.upperBound,
+            !url[..<authority].dropLast(2).contains(where: { "/?#".contains($0) })
+        else { return url[...] }
         return url[authority...].drop { $0 != "/" && $0 != "?" && $0 != "#" }
     }
 

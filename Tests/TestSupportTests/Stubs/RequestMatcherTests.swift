@@ -74,6 +74,8 @@ struct RequestMatcherTests {
         }
         #expect(RecordedRequest(url: "http://a?x=/b").query == "x=/b")
         #expect(RecordedRequest(url: "/p?x#y?z").query == "x")
+        #expect(RecordedRequest(url: "/p?u=https://b.example/c").path == "/p")
+        #expect(RecordedRequest(url: "/p?u=https://b.example/c").query == "u=https://b.example/c")
         #expect(RecordedRequest(url: "http://a:1/p").host == "a")
     }
 }
