@@ -172,8 +172,8 @@ extension Matcher where Subject == RecordedRequest {
     static var authorization: RequestMatcher {
         .method("POST")
             && RequestMatcher("an authorization form") { request in
-                let fields = request.authorizationFields
-                return fields["socket_id"] != nil || fields["channel_name"] != nil ? nil : "body is no authorization form"
+                let isRefused = request.authorizationFields["channel_name"] != nil
+                return isRefused || request.isForAuthorization ? nil : "body is no authorization form"
             }
     }
 }

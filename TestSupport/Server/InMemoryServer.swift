@@ -145,7 +145,7 @@ public final class InMemoryServer: Sendable {
     /// Answers what a client posts to a backend of its app's, wherever that is: a form, or JSON, with the socket id of a connection that is
     /// open here; `nil` for other requests.
     func authorize(_ request: RecordedRequest) -> StubResponse? {
-        guard request.method == "POST", let socketID = request.authorizationFields["socket_id"] else { return nil }
+        guard request.isForAuthorization, let socketID = request.authorizationFields["socket_id"] else { return nil }
         let app = state.withLock { state in
             state.machine.connections.values.first { $0.socketID == socketID }?.app
         }

@@ -184,6 +184,41 @@ import FoundationNetworking
         #expect(findings?.map(\.kind) == [.unmatchedRequest])
     }
 
+    @Test(arguments: [
+        #"{"text":"hi","socket_id":"ID"}"#, #"{"socket_id":"ID","items":[7]}"#, "text=hi&socket_id=ID",
+        "channel_name=news&socket_id=ID",
+    ])
+    func `A request of the app's own may name its connection`(body: String) throws {
+        let findings = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let pusher = Self.client(harness.pusherEnvironment())
+                pusher.connect()
+                let socketID = try #require(pusher.connection.socketId)
+                var request = URLRequest(url: try #require(URL(string: "https://api.example.com/messages")))
+                request.httpMethod = "POST"
+                request.httpBody = Data(body.replacing("ID", with: socketID).utf8)
+                harness.session.dataTask(with: request) { _, _, _ in }.resume()
+            }
+        }?.findings
+        #expect(findings?.map(\.kind) == [.unmatchedRequest])
+    }
+
+    @Test(arguments: [(AuthEndpoint.Encoding.form, ["token": "7"]), (.json, [:])])
+    func `A user's endpoint is answered, also with what it wants besides`(
+        encoding: AuthEndpoint.Encoding, parameters: [String: String]
+    ) async throws {
+        try await withTestHarness { harness in
+            var endpoint = AuthEndpoint("https://api.example.com/user")
+            endpoint.encoding = encoding
+            endpoint.parameters = { _ in parameters }
+            let options = PusherClientOptions(userAuthMethod: .customEndpoint(endpoint), host: .cluster("eu"))
+            let pusher = Pusher(key: Self.key, options: options, environment: harness.pusherEnvironment())
+            pusher.signIn { _ in }
+            pusher.connect()
+            try await harness.eventually("the user is signed in", within: .zero) { pusher.user.id != nil }
+        }
+    }
+
     @Test func `A stub for the endpoint comes first`() throws {
         try withTestHarness { harness in
             let auth = harness.session.stub("POST /broadcasting/auth", .http(403))
