@@ -69,9 +69,10 @@ extension ServerMachine {
 
     /// The app with an id; that of a key of which nobody said what its id is.
     private mutating func app(id: String, key: String, into effects: inout [Effect]) -> ServerApp? {
-        if let app = apps.first(where: { $0.id == id }) { return app }
         if newKeys.contains(key) { return apps.first { $0.key == key } }
-        return apps.contains { $0.key == key } ? nil : newApp(key: key, into: &effects)
+        let named = apps.first { $0.id == id }
+        if apps.contains(where: { $0.key == key }) { return named }
+        return newApp(key: key, into: &effects) ?? named
     }
 
     private func body(of request: RecordedRequest) throws(HTTPRefusal) -> JSONValue {

@@ -56,6 +56,19 @@ import FoundationNetworking
         }
     }
 
+    @Test func `An app that publishes may have the id of another app`() async throws {
+        try await withTestHarness { harness in
+            let world = harness.pusherEnvironment()
+            let pusher = Self.client(world)
+            pusher.subscribe("news")
+            let api = PusherHTTPAPI(appID: ServerApp.local.id, key: Self.key, secret: "app-secret", environment: world)
+            try await api.trigger(channels: ["news"], eventName: "placed", data: ["id": 7])
+            pusher.connect()
+            try await api.trigger(channels: ["news"], eventName: "placed", data: ["id": 7])
+            #expect(harness.server.notices.last == .published(channel: "news", event: "placed", receivers: 1))
+        }
+    }
+
     @Test func `A backend signs by the date that a test sets, and the server in memory checks by it`() async throws {
         try await withTestHarness { harness in
             let api = PusherHTTPAPI(
