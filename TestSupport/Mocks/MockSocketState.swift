@@ -233,21 +233,34 @@ struct MockSocketState: Sendable {
         return true
     }
 
+    /// A close frame comes to the client, unless a fault keeps it.
+    ///
+    /// - Parameter id: The connection that it came on, if a server sent it.
+    /// - Returns: Whether there was one to close.
+    @discardableResult
+    mutating func closeFrame(code: UInt16, reason: String, of id: ServerMachine.ConnectionID? = nil) -> Bool {
+        guard phase != .idle, let attempt, id == nil || id == connection else { return false }
+        let closure = WebSocketClosure.closed(code: code, reason: reason)
+        guard faults.isStalled else { return end(closure) }
+        stalled.append(.closed(closure, attempt))
+        leaveServer()
+        return true
+    }
+
+    private mutating func leaveServer() {
+        if let connection { inputs.append(.closed(connection)) }
+        connection = nil
+    }
+
     /// Ends the attempt: the one place from which its close is reported.
     @discardableResult
-    mutating func end(_ closure: WebSocketClosure, of id: ServerMachine.ConnectionID? = nil) -> Bool {
-        guard phase != .idle, let attempt, id == nil || id == connection else { return false }
-        if id != nil, faults.isStalled {
-            connection = nil
-            stalled.append(.closed(closure, attempt))
-            return false
-        }
+    mutating func end(_ closure: WebSocketClosure) -> Bool {
+        guard phase != .idle, let attempt else { return false }
         phase = .idle
         stalled = []
         stalledUpgrade = nil
         append(.closed(closure, attempt))
-        if let connection { inputs.append(.closed(connection)) }
-        connection = nil
+        leaveServer()
         return true
     }
 
@@ -275,7 +288,7 @@ struct MockSocketState: Sendable {
         case .refuse(let kind): end(.failed(WebSocketFailure(kind, "refused by the script")))
         case .send, .event, .establish: _ = step.message.map { receive($0) }
         case .controlFrame: _ = receiveControlFrame()
-        case .close(let code, let reason): end(.closed(code: code, reason: reason))
+        case .close(let code, let reason): closeFrame(code: code, reason: reason)
         case .drop: end(.failed(WebSocketFailure(.connectionLost, "dropped by the script")))
         case .fault(let fault):
             do throws(UnsupportedFault) {
@@ -299,7 +312,12 @@ struct MockSocketState: Sendable {
         let late = stalled
         stalled = []
         for report in late {
-            if case .closed(let closure, _) = report { end(closure) } else { _ = frame(report) }
+            guard case .closed(let closure, _) = report else {
+                _ = frame(report)
+                continue
+            }
+            end(closure)
+            break
         }
         if let stalledUpgrade { accept(for: stalledUpgrade) }
     }

@@ -237,7 +237,7 @@ public final class MockWebSocket: WebSocket {
     /// - Returns: Whether the socket was open.
     @discardableResult
     public func serverCloses(code: UInt16, reason: String = "") -> Bool {
-        perform { $0.phase == .open && $0.end(.closed(code: code, reason: reason)) }
+        perform { $0.phase == .open && $0.closeFrame(code: code, reason: reason) }
     }
 
     /// Cuts the connection without a close frame.
@@ -252,8 +252,8 @@ public final class MockWebSocket: WebSocket {
         perform { $0.receive(text, on: id) }
     }
 
-    func end(_ closure: WebSocketClosure, of id: ServerMachine.ConnectionID) {
-        perform { $0.end(closure, of: id) }
+    func close(code: UInt16, reason: String, of id: ServerMachine.ConnectionID) {
+        perform { $0.closeFrame(code: code, reason: reason, of: id) }
     }
 
     // MARK: Reporting

@@ -223,7 +223,7 @@ public final class InMemoryServer: Sendable {
             switch act {
             case .effect(.send(let text, let id), let socket): socket?.receive(text, on: id)
             case .effect(.close(let id, let code, let reason), let socket):
-                socket?.end(.closed(code: code, reason: reason), of: id)
+                socket?.close(code: code, reason: reason, of: id)
             case .effect: break
             case .webhook(let webhook, let secret): webhookSender.send(webhook, secret: secret)
             }

@@ -199,6 +199,35 @@ struct SocketScriptTests {
         #expect(rig.take() == ["pusher:pong"])
     }
 
+    @Test func `A stall holds up a close frame, too, and what came before it is not lost`() throws {
+        let rig = Rig()
+        rig.socket.play(.establish(), .fault(.stall), .event("late"), .close(code: 4200))
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.socket.heal()
+        #expect(rig.take() == ["late", "closed 4200"])
+        rig.open()
+        rig.socket.accept()
+        try rig.socket.inject(.stall)
+        #expect(rig.socket.serverCloses(code: 1000))
+        rig.socket.serverSendsEvent("behind the end", channel: "a", data: "")
+        #expect(rig.take() == ["opened"])
+        rig.socket.heal()
+        #expect(rig.take() == ["closed 1000"])
+    }
+
+    @Test func `A server that closes a stalled connection has done with it`() throws {
+        let server = InMemoryServer(ServerMachine(apps: [ServerApp(id: "1", key: "key", secret: "secret")]))
+        let rig = Rig(server: .inMemory(server))
+        rig.open()
+        #expect(server.connections.count == 1)
+        try rig.socket.inject(.stall)
+        rig.socket.serverCloses(code: 4200)
+        #expect(server.connections.isEmpty)
+        rig.socket.heal()
+        #expect(rig.take() == ["opened", "pusher:connection_established", "closed 4200"])
+    }
+
     @Test func `Scripts that were not played are reported, also those cut short`() {
         let rig = Rig()
         rig.socket.play(.expect("a"), .close(code: 1000))
