@@ -52,9 +52,14 @@ extension ServerMachine {
         let name = ChannelName(channel)
         var receivers = 0
         do throws(HTTPRefusal) {
-            for app in apps where appKey == nil || app.key == appKey {
+            // All that may refuse comes before the first that is sent.
+            var ready: [(app: ServerApp, data: String)] = []
+            for app in publishers(on: name, appKey: appKey) {
                 let data = try seal(data, on: name, of: app)
                 try check(Trigger(name: event, data: data, channels: [channel]))
+                ready.append((app, data))
+            }
+            for (app, data) in ready {
                 receivers += deliver(event, on: name, data: data, app: app, excluding: socketID, into: &effects)
             }
             effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
@@ -88,6 +93,14 @@ extension ServerMachine {
         recentEvents?.record(
             event, on: channel.text, data: data, appKey: app.key, from: nil, receivers: receivers.count, at: now)
         return receivers.count
+    }
+
+    /// The apps that an event is published in: nobody is on an encrypted channel of one without a master key, unless it is the only one.
+    private func publishers(on channel: ChannelName, appKey: String?) -> [ServerApp] {
+        let named = apps.filter { appKey == nil || $0.key == appKey }
+        guard channel.kind == .encrypted else { return named }
+        let able = named.filter { $0.sharedSecret(of: channel) != nil }
+        return able.isEmpty ? named : able
     }
 
     /// The data as a backend sends it: what is for an encrypted channel never leaves it in plain text.

@@ -28,6 +28,15 @@ struct ServerPublishingTests {
         await local.stop()
     }
 
+    @Test func `An app without a master key keeps no other app's event back`() {
+        let other = ServerApp(id: "2", key: "other-key", secret: "other-secret")
+        for apps in [[.local, other], [other, .local]] {
+            let server = InMemoryServer(ServerMachine(apps: apps))
+            server.publish(channel: "private-encrypted-a", event: "e", data: "1")
+            #expect(server.findings.map(\.kind) == [.unheard])
+        }
+    }
+
     @Test func `What is published for an encrypted channel counts as it is sent`() {
         let server = InMemoryServer()
         server.publish(channel: "private-encrypted-a", event: "e", data: String(repeating: "x", count: 10_240))
