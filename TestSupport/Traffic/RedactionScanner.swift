@@ -159,6 +159,7 @@ struct RedactionScanner {
         let before = bytes[start - 1]
         if Self.isQuote(before) { return quoteEnd(from: start, before) }
         if before == UInt8(ascii: ">") { return skip(from: start) { $0 != UInt8(ascii: "<") } }
+        if start < bytes.count, Self.opens(bytes[start]) { return bracketEnd(from: start) }
         var word = start..<wordEnd(from: start)
         while Self.isScheme(bytes[word]) {
             let next = skip(from: word.upperBound, while: Self.isSpace)
@@ -170,6 +171,26 @@ struct RedactionScanner {
 
     private func wordEnd(from start: Int) -> Int {
         skip(from: start) { !" \t\r\n\"&".utf8.contains($0) }
+    }
+
+    /// Where an array or an object ends; a cut one goes on to the end of the text.
+    private func bracketEnd(from start: Int) -> Int {
+        var depth = 0
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            if Self.isQuote(byte) {
+                index = quoteEnd(from: index, byte)
+                if index < bytes.count { index += bytes[index] == byte ? 1 : 2 }
+            } else if Self.opens(byte) {
+                depth += 1
+            } else if "]}".utf8.contains(byte) {
+                depth -= 1
+                if depth == 0 { return index }
+            }
+        }
+        return bytes.count
     }
 
     private func quoteEnd(from start: Int, _ quote: UInt8) -> Int {
@@ -195,6 +216,8 @@ struct RedactionScanner {
     private static func isQuote(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
     }
+
+    private static func opens(_ byte: UInt8) -> Bool { "[{".utf8.contains(byte) }
 
     private static func isWord(_ byte: UInt8) -> Bool { isLetterOrDigit(byte) || "_-.".utf8.contains(byte) }
 

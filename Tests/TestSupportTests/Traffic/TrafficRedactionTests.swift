@@ -60,6 +60,10 @@ struct TrafficRedactionTests {
         text("see ?%access_token=hunter2"),
         text("see ?%61ccess_token=hunter2"),
         text("see ?x%5Fotp=hunter2"),
+        text("{\"tokens\":[\"a]\", \"hunter2\"]}\n{\"x\":1}"),
+        text("{\"password\": {\"value\":[1], \"b\":\"hunter2\"}}\n{}"),
+        text(#"log: {\"tokens\":[\"a]\", \"hunter2\"]} and more"#),
+        text(#"{"cut": {"secrets": [1, ["hunter2"], "a"#),
     ]
 
     @Test(arguments: requests.indices) func `A request's secret reaches nothing`(index: Int) throws {
