@@ -98,6 +98,7 @@ extension TestHarness {
         -> NeverHappened
     {
         var error = NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)
+        let others = runExecutor() ? others : "\(others)on the harness's executor something polls and never comes to rest; "
         error.story =
             "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
         return error

@@ -40,7 +40,7 @@ public final class TestHarness: Sendable {
         /// Waits on the executor that was made last, where a body runs on it.
         var waitOnExecutor: ExecutorWait?
         /// Runs what is ready on that executor, where no body does.
-        var runExecutor: @Sendable () -> Void = {}
+        var runExecutor: @Sendable () -> Bool = { true }
         var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
         var isVerified = false
     }
@@ -244,8 +244,8 @@ public final class TestHarness: Sendable {
                 return true
             }
             state.runExecutor = { [weak executor] in
-                guard let executor, !executor.waiters.withLock(\.isRunning) else { return }
-                while executor.runNextJob() {}
+                guard let executor, !executor.waiters.withLock(\.isRunning) else { return true }
+                return executor.runJobs()
             }
         }
         return executor
@@ -335,8 +335,9 @@ public final class TestHarness: Sendable {
         return ([timeline.description] + clients.map { "  client  \($0)" }).filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
-    /// Runs what is ready on an executor of the harness's that runs no body: nobody else does.
-    func runExecutor() {
+    /// Runs what is ready on an executor of the harness's that runs no body: nobody else does. Returns whether it came to rest.
+    @discardableResult
+    func runExecutor() -> Bool {
         state.withLock(\.runExecutor)()
     }
 

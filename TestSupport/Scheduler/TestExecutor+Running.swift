@@ -98,14 +98,22 @@ extension TestExecutor {
             return true
         }
         guard let horizon = waiters.withLock({ $0.horizon }) else { return false }
-        if runTimer(dueBy: horizon.time) { return true }
+        if !runTimer(dueBy: horizon.time) { endWait(horizon) }
+        return true
+    }
+
+    /// Ends the wait that is next though what is ready never comes to rest.
+    func giveUpWait() {
+        if let horizon = waiters.withLock({ $0.horizon }) { endWait(horizon) }
+    }
+
+    private func endWait(_ horizon: (time: Instant, isRest: Bool)) {
         if horizon.isRest {
             scheduler.advance(to: horizon.time)
             waiters.withLock { $0.takeRested() }?(true)
         } else {
             waiters.withLock { $0.takeLost() }?(false)
         }
-        return true
     }
 
     private func runTimer(dueBy limit: Instant?) -> Bool {

@@ -188,6 +188,11 @@ public final class TestScheduler: Scheduler {
     /// The error where that was so.
     var livelock: Livelock? { state.withLock { $0.livelock } }
 
+    /// Keeps a livelock for the test's end, the first one.
+    func record(_ livelock: Livelock) {
+        state.withLock { $0.livelock = $0.livelock ?? livelock }
+    }
+
     /// Moves the clock forward, running what comes due on the way, including what those timers schedule.
     ///
     /// A hundred thousand timers without the clock moving are taken for a livelock, which a harness reports at the test's end; the clock

@@ -127,6 +127,44 @@ struct TestExecutorFailureTests {
         #expect(rescheduling?.pending.map(\.label) == ["heartbeat"])
     }
 
+    private static func poll(on executor: TestExecutor, until isOver: Locked<Bool>) {
+        executor.spawn { if !isOver.withLock(\.self) { poll(on: executor, until: isOver) } }
+    }
+
+    @Test func `What polls for ever while no body runs is given up, and found at the test's end`() async throws {
+        let isOver = Locked(false)
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                let executor = harness.makeExecutor()
+                Self.poll(on: executor, until: isOver)
+                await executor.advance(by: .seconds(1))
+                #expect(harness.scheduler.now == .seconds(1))
+                isOver.withLock { $0 = true }
+                await executor.settle()
+                #expect(executor.readyCount == 0)
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.error])
+        #expect(failure?.findings.first?.text.contains("something polls") == true)
+    }
+
+    @Test func `A harness waits no longer than its patience beside something that polls for ever`() async throws {
+        let (harness, isOver) = (TestHarness(), Locked(false))
+        let executor = harness.makeExecutor()
+        Self.poll(on: executor, until: isOver)
+        func waitWithoutThreads() throws { try harness.eventually("more") { false } }
+        let first = #expect(throws: NeverHappened.self) { try waitWithoutThreads() }
+        let second = await #expect(throws: NeverHappened.self) {
+            try await harness.eventually("more", patience: .milliseconds(20)) { false }
+        }
+        for error in [first, second] {
+            #expect(error?.description.contains("on the harness's executor something polls and never comes to rest") == true)
+        }
+        isOver.withLock { $0 = true }
+        await executor.settle()
+        try harness.verify()
+    }
+
     // MARK: Eventually
 
     @Test func `A condition is looked at after each step, and time stops where it holds`() async throws {
