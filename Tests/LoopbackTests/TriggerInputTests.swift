@@ -47,6 +47,20 @@ import TestSupport
         }
     }
 
+    @Test func noDigitOfTheDataIsLost() async throws {
+        try await withWatchdog {
+            let (server, input) = (try await LocalServer.start(), try NamedPipe(O_RDWR))
+            let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
+            input.write(#"{"channel":"c","event":"e","data":{"id": 12345678901234567890,"price":1.10}}"# + "\n")
+            let request = try await server.nextRequest()
+            #expect(
+                request.json?["batch"]?.arrayValue?.first?["data"]?.stringValue == #"{"id": 12345678901234567890,"price":1.10}"#)
+            trigger.signal(SIGTERM)
+            #expect(await trigger.end() == .exit(128 + SIGTERM), "\(trigger.errors.all)")
+            await server.stop()
+        }
+    }
+
     @Test(arguments: [["trigger", "--batch"], ["webhook", "verify", "--signature", "x"]])
     func inputThatCannotBeReadIsAnError(arguments: [String]) async throws {
         try await withWatchdog {

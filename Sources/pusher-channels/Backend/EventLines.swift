@@ -25,8 +25,8 @@ struct EventLines {
         guard let json = try? JSONValue(parsing: text), let channel = json["channel"]?.stringValue,
             let name = json["event"]?.stringValue
         else { throw Failure("line \(number) is no JSON object with a channel and an event") }
-        // A text is the event's data as it is, as it is for the protocol; anything else is sent as its JSON.
-        let data = json["data"].map { $0.stringValue ?? $0.text } ?? ""
+        // A text is the event's data as it is, as it is for the protocol; anything else is sent as it stands, so that no digit is lost.
+        let data = json["data"]?.stringValue ?? rawJSONMember("data", of: text) ?? ""
         guard let info = InfoOption(argument: json["info"]?.stringValue ?? "") else {
             throw Failure("line \(number) has an info with something else than user_count, subscription_count and cache")
         }
