@@ -3,7 +3,8 @@ struct StreamGap<Element: Sendable>: Sendable {
     /// Makes the element that tells of those that were dropped since a time.
     let makeElement: @Sendable (Instant) -> Element
 
-    /// When the elements that wait came, where the oldest is dropped: what is told must not begin later than what is missing.
+    /// When the elements that wait came, where the oldest is dropped, and for those that tell of a gap when that began: what is told must not
+    /// begin later than what is missing.
     private var arrivals: ArraySlice<Instant> = []
     /// When the element that was taken last came.
     private var latestTaken: Instant?
@@ -23,8 +24,8 @@ struct StreamGap<Element: Sendable>: Sendable {
     }
 
     mutating func droppedOldest() {
-        let arrival = arrivals.popFirst()
-        leadingSince = leadingSince ?? arrival
+        guard let arrival = arrivals.popFirst() else { return }
+        leadingSince = min(leadingSince ?? arrival, arrival)
     }
 
     /// Indicates whether elements are missing that were older than all that wait.

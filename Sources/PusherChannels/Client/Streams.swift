@@ -52,7 +52,7 @@ struct Streams: Sendable {
             return states.append(change, of: nil, at: now)
         case .subscribed(let channel): update(channel, .subscribed, at: now)
         case .gap(let channel, let since):
-            update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: now)
+            update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: since)
         case .subscriptionFailed(let channel, let failure): update(channel, .subscriptionFailed(failure.error), at: now)
         case .memberAdded(let channel, let member): update(channel, .memberJoined(PusherPresenceChannelMember(member)), at: now)
         case .memberRemoved(let channel, let member): update(channel, .memberLeft(PusherPresenceChannelMember(member)), at: now)

@@ -49,6 +49,27 @@ import Testing
         #expect((109...111).contains(age), "\(age)")
     }
 
+    /// What tells of a gap may be dropped as well; what tells of that begins where the gap began.
+    @Test(arguments: [StreamBuffering.Overflow.dropOldest, .dropNewest])
+    func aGapThatIsDroppedKeepsItsBeginning(overflow: StreamBuffering.Overflow) async throws {
+        let rig = ClientRig.connected()
+        let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 1, overflow: overflow))
+        var iterator = updates.makeAsyncIterator()
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        if overflow == .dropOldest { #expect(try await iterator.next().map(line) == "n 1") }
+        rig.scheduler.advance(by: .seconds(10))
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(100))
+        if overflow == .dropNewest { #expect(try await iterator.next().map(line) == "n 1") }
+        guard case .eventsMayBeMissing(let gap)? = try await iterator.next() else {
+            Issue.record("no gap is told")
+            return
+        }
+        #expect(gap.reason == .overflow)
+        let age = -gap.since.timeIntervalSinceNow
+        #expect((109...111).contains(age), "\(age)")
+    }
+
     /// What waited to be read came earlier than it was read.
     @Test(arguments: ["news", "private-encrypted-orders"]) func aGapBeginsBeforeWhatIsMissingCame(channel: String) async throws {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
