@@ -6,6 +6,13 @@ import FoundationNetworking
 
 /// Calls whoever listens: bound closures, callbacks, the delegate. Outside the lock, and one after the other.
 extension ClientCore {
+    /// Deliveries that came together.
+    struct UndeliveredBatch {
+        var deliveries: [Delivery]
+        /// Listeners that came later are not meant.
+        let listenersMade: Int
+    }
+
     /// Deliveries with the closures that they are for, looked up for all of them at once.
     struct Deliveries {
         fileprivate struct Entry {
@@ -19,14 +26,12 @@ extension ClientCore {
         fileprivate let changes: Int
     }
 
-    /// Looks up whom deliveries are for; nil if there are none.
-    func resolve(_ deliveries: [Delivery], _ state: inout State) -> Deliveries? {
-        deliveries.isEmpty ? nil : resolve(deliveries, upTo: .max, &state)
-    }
-
     /// Looks up whom deliveries are for, among those who listened when they came.
-    func resolve(_ deliveries: [Delivery], upTo number: Int, _ state: inout State) -> Deliveries {
-        let entries = deliveries.map { Deliveries.Entry(delivery: $0, bindings: Self.bindings(for: $0, upTo: number, &state)) }
+    func resolve(_ batch: UndeliveredBatch, _ state: inout State) -> Deliveries {
+        let number = batch.listenersMade
+        let entries = batch.deliveries.map {
+            Deliveries.Entry(delivery: $0, bindings: Self.bindings(for: $0, upTo: number, &state))
+        }
         return Deliveries(entries: entries, listenersMade: number, changes: listenerChanges.current)
     }
 

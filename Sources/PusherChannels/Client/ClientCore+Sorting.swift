@@ -77,17 +77,14 @@ extension ClientCore {
     /// One hop for all of them, under the lock: hops are in the order in which things happened.
     private func enqueue(_ deliveries: [Delivery], at now: Instant, _ state: inout State) {
         guard !deliveries.isEmpty else { return }
-        guard let deliveryQueue else {
-            state.deliveries += deliveries
-            return
-        }
+        let batch = UndeliveredBatch(deliveries: deliveries, listenersMade: state.listeners.channelsMade)
+        guard let deliveryQueue else { return state.deliveries.append(batch) }
         let bytes = deliveries.reduce(0) { $0 + $1.size }
         state.backlog.add(count: deliveries.count, bytes: bytes)
         state.tally.noteWaiting(deliveries.count)
-        let listenersMade = state.listeners.channelsMade
         deliveryQueue.async { [self] in
             metrics.delivered(after: environment.scheduler.now - now)
-            deliver(lookUp { resolve(deliveries, upTo: listenersMade, &$0) })
+            deliver(lookUp { resolve(batch, &$0) })
             delivered(deliveries.count, bytes: bytes)
         }
     }

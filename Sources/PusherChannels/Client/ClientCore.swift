@@ -36,7 +36,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         /// The effects to carry out outside the lock, in order.
         var commands: [Effect] = []
         /// The deliveries that the thread that drains has to make.
-        var deliveries: [Delivery] = []
+        var deliveries: [UndeliveredBatch] = []
         var isDraining = false
         /// The last thing that the machine was told of those that events wait for.
         var isReaderOver = false
@@ -177,7 +177,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     struct Work {
         var spans: [SpanNotes.Note] = []
         var commands: [Effect] = []
-        var deliveries: Deliveries?
+        var deliveries: [Deliveries] = []
         var timer: DeadlineTimer.Change?
         var socket: (any WebSocket)?
     }
@@ -191,7 +191,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
                 run(work.commands, socket: work.socket)
                 if let timer = state.withLock({ timerChange(&$0) }) { set(timer) }
             }
-            if let deliveries = work.deliveries { deliver(deliveries) }
+            for deliveries in work.deliveries { deliver(deliveries) }
             let next: Work? = state.withLock { state in
                 let next = nextWork(&state)
                 state.isDraining = next != nil
@@ -209,7 +209,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
         guard timer != nil || !state.commands.isEmpty || !state.deliveries.isEmpty || !state.spans.isEmpty else { return nil }
         defer { (state.commands, state.deliveries) = ([], []) }
         return Work(
-            spans: state.spans.take(), commands: state.commands, deliveries: resolve(state.deliveries, &state), timer: timer,
+            spans: state.spans.take(), commands: state.commands, deliveries: state.deliveries.map { resolve($0, &state) },
+            timer: timer,
             socket: state.socket)
     }
 

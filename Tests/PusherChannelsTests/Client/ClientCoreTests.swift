@@ -169,6 +169,25 @@ import Testing
     }
 
     // Proves P6.6.
+    @Test func whatCameInOneReadIsNotForWhoSubscribesAgainMeanwhile() throws {
+        let rig = ClientRig.connected()
+        let heard = Locked<[String]>([])
+        rig.pusher.subscribe("room").bind(eventName: "n") { [weak pusher = rig.pusher] event in
+            heard.withLock { $0.append(event.data ?? "") }
+            pusher?.unsubscribe("room")
+            pusher?.subscribe("room").bind(eventName: "n") { event in heard.withLock { $0.append("again \(event.data ?? "")") } }
+        }
+        let attempt = try #require(rig.socket.currentAttempt)
+        let messages = ["1", "2"].map { Array(#"{"event":"n","channel":"room","data":"\#($0)"}"#.utf8) }
+        MessageBatch.with(messages.map { (.text, $0) }, .told(age: .zero)) {
+            rig.pusher.connection.core.webSocketDidReceive($0, attempt: attempt)
+        }
+        #expect(heard.withLock { $0 } == ["1"])
+        rig.socket.publish(channel: "room", event: "n", data: "3")
+        #expect(heard.withLock { $0 } == ["1", "again 3"])
+    }
+
+    // Proves P6.6.
     @Test func membersWhoWaitedInTheQueueAreNotForWhoSubscribesAgain() {
         let queue = DispatchQueue(label: "test")
         let rig = ClientRig { $0.delivery = .queue(queue) }
