@@ -52,7 +52,20 @@ extension ConnectionMachine {
 
     /// Sends more of what the limiter held back.
     mutating func sendUnsentEvents(at now: Instant, into effects: inout [Effect]) {
-        for channel in channelsWithUnsentEvents.sorted() { sendUnsentEvents(of: channel, at: now, into: &effects) }
+        // One of each channel in turn: none waits for another that always has more.
+        while let channel = nextChannelWithUnsentEvents {
+            guard let subscription = subscriptions[channel], subscription.isSubscribed, subscription.hasUnsentEvents else {
+                channelsWithUnsentEvents.remove(channel)
+                continue
+            }
+            guard clientEventLimiter.allows(at: now) else { return }
+            subscriptions[channel]?.sendNextUnsentEvent(into: &effects)
+            lastChannelInTurn = channel
+        }
+    }
+
+    private var nextChannelWithUnsentEvents: Name? {
+        channelsWithUnsentEvents.filter { $0 > lastChannelInTurn }.min() ?? channelsWithUnsentEvents.min()
     }
 }
 

@@ -69,6 +69,8 @@ struct ConnectionMachine: Equatable, Sendable {
     var lastEncryptedEvents: [Name: EncryptedEvents] = [:]
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<Name> = []
+    /// The one of them that sent last.
+    var lastChannelInTurn: Name = ""
 
     init(configuration: Configuration, seed: UInt64) {
         self.configuration = configuration

@@ -265,6 +265,14 @@ struct SubscriptionMachine: Equatable, Sendable {
         return .queued
     }
 
+    /// Sends the first that waited.
+    mutating func sendNextUnsentEvent(into effects: inout [Effect]) {
+        guard !unsentEvents.isEmpty else { return }
+        let event = unsentEvents.removeFirst()
+        unsentBytes -= event.data.utf8.count
+        effects.append(.send(event.message))
+    }
+
     /// Sends what waited, as fast as is allowed.
     mutating func sendUnsentEvents(limiter: inout ClientEventLimiter, at now: Instant, into effects: inout [Effect]) {
         guard isSubscribed else { return }

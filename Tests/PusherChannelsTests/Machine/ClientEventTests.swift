@@ -131,6 +131,26 @@ import Testing
     }
 
     // Proves P8.9.
+    @Test func channelsWhoseEventsWaitedSendByTurns() {
+        let names = ["private-a", "private-b", "private-c"]
+        let events = names.map { ClientEvent(name: "client-e", channel: Name($0), data: "1") }
+        var transcript = Transcript.connected()
+        for name in names { transcript.play(.subscribe(channel: Name(name), auth: PusherAuth(auth: "k:s"))) }
+        for _ in 0..<40 { transcript.play(.trigger(events[0])) }
+        for event in events.dropFirst() { for _ in 0..<5 { transcript.play(.trigger(event)) } }
+        for name in names {
+            transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(name)","data":"{}"}"#)
+        }
+        var sent: [ClientMessage] = []
+        for _ in 0..<2 {
+            sent += transcript.pass(.seconds(1)).sent
+            for _ in 0..<10 { transcript.play(.trigger(events[0])) }
+        }
+        #expect(events.map { event in sent.count { $0 == event.message } } == [10, 5, 5])
+        #expect(sent.prefix(3) == events.map(\.message)[...])
+    }
+
+    // Proves P8.9.
     @Test func whatWaitedIsSentNoFasterThanServersAllow() {
         var transcript = subscribing()
         for _ in 0..<25 { transcript.play(.trigger(event)) }
