@@ -78,7 +78,8 @@ extension ConnectionMachine {
             let error = PusherError(.timedOut, message: problem)
             effects.append(.closeSocket(attempt, code: 4201, reason: "pong not received"))
             effects.append(.deliver(.error(error)))
-            connectionEnded(.reconnectAtOnce, because: error, at: now, into: &effects)
+            let reaction: CloseReaction = backoff.policy.spreadsSilentOnes ? .backOff(atLeast: .zero) : .reconnectAtOnce
+            connectionEnded(reaction, because: error, at: now, into: &effects)
         }
     }
 

@@ -14,6 +14,7 @@ struct ConnectRate {
         var policy = policy
         policy.initialDelay = max(policy.initialDelay, interval * connections)
         policy.maximumDelay = max(policy.maximumDelay, policy.initialDelay)
+        policy.spreadsSilentOnes = connections > 1
         return policy
     }
 }

@@ -14,6 +14,9 @@ public struct ReconnectPolicy: Equatable, Sendable {
     /// The time a connection must have lasted for the delays to start from `initialDelay` again.
     public var stableAfter: Duration
 
+    /// Indicates whether even connections that fell silent come back by turns: those of a server that hangs do so together.
+    var spreadsSilentOnes = false
+
     /// Creates a policy; what is left out has the value a service wants.
     public init(
         initialDelay: Duration = .seconds(1),

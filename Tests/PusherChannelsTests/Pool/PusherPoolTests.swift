@@ -155,4 +155,23 @@ import Testing
         let ended = rig.sockets.withLock(\.self)[2]
         try await rig.recorder.next { _ in !ended.isOpen }
     }
+
+    /// As those of a server that hangs do: it closes none of them.
+    @Test func connectionsThatFallSilentTogetherComeBackByTurns() throws {
+        let rig = PoolRig.connected(connections: 60, channels: 60)
+        rig.scheduler.advance(by: .seconds(5))
+        try #require(rig.states.allSatisfy { $0 == .connected })
+        rig.publish("1", to: PoolRig.names(60))
+        let sockets = rig.sockets.withLock { $0 }
+        for socket in sockets { try socket.inject(.stall) }
+        for _ in 0..<3_000 where rig.states.allSatisfy({ $0 == .connected }) { rig.scheduler.advance(by: .milliseconds(100)) }
+        var returns: [Int] = []
+        for _ in 0..<2 {
+            returns.append(sockets.count { $0.requests.count > 1 })
+            rig.scheduler.advance(by: .seconds(1))
+        }
+        #expect(returns[0] < 15 && returns[1] < 45, "\(returns)")
+        rig.scheduler.advance(by: .seconds(10))
+        #expect(sockets.allSatisfy { $0.requests.count > 1 })
+    }
 }
