@@ -112,5 +112,14 @@ import Testing
             #expect(await replies.next() == .success(["::1"]))
         }
     }
+
+    @Test(arguments: [
+        (EAI_NONAME, WebSocketFailure.Kind.hostNotFound, "Name or service not known"),
+        (EAI_SYSTEM, .unreachable, "too many open files"), (EAI_MEMORY, .unreachable, "Memory allocation failure"),
+    ])
+    func aShortageSaysNothingOfTheName(error: Int32, kind: WebSocketFailure.Kind, text: String) {
+        let failure = AddressResolver.failure(error, SystemError(number: EMFILE), host: "some.example")
+        #expect(failure == WebSocketFailure(kind, "No address found for some.example: \(text)"))
+    }
 }
 #endif

@@ -9,11 +9,14 @@ struct AddressRefusals {
         refusals.append((address, error))
     }
 
-    /// The one report of all of them; its kind is that of the last.
+    /// What says only that this machine has no way to such an address, as to one of IPv6 where there is IPv4 alone.
+    private static let noRoute = [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT]
+
+    /// The one report of all of them; its kind is that of the last to which there is a way.
     func failure(endpoint: String) -> WebSocketFailure {
         let list = refusals.map { "\($0.error.text) (address \($0.address))" }.joined(separator: ", ")
         let kind: WebSocketFailure.Kind =
-            switch refusals.last?.error.number {
+            switch (refusals.last { !Self.noRoute.contains($0.error.number) } ?? refusals.last)?.error.number {
             case ECONNREFUSED: .connectionRefused
             case ETIMEDOUT: .timedOut
             default: .unreachable

@@ -94,8 +94,7 @@ final class AddressResolver: Sendable {
         let error = getaddrinfo(host, nil, &hints, &list)
         defer { if let list { freeaddrinfo(list) } }
         guard error == 0 else {
-            let reason = String(cString: gai_strerror(error))
-            return .failure(WebSocketFailure(.hostNotFound, "No address found for \(host): \(reason)"))
+            return .failure(failure(error, SystemError.last, host: host))
         }
         var addresses: [String] = []
         var entry = list
@@ -107,6 +106,13 @@ final class AddressResolver: Sendable {
         }
         return addresses.isEmpty
             ? .failure(WebSocketFailure(.hostNotFound, "No address found for \(host)")) : .success(alternating(addresses))
+    }
+
+    /// A shortage of this machine says nothing of the name.
+    static func failure(_ error: Int32, _ systemError: SystemError, host: String) -> WebSocketFailure {
+        let reason = error == EAI_SYSTEM ? systemError.text : String(cString: gai_strerror(error))
+        let isShortage = [EAI_SYSTEM, EAI_MEMORY].contains(error)
+        return WebSocketFailure(isShortage ? .unreachable : .hostNotFound, "No address found for \(host): \(reason)")
     }
 
     /// IPv6 and IPv4 by turns (RFC 8305, 4), beginning as the system has it: where one of them leads nowhere in silence, which is common,

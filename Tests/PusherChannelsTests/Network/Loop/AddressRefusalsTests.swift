@@ -9,7 +9,8 @@ import Testing
     ])
     func theLastOneSaysWhatItWas(number: Int32, kind: WebSocketFailure.Kind) {
         let last = SystemError(number: number)
-        for before in [ECONNREFUSED, ETIMEDOUT, ENETUNREACH].map(SystemError.init) {
+        let others = number == ENETUNREACH ? [number] : [ECONNREFUSED, ETIMEDOUT, ENETUNREACH]
+        for before in others.map(SystemError.init) {
             var refusals = AddressRefusals()
             refusals.add("192.0.2.1", before)
             refusals.add("192.0.2.2", last)
@@ -17,6 +18,15 @@ import Testing
             #expect(
                 refusals.failure(endpoint: "ws.example:80") == WebSocketFailure(kind, "ws.example:80 can't be reached: \(list)"))
         }
+    }
+
+    /// On a machine with IPv4 alone the addresses of IPv6 come last.
+    @Test(arguments: [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT])
+    func thatThereIsNoWayToOneOfThemHidesNothing(number: Int32) {
+        var refusals = AddressRefusals()
+        refusals.add("192.0.2.1", SystemError(number: ECONNREFUSED))
+        refusals.add("2001:db8::1", SystemError(number: number))
+        #expect(refusals.failure(endpoint: "ws.example:80").kind == .connectionRefused)
     }
 }
 #endif
