@@ -56,6 +56,26 @@ import Testing
     }
 
     /// A store without authorities would be kept, and refuse every server from then on.
+    @Test func withoutADescriptorToReadAFileTheAttemptMayBeMadeAgain() async {
+        await #expect(processExitsWith: .success) {
+            let authority = try CertificateAuthority()
+            let configuration = TLSConfiguration(roots: .only(.file(try authority.file().path)))
+            let contexts = TLSContexts()
+            let shortage = DescriptorShortage(leaving: 0)
+            let isRefused: Bool
+            do throws(WebSocketFailure) {
+                _ = try contexts.context(for: configuration)
+                isRefused = false
+            } catch {
+                isRefused = error.kind == .unreachable && error.message.hasSuffix("can't be read: too many open files")
+            }
+            shortage.end()
+            try #require(isRefused)
+            _ = try contexts.context(for: configuration)
+            withExtendedLifetime(authority) {}
+        }
+    }
+
     @Test func withoutADescriptorToReadThemThereIsNoStore() async {
         await #expect(processExitsWith: .success) {
             let system = try CertificateAuthority()
@@ -68,7 +88,7 @@ import Testing
                 _ = try contexts.context(for: TLSConfiguration())
                 isRefused = false
             } catch {
-                isRefused = error.message.hasSuffix("can't be read: too many open files")
+                isRefused = error.kind == .unreachable && error.message.hasSuffix("can't be read: too many open files")
             }
             shortage.end()
             try #require(isRefused)

@@ -18,6 +18,9 @@ struct SystemError: Error, Equatable, Sendable {
 
     var isTemporary: Bool { number == EAGAIN || number == EWOULDBLOCK || number == EINTR }
 
+    /// Indicates whether the machine or the process had too little of something at the moment.
+    var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) }
+
     /// Indicates whether only a peer that took the connection can be the cause: it reset it before, or after, it said that it has sent
     /// its last. To somebody who doesn't take one the system answers with another number.
     var isOfConnected: Bool { number == ECONNRESET || number == EPIPE }

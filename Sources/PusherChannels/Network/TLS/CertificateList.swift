@@ -1,6 +1,7 @@
 #if canImport(COpenSSL)
 import COpenSSL
 import Foundation
+import Glibc
 
 /// The certificates of a PEM text, in their order.
 final class CertificateList {
@@ -39,9 +40,7 @@ extension PEMSource {
         switch self {
         case .text(let known): text = Data(known.utf8)
         case .file(let path):
-            guard let read = FileManager.default.contents(atPath: path) else {
-                throw TLSContext.unusable("The file \(path) can't be read")
-            }
+            guard let read = FileManager.default.contents(atPath: path) else { throw Self.unreadable(path) }
             text = read
         }
         // Of no bytes at all OpenSSL makes nothing.
@@ -55,6 +54,15 @@ extension PEMSource {
         }
         guard let result else { throw TLSContext.unusable("No memory for \(self)") }
         return result
+    }
+
+    /// Without a descriptor to read it the attempt may be made again; otherwise the file is to be mended.
+    private static func unreadable(_ path: String) -> WebSocketFailure {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let error = SystemError.last
+        if descriptor >= 0 { close(descriptor) }
+        guard descriptor < 0, error.isShortage else { return TLSContext.unusable("The file \(path) can't be read") }
+        return WebSocketFailure(.unreachable, "The file \(path) can't be read: \(error.text)")
     }
 }
 #endif

@@ -13,26 +13,13 @@ enum SystemRoots {
     /// Marks by which one sees that the file has changed.
     static var stamp: FileStamp? { file.flatMap { FileStamp($0) } }
 
-    /// Adds them to a store. That a system has none is no error, but that there is no descriptor or no memory to read them now.
+    /// Adds them to a store. That a system has none is no error, but that there is no descriptor to read them now: the store is kept.
     static func add(to store: OpaquePointer) throws(WebSocketFailure) {
-        if let file {
-            try checkReadable(file)
-            X509_STORE_load_locations(store, file, nil)
+        defer { ERR_clear_error() }
+        if let file, X509_STORE_load_locations(store, file, nil) != 1, let shortage = OpenSSLError.takeShortage() {
+            throw WebSocketFailure(.unreachable, "The system's authorities (\(file)) can't be read: \(shortage.text)")
         }
         if let directory { X509_STORE_load_locations(store, nil, directory) }
-        ERR_clear_error()
-    }
-
-    private static func checkReadable(_ file: String) throws(WebSocketFailure) {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor < 0 else {
-            close(descriptor)
-            return
-        }
-        let error = SystemError.last
-        if [EMFILE, ENFILE, ENOMEM].contains(error.number) {
-            throw TLSContext.unusable("The system's authorities (\(file)) can't be read: \(error.text)")
-        }
     }
 
     private static func path(_ variable: UnsafePointer<CChar>?, _ usual: UnsafePointer<CChar>?) -> String? {

@@ -12,6 +12,16 @@ struct OpenSSLError: Equatable {
         ERR_clear_error()
         return OpenSSLError(library: ERR_GET_LIB(code), reason: ERR_GET_REASON(code))
     }
+
+    /// Takes the errors of the call just made on this thread; of them, the shortage that led to the others.
+    static func takeShortage() -> SystemError? {
+        var shortage: SystemError?
+        while case let code = ERR_get_error(), code != 0 {
+            let error = SystemError(number: ERR_GET_REASON(code))
+            if ERR_GET_LIB(code) == ERR_LIB_SYS, error.isShortage { shortage = error }
+        }
+        return shortage
+    }
 }
 
 extension OpenSSLError {
