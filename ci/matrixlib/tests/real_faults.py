@@ -186,6 +186,7 @@ class ProjectFaults(FaultCase):
         self.write("Package.swift", LIBRARIES)
         self.write("Sources/PusherChannels/Made.swift", client)
         self.write("TestSupport/Made.swift", LIBRARY)
+        self.write("Sources/PusherChannels/Support/LibraryVersion.swift", 'let libraryVersion = "1.0.1"\n')
 
     def test_api_break(self):
         self.libraries(LIBRARY)
