@@ -50,7 +50,8 @@ class StepRunner:
         still = failing
         for number in range(1, cell.retries + 1):
             again = self.attempt(cell, step, number, testlog.only(still))
-            passed = {test.name for test in again.tests if test.status == "passed"}
+            # Tests of one name in several files are run again together: all of them have to pass.
+            passed = {test.name for test in again.tests} - {test.name for test in again.tests if test.status != "passed"}
             if again.status != "passed" and not retriable(again):
                 result.notes.append(f"attempt {number + 1}: {again.why or again.status}")
                 if again.status == "interrupted":

@@ -69,6 +69,10 @@ class TestsCase(ProjectCase):
     def test_without_retries_a_flaky_test_fails(self):
         self.assertEqual(self.ran("two=flaky", retries=0), (1, "0 passed, 1 failed, 0 skipped"))
 
+    def test_a_failing_test_is_not_flaky_for_a_namesake_that_passes(self):
+        self.assertEqual(self.ran("one=namesakes"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("failed 3 times: Made.Up/one()", self.said)
+
     def test_beside_a_test_that_did_not_end_nothing_is_flaky(self):
         self.assertEqual(self.ran("two=flaky three=exit"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: ended in the middle of Made.Up/three()", self.said)
