@@ -161,6 +161,8 @@ next: {MATRIX} --project {self.project} run
 """))
         code, said = self.matrix("list", "-l", "full")
         self.assertEqual((code, [line.split()[0] for line in said.splitlines()]), (0, ["format", "debug", "release", "tsan", "asan", "coverage"]))
+        from matrixlib.cells import load
+        self.assertEqual({cell.retries for cell in load(self.project).cells if cell.id == "coverage"}, {0}, "the profile would be of the retried alone")
         before = (self.project / ".gitignore").read_text()
         code, said = self.matrix("init")
         self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml; ci/matrix run runs them, or move them away and begin anew\n"))
