@@ -84,6 +84,7 @@ KINDS = {
     "root": lambda *_: "needs root" if os.geteuid() else None,
     "namespaces": lambda *_: (
         "needs mount and process namespaces (unshare --mount --pid)" if said("unshare", "--mount", "--pid", "--fork", "true") is None else None),
+    "machine": lambda name, _: None if platform.machine() == name else f"needs a machine of {name}, this is one of {platform.machine()}",
     "command": lambda name, _: None if shutil.which(name) else f"needs the command {name}",
     "apt": apt,
     "setup": of_setup,
@@ -94,7 +95,7 @@ KINDS = {
     "git-tag": lambda _, project: None if said("git", "describe", "--tags", cwd=project) else "there is no tag to compare with yet",
 }
 # Those of which there are many, so that they have a name.
-NAMED = {"command", "apt", "swift-sdk", "simulator"}
+NAMED = {"command", "apt", "machine", "swift-sdk", "simulator"}
 
 
 @functools.cache

@@ -48,7 +48,7 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
-                     "cell 'a': there is no requirement 'rot': did you mean root?; known: apt, command, debian-mirror, git-tag, linux, macos, namespaces, root, "
+                     "cell 'a': there is no requirement 'rot': did you mean root?; known: apt, command, debian-mirror, git-tag, linux, machine, macos, namespaces, root, "
                      "setup, simulator, swift-apart, swift-sdk")
 
     def test_what_a_value_of_an_axis_requires(self):
