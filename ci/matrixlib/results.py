@@ -1,5 +1,7 @@
 """What running cells gave: values that are written as JSON and read again by `report` and `compare`."""
 
+from __future__ import annotations  # ci/tools/tests reads what tests reported with older Pythons, too.
+
 import dataclasses
 import json
 import os

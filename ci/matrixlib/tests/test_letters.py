@@ -32,7 +32,7 @@ class LettersCase(ProjectCase):
         self.assertTrue((self.project / ".ci/logs/a/printf.log").read_bytes().endswith(b"\n\xff"))
 
     def test_what_failed_in_ci_test(self):
-        self.copied("ci/test", "ci/tools/within")
+        self.copied("ci/test", "ci/tools/within", "ci/tools/tests")
         (self.project / "ci/matrixlib").symlink_to(ROOT / "ci/matrixlib")
         for name in ("setup", "checks/none", "tools/simulate", "tools/width", "measure/chaos"):
             (self.project / "ci" / name).parent.mkdir(exist_ok=True)

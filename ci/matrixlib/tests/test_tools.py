@@ -58,6 +58,21 @@ class ToolsCase(ProjectCase):
             self.assert_ended(pid)
             (self.project / "pid").unlink()
 
+    def test_tests_that_end_well_without_having_run_have_failed(self):
+        self.copied("ci/tools/tests", "ci/tools/within", "ci/matrixlib/testlog.py", "ci/matrixlib/results.py", "ci/matrixlib/problems.py")
+        (self.project / "ci/tools/width").write_text("#!/bin/sh\n")
+        (self.project / "ci/tools/width").chmod(0o755)
+        for behaviors, code, shown in (
+                ("one=pass two=pass", 0, None), ("one=pass two=fail", 1, "1 is not 2"), ("one=pass two=exit", 1, "== had not ended: Made.Up/two()"),
+                ("one=absent", 1, "== no test was run"), ("one=pass two=record-and-exit", 3, "== had not ended: Made.Up/two()"),
+                ("", 1, "== no test was run")):
+            with self.subTest(behaviors):
+                done = subprocess.run(
+                    ["ci/tools/tests"], cwd=self.project, env=self.environment(FAKE_TESTS=behaviors), stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT)
+                self.assertEqual(done.returncode, code, done.stdout)
+                self.assertEqual(done.stdout.splitlines()[-1:], [shown] if shown else [], done.stdout)
+
     def test_steady_shows_why_what_it_repeats_ended(self):
         self.copied("ci/tools/steady")
         (self.project / "ci/tools/width").write_text("#!/bin/sh\n")
