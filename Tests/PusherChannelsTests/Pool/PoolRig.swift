@@ -12,7 +12,7 @@ struct PoolRig {
 
     init(
         connections: Int = 3, channelsPerConnection: Int = 100, attemptsPerSecond: Double = 20, shard: Shard = .whole,
-        _ change: (inout PusherClientOptions) -> Void = { _ in }
+        _ change: (inout PusherClientOptions) -> Void = { _ in }, randomSeed: @escaping @Sendable () -> UInt64 = { 1 }
     ) {
         var options = PusherClientOptions(authMethod: .inline(secret: "local-secret"), delivery: .immediate)
         change(&options)
@@ -26,7 +26,7 @@ struct PoolRig {
                     let socket = server.makeWebSocket()
                     sockets.withLock { $0.append(socket) }
                     return socket
-                }, randomSeed: { 1 }))
+                }, randomSeed: randomSeed))
         pool.delegate = recorder
     }
 

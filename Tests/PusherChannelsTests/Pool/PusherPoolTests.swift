@@ -158,10 +158,14 @@ import Testing
 
     /// As those of a server that hangs do: it closes none of them.
     @Test func connectionsThatFallSilentTogetherComeBackByTurns() throws {
-        let rig = PoolRig.connected(connections: 60, channels: 60)
+        let seeds = Locked(SplitMix64(seed: 1))
+        let rig = PoolRig(connections: 60, randomSeed: { seeds.withLock { $0.next() } })
+        rig.pool.subscribe(PoolRig.names(60))
+        rig.pool.connect()
         rig.scheduler.advance(by: .seconds(5))
         try #require(rig.states.allSatisfy { $0 == .connected })
-        rig.publish("1", to: PoolRig.names(60))
+        // From here on all of them ping at the same times.
+        rig.pool.subscribe(PoolRig.names(600))
         let sockets = rig.sockets.withLock { $0 }
         for socket in sockets { try socket.inject(.stall) }
         for _ in 0..<3_000 where rig.states.allSatisfy({ $0 == .connected }) { rig.scheduler.advance(by: .milliseconds(100)) }
