@@ -104,7 +104,16 @@ extension ClientCore {
 
     /// Calls the closure when everything that waits now was delivered.
     func afterDeliveries(_ body: @escaping @Sendable () -> Void) {
-        guard let deliveryQueue else { return body() }
-        readState { _ in deliveryQueue.async(execute: body) }
+        let isOver = lookUp { state in
+            if let deliveryQueue {
+                deliveryQueue.async(execute: body)
+            } else if state.isDraining {
+                state.drainWaits.append(body)
+            } else {
+                return true
+            }
+            return false
+        }
+        if isOver { body() }
     }
 }

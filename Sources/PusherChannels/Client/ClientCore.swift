@@ -38,6 +38,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
         /// The deliveries that the thread that drains has to make.
         var deliveries: [UndeliveredBatch] = []
         var isDraining = false
+        /// Called when the thread that drains has done all.
+        var drainWaits: [@Sendable () -> Void] = []
         /// The last thing that the machine was told of those that events wait for.
         var isReaderOver = false
         var tally = MetricsTally()
@@ -192,11 +194,14 @@ final class ClientCore: WebSocketDelegate, Sendable {
                 if let timer = state.withLock({ timerChange(&$0) }) { set(timer) }
             }
             for deliveries in work.deliveries { deliver(deliveries) }
-            let next: Work? = state.withLock { state in
+            let (next, waits) = state.withLock { state -> (Work?, [@Sendable () -> Void]) in
                 let next = nextWork(&state)
                 state.isDraining = next != nil
-                return next
+                guard !state.isDraining, !state.drainWaits.isEmpty else { return (next, []) }
+                defer { state.drainWaits = [] }
+                return (nil, state.drainWaits)
             }
+            for wait in waits { wait() }
             guard let next else { return }
             if let timer = next.timer { set(timer) }
             work = next

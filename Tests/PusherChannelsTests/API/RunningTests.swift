@@ -192,6 +192,46 @@ import Testing
         #expect(heard.withLock { $0 } == 10)
     }
 
+    /// At once, and still at it.
+    @Test func shutdownWaitsForWhatAnotherThreadDelivers() async throws {
+        try await TestExecutor().run { executor in
+            let queue = DispatchQueue(label: "reader")
+            let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let rig = ClientRig.connected()
+            let heard = Locked<[String?]>([])
+            rig.pusher.subscribe("news").bind(eventName: "n") { event in
+                heard.withLock { $0.append(event.data) }
+                entered.signal()
+                gate.wait()
+            }
+            let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
+            @Sendable func bring(_ data: [String]) {
+                let messages = data.map { Array(#"{"event":"n","channel":"news","data":"\#($0)"}"#.utf8) }
+                MessageBatch.with(messages.map { (.text, $0) }, .told(age: .zero)) {
+                    core.webSocketDidReceive($0, attempt: attempt)
+                }
+            }
+            queue.async { bring(["1"]) }
+            DispatchQueue.global().sync { entered.wait() }
+            bring(["2", "3"])
+            let isOver = Locked(false)
+            let shutdown = executor.spawn {
+                await rig.pusher.shutdown()
+                isOver.withLock { $0 = true }
+            }
+            await executor.settle()
+            gate.signal()
+            DispatchQueue.global().sync { entered.wait() }
+            #expect(rig.pusher.connection.connectionState == .disconnected)
+            await executor.settle()
+            #expect(!isOver.withLock { $0 })
+            for _ in 0..<2 { gate.signal() }
+            queue.sync {}
+            await shutdown.value
+            #expect(heard.withLock { $0 } == ["1", "2", "3"])
+        }
+    }
+
     /// What another thread has to decrypt, which is busy with something else.
     @Test func shutdownWaitsForWhatIsStillToBeDecrypted() async throws {
         try await TestExecutor().run { executor in
