@@ -63,8 +63,8 @@ public struct PusherClientOptions: Sendable {
     public var deliveryLimit: Int
     /// The largest number of bytes of the messages that wait there; past them the same happens as past ``deliveryLimit``.
     public var deliveryByteLimit: Int
-    /// The longest time for which nothing is read from the connection while streams or the delivery queue are full. Servers wait for a
-    /// pong for half a minute or more: stay below that. What is negative counts as zero.
+    /// The longest time for which nothing is read from the connection while streams or the delivery queue are full, or too much waits to be
+    /// decrypted. Servers wait for a pong for half a minute or more: stay below that. What is negative counts as zero.
     public var pauseLimit: Duration
     /// Where closures and delegate are called; by default on a serial queue that each client has to itself, never on the main queue.
     ///

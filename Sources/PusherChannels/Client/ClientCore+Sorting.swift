@@ -33,7 +33,7 @@ extension ClientCore {
             state.effects.removeAll(keepingCapacity: state.effects.capacity <= 1024)
             enqueue(deliveries, at: now, &state)
             state.tally.noteDropped(state.backlog.dropped + state.streams.dropped)
-            let isOver = state.backlog.isOver || state.streams.over > 0
+            let isOver = state.backlog.isOver || state.streams.over > 0 || state.machine.isOverWithDecrypting
             if isOver != state.isReaderOver {
                 state.isReaderOver = isOver
                 state.machine.handle(.readersChanged(areOver: isOver), at: now, into: &state.effects)

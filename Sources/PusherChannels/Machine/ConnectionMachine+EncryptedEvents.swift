@@ -17,13 +17,26 @@ extension ConnectionMachine {
     mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, into effects: inout [Effect]) {
         let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
         let time = heardBefore ?? .origin
+        let wasOver = isOver(channel)
         let hasRoom = subscriptions[channel]?.encryptedEvents?.append(
             envelope, heardBefore: time, limit: limit, byteLimit: byteLimit)
         guard hasRoom == true else {
             let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem, into: &effects)
         }
+        if !wasOver, isOver(channel) {
+            // Some may have been given up meanwhile.
+            channelsToDecrypt = channelsToDecrypt.filter { isOver($0) }
+            channelsToDecrypt.insert(channel)
+        }
         openNext(of: channel, into: &effects)
+    }
+
+    /// Indicates whether events wait to be opened because whoever does that is busy: the server is to wait, too.
+    var isOverWithDecrypting: Bool { channelsToDecrypt.contains { isOver($0) } }
+
+    private func isOver(_ channel: Name) -> Bool {
+        subscriptions[channel]?.encryptedEvents?.isOver(byteLimit: configuration.encryptedEventByteLimit) == true
     }
 
     mutating func opened(
@@ -49,6 +62,7 @@ extension ConnectionMachine {
 
     private mutating func openNext(of channel: Name, into effects: inout [Effect]) {
         if lastEncryptedEvents[channel]?.isEmpty == true { lastEncryptedEvents[channel] = nil }
+        if !channelsToDecrypt.isEmpty, !isOver(channel) { channelsToDecrypt.remove(channel) }
         encryptedEventsNumbered += 1
         let number = encryptedEventsNumbered
         guard let (envelope, secret) = changeEncryptedEvents(of: channel, { $0.beginDecrypting(number) }) ?? nil else { return }

@@ -43,6 +43,7 @@ extension ConnectionMachine {
         guard let deadline = readingDeadline, deadline <= now, case .connected(let session) = phase else { return }
         // Who was behind isn't waited for any more, until it has caught up; whoever gets behind next is.
         reading = .flowing
+        channelsToDecrypt = []
         effects.append(.log(.pauseLimitReached(configuration.pauseLimit)))
         effects.append(.pauseLimitReached(heardUpTo: session.heartbeat.heardUpTo))
         readOn(at: now, into: &effects)

@@ -28,7 +28,8 @@ struct EncryptedEvents: Equatable, Sendable {
 
     /// Puts an event at the end; false when too many wait already. All that came before `heardBefore` was heard before.
     ///
-    /// The number counts where a key is awaited, which may never come. What only has to be opened is soon done with, and bounded in bytes.
+    /// The number counts where a key is awaited, which may never come. What only has to be opened is bounded in bytes, and the server waits
+    /// before.
     mutating func append(_ envelope: Envelope, heardBefore: Instant, limit: Int, byteLimit: Int) -> Bool {
         if stage == .idle, waiting.isEmpty { since = heardBefore }
         let hasPlace = if case .awaitingKey = stage { waiting.count < limit } else { true }
@@ -37,6 +38,12 @@ struct EncryptedEvents: Equatable, Sendable {
         waiting.append(envelope)
         waitingBytes += envelope.size
         return true
+    }
+
+    /// Indicates whether more waits to be opened than is soon done with: whoever opens them is busy with something else.
+    func isOver(byteLimit: Int) -> Bool {
+        guard case .decrypting = stage else { return false }
+        return waitingBytes > byteLimit / 2
     }
 
     /// Indicates whether all that came was opened, or given up.

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -95,6 +96,35 @@ import FoundationNetworking
         rig.pusher.subscribe("private-encrypted-orders")
         #expect(rig.recorder.errors.map(\.kind) == [.authorization])
         #expect(rig.recorder.errors.first?.message.contains("encryptionMasterKey") == true)
+    }
+
+    /// Who is to decrypt them is busy in the application's code meanwhile.
+    @Test func theServerWaitsForWhoDecrypts() throws {
+        let queue = DispatchQueue(label: "reader")
+        let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
+        let opened = Locked(0)
+        rig.pusher.subscribe("private-encrypted-orders").bind(eventName: "placed") { _ in opened.withLock { $0 += 1 } }
+        rig.pusher.subscribe("news").bind(eventName: "n") { _ in
+            entered.signal()
+            gate.wait()
+        }
+        queue.async { rig.socket.publish(channel: "news", event: "n", data: "1") }
+        entered.wait()
+        let event = Array(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#.utf8)
+        let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
+        var count = 0
+        while rig.socket.isReading, count < 50_000 {
+            MessageBatch.with(Array(repeating: (.text, event), count: 500), .told(age: .zero)) {
+                core.webSocketDidReceive($0, attempt: attempt)
+            }
+            count += 500
+        }
+        #expect(!rig.socket.isReading)
+        gate.signal()
+        queue.sync {}
+        #expect(rig.socket.isReading)
+        #expect(opened.withLock { $0 } == count)
     }
 
     private func reply(_ rig: ClientRig, _ body: String) throws {

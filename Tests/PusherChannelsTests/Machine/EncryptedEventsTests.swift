@@ -44,6 +44,46 @@ import Testing
         }
     }
 
+    @Test func whatIsNotOpenedInTimeIsToHaveTheServerWait() {
+        var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
+        let opening = transcript.receive(event("first"))
+        var count = 1
+        while count < 100, !transcript.machine.isOverWithDecrypting {
+            transcript.receive(event("more"))
+            count += 1
+        }
+        #expect((10..<25).contains(count), "half of what has room")
+        let effects = reply(&transcript, opening, open: opened(with: "old"))
+        #expect(data(effects).count == count)
+        #expect(!transcript.machine.isOverWithDecrypting)
+    }
+
+    @Test func theServerWaitsForThemOnceUntilTheyHaveCaughtUp() {
+        var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
+        func fall(_ transcript: inout Transcript) -> [Effect] {
+            let opening = transcript.receive(event("first"))
+            for _ in 0..<20 { transcript.receive(event("more")) }
+            return opening
+        }
+        let opening = fall(&transcript)
+        #expect(transcript.machine.isOverWithDecrypting)
+        transcript.play(.readersChanged(areOver: true))
+        transcript.pass(transcript.machine.configuration.pauseLimit)
+        transcript.receive(event("more"))
+        #expect(!transcript.machine.isOverWithDecrypting, "otherwise no other reader would be waited for either")
+        _ = reply(&transcript, opening, open: opened(with: "old"))
+        _ = fall(&transcript)
+        #expect(transcript.machine.isOverWithDecrypting)
+    }
+
+    /// That may take long, and bounds itself.
+    @Test func whatWaitsForAKeyHasNobodyWait() {
+        var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
+        _ = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
+        for _ in 0..<10 { transcript.receive(event("more")) }
+        #expect(!transcript.machine.isOverWithDecrypting)
+    }
+
     private func data(_ effects: [Effect]) -> [String] {
         effects.deliveries.compactMap { if case .event(let envelope) = $0 { envelope.data } else { nil } }
     }
