@@ -159,7 +159,7 @@ struct RedactionScanner {
         let before = bytes[start - 1]
         if Self.isQuote(before) { return quoteEnd(from: start, before) }
         if before == UInt8(ascii: ">") { return skip(from: start) { $0 != UInt8(ascii: "<") } }
-        if start < bytes.count, Self.opens(bytes[start]) { return bracketEnd(from: start) }
+        if start < bytes.count, Self.opens(bytes[start]) { return wordEnd(from: bracketEnd(from: start)) }
         var word = start..<wordEnd(from: start)
         while Self.isScheme(bytes[word]) {
             let next = skip(from: word.upperBound, while: Self.isSpace)

@@ -64,6 +64,8 @@ struct TrafficRedactionTests {
         text("{\"password\": {\"value\":[1], \"b\":\"hunter2\"}}\n{}"),
         text(#"log: {\"tokens\":[\"a]\", \"hunter2\"]} and more"#),
         text(#"{"cut": {"secrets": [1, ["hunter2"], "a"#),
+        text("password=[ab]hunter2"),
+        text("tokens={a]hunter2} and more"),
     ]
 
     @Test(arguments: requests.indices) func `A request's secret reaches nothing`(index: Int) throws {
