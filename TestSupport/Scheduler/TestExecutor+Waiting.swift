@@ -4,8 +4,8 @@ import PusherChannels
 extension TestExecutor {
     /// Returns when all that is ready has run, including timers that are due; time stays where it is.
     ///
-    /// While no body runs, a hundred thousand jobs and timers without the clock moving are taken for a livelock, which a harness reports at
-    /// the test's end.
+    /// While no body runs, a hundred thousand jobs and timers in which the clock doesn't move, and two seconds of real time, are taken for a
+    /// livelock, which a harness reports at the test's end.
     public func settle() async {
         _ = await wait(until: .rest(at: scheduler.now))
     }
@@ -101,13 +101,19 @@ extension TestExecutor {
         }
     }
 
-    /// Makes steps until there is none to make, or gives up the wait that is next: something may always make another.
+    /// Makes steps until there is none to make, or gives up the wait that is next: something may always make another. Not before two
+    /// seconds of real time have passed as well: it may poll for what another thread brings.
     private func makeStepsToRest() {
         var (time, steps) = (scheduler.now, 0)
+        let isTimeUp = Locked(false)
+        var watchdog: Watchdog?
+        defer { watchdog?.callOff() }
         while step() {
             if scheduler.now > time { (time, steps) = (scheduler.now, 0) }
             steps += 1
-            guard steps == TestScheduler.mostTimersAtOnce else { continue }
+            guard steps >= TestExecutor.mostJobsAtOnce else { continue }
+            watchdog = watchdog ?? Watchdog(patience: .seconds(2)) { isTimeUp.withLock { $0 = true } }
+            guard isTimeUp.withLock(\.self) else { continue }
             scheduler.record(Livelock(steps: steps, now: scheduler.now, pending: scheduler.pendingTimers))
             return giveUpWait()
         }

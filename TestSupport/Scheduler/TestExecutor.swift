@@ -109,7 +109,7 @@ public final class TestExecutor: TaskExecutor {
     }
 
     /// How many jobs are run before whoever runs them looks at what they came to: something may always make another.
-    static let mostJobsAtOnce = 10_000
+    static let mostJobsAtOnce = 100_000
 
     /// Runs what is ready, within bounds. Returns whether nothing is left.
     func runJobs() -> Bool {
