@@ -84,13 +84,10 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
             members.compactMap { name, value in value.stringValue.map { (name.text, $0) } }, uniquingKeysWith: { $1 })
     }
 
-    /// Indicates whether it is what a client posts to have a channel or a user signed: an application's own requests may name a connection
-    /// as well, one that an event leaves out.
+    /// Indicates whether an application may have posted it to have a channel or a user signed: its other requests may name a connection as
+    /// well, one that an event leaves out.
     var isForAuthorization: Bool {
-        guard method == "POST" else { return false }
         if let channel = authorizationFields["channel_name"] { return ChannelName(channel).needsAuthorization }
-        // In a form, clients put what an endpoint wants besides behind the socket id.
-        guard !text.hasPrefix("socket_id=") else { return true }
         let names = json?.objectValue.map { $0.keys.map(\.text) } ?? Array(form.keys)
         return names.contains("socket_id") && Set(names).isSubset(of: ["socket_id", "user_id", "user_info", "watchlist"])
     }

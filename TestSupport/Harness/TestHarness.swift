@@ -226,6 +226,7 @@ public final class TestHarness: Sendable {
         of client: Int, _ file: String, _ line: Int, makeWebSocket: @escaping @Sendable () -> any WebSocket
     ) -> PusherEnvironment {
         var environment = environment.pusherEnvironment(makeWebSocket: makeWebSocket, spawn: state.withLock { $0.spawn })
+        if let session = environment.httpSession as? MockSession { environment.httpSession = ClientSession(session: session) }
         environment.scheduler = ClientScheduler(scheduler: scheduler, client: client)
         environment.onClient = { [weak self] in self?.keep($0, client, file, line) }
         environment.onDelegate = { [weak self] delegate, isClientAlive in self?.watch(delegate, isClientAlive) }

@@ -113,26 +113,32 @@ public final class MockSession: HTTPSession, RequestStubbing {
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> MockTask {
+        dataTask(with: request, isOfClient: false, completionHandler: completionHandler)
+    }
+
+    fileprivate func dataTask(
+        with request: URLRequest, isOfClient: Bool, completionHandler: @escaping MockTask.Completion
+    ) -> MockTask {
         let recorded = RecordedRequest(request)
         return MockTask(
             label: "answer to \(recorded.method) \(recorded.path)", delivery: delivery, scheduler: scheduler,
             completion: completionHandler
         ) { [self] in
-            reply(recorded, of: request)
+            reply(recorded, of: request, isOfClient: isOfClient)
         }
     }
 
     // MARK: Answering
 
-    private func reply(_ request: RecordedRequest, of original: URLRequest) -> MockTask.Reply {
+    private func reply(_ request: RecordedRequest, of original: URLRequest, isOfClient: Bool) -> MockTask.Reply {
         let noted = recorder.note(request)
-        var reply = reply(noted, request, of: original)
+        var reply = reply(noted, request, of: original, isOfClient)
         reply.onWaiting = noted.tell
         return reply
     }
 
     private func reply(
-        _ noted: RequestRecorder.Noted, _ request: RecordedRequest, of original: URLRequest
+        _ noted: RequestRecorder.Noted, _ request: RecordedRequest, of original: URLRequest, _ isOfClient: Bool
     ) -> MockTask.Reply {
         // A timeline leaves secrets out when it is read; that takes too long for every request.
         let name = "\(request.method) \(request.url)"
@@ -142,7 +148,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
             response = stubbed
         } else if let server, server.serves(request) {
             response = server.respond(to: request)
-        } else if let authorized = server?.authorize(request) {
+        } else if let authorized = server?.authorize(request, isOfClient: isOfClient) {
             timeline?.note("server", "authorizes in the place of the backend at \(request.url)")
             response = authorized
         } else if let outcome = mockResponse {
@@ -167,13 +173,24 @@ public final class MockSession: HTTPSession, RequestStubbing {
     public var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }
 }
 
+/// A session as clients have it: what they post, and nothing else of the application's, is for authorization.
+struct ClientSession: HTTPSession {
+    let session: MockSession
+
+    func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> MockTask {
+        session.dataTask(with: request, isOfClient: true, completionHandler: completionHandler)
+    }
+}
+
 extension Matcher where Subject == RecordedRequest {
     /// What clients post to an app's backend to have a channel or a user signed.
     static var authorization: RequestMatcher {
         .method("POST")
             && RequestMatcher("an authorization form") { request in
-                let isRefused = request.authorizationFields["channel_name"] != nil
-                return isRefused || request.isForAuthorization ? nil : "body is no authorization form"
+                let fields = request.authorizationFields
+                return fields["socket_id"] != nil || fields["channel_name"] != nil ? nil : "body is no authorization form"
             }
     }
 }

@@ -142,10 +142,12 @@ public final class InMemoryServer: Sendable {
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
     }
 
-    /// Answers what a client posts to a backend of its app's, wherever that is: a form, or JSON, with the socket id of a connection that is
-    /// open here; `nil` for other requests.
-    func authorize(_ request: RecordedRequest) -> StubResponse? {
-        guard request.isForAuthorization, let socketID = request.authorizationFields["socket_id"] else { return nil }
+    /// Answers what is posted to a backend of its app's, wherever that is, by a client or by the app in its place: a form, or JSON, with the
+    /// socket id of a connection that is open here; `nil` for other requests.
+    func authorize(_ request: RecordedRequest, isOfClient: Bool) -> StubResponse? {
+        guard request.method == "POST", isOfClient || request.isForAuthorization,
+            let socketID = request.authorizationFields["socket_id"]
+        else { return nil }
         let app = state.withLock { state in
             state.machine.connections.values.first { $0.socketID == socketID }?.app
         }

@@ -198,7 +198,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [
-        #"{"text":"hi","socket_id":"ID"}"#, #"{"socket_id":"ID","items":[7]}"#, "text=hi&socket_id=ID",
+        #"{"text":"hi","socket_id":"ID"}"#, #"{"socket_id":"ID","items":[7]}"#, "socket_id=ID&text=hi",
         "channel_name=news&socket_id=ID",
     ])
     func `A request of the app's own may name its connection`(body: String) throws {
@@ -216,7 +216,7 @@ import FoundationNetworking
         #expect(findings?.map(\.kind) == [.unmatchedRequest])
     }
 
-    @Test(arguments: [(AuthEndpoint.Encoding.form, ["token": "7"]), (.json, [:])])
+    @Test(arguments: [(AuthEndpoint.Encoding.form, ["token": "7"]), (.json, ["token": "7"])])
     func `A user's endpoint is answered, also with what it wants besides`(
         encoding: AuthEndpoint.Encoding, parameters: [String: String]
     ) async throws {
