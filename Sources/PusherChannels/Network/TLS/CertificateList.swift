@@ -39,9 +39,7 @@ extension PEMSource {
         var text: Data
         switch self {
         case .text(let known): text = Data(known.utf8)
-        case .file(let path):
-            guard let read = FileManager.default.contents(atPath: path) else { throw Self.unreadable(path) }
-            text = read
+        case .file(let path): text = try Self.read(path)
         }
         // Of no bytes at all OpenSSL makes nothing.
         if text.isEmpty { text = Data("\n".utf8) }
@@ -56,13 +54,20 @@ extension PEMSource {
         return result
     }
 
-    /// Without a descriptor to read it the attempt may be made again; otherwise the file is to be mended.
-    private static func unreadable(_ path: String) -> WebSocketFailure {
+    /// Without a descriptor for it the attempt may be made again; otherwise the file is to be mended.
+    private static func read(_ path: String) throws(WebSocketFailure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         let error = SystemError.last
-        if descriptor >= 0 { close(descriptor) }
-        guard descriptor < 0, error.isShortage else { return TLSContext.unusable("The file \(path) can't be read") }
-        return WebSocketFailure(.unreachable, "The file \(path) can't be read: \(error.text)")
+        let text = "The file \(path) can't be read"
+        guard descriptor >= 0 else {
+            throw error.isShortage ? WebSocketFailure(.unreachable, "\(text): \(error.text)") : TLSContext.unusable(text)
+        }
+        defer { close(descriptor) }
+        do {
+            return try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data()
+        } catch {
+            throw TLSContext.unusable(text)
+        }
     }
 }
 #endif

@@ -15,6 +15,7 @@ enum SystemRoots {
 
     /// Adds them to a store. That a system has none is no error, but that there is no descriptor to read them now: the store is kept.
     static func add(to store: OpaquePointer) throws(WebSocketFailure) {
+        ERR_clear_error()
         defer { ERR_clear_error() }
         if let file, X509_STORE_load_locations(store, file, nil) != 1, let shortage = OpenSSLError.takeShortage() {
             throw WebSocketFailure(.unreachable, "The system's authorities (\(file)) can't be read: \(shortage.text)")
