@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import PusherChannels
 
 @main
@@ -26,4 +27,16 @@ struct PusherChannelsCommand: AsyncParsableCommand {
             Webhook.self, Bench.self,
             Demo.self, Sockets.self,
         ])
+
+    static func main() async {
+        haveStandardDescriptors()
+        await main(nil)
+    }
+
+    /// Without them, as with `<&-`, what is opened next would be taken for input or output. In their place, to read or to write fails.
+    private static func haveStandardDescriptors() {
+        for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) < 0 {
+            _ = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
+        }
+    }
 }

@@ -61,6 +61,17 @@ import TestSupport
         }
     }
 
+    /// What the system opens for itself may come before anybody reads.
+    @Test func nothingElseIsTakenForAnInputThatIsClosed() async throws {
+        try await withWatchdog {
+            let serve = try Command(program: "/bin/sh", ["-c", #"exec "$0" serve --port 0 <&-"#, Command.program()])
+            _ = await serve.output.next()
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(serve.id)/fd/0") == "/dev/null")
+            serve.signal(SIGTERM)
+            _ = await serve.end()
+        }
+    }
+
     @Test(arguments: [["trigger", "--batch"], ["webhook", "verify", "--signature", "x"]])
     func inputThatCannotBeReadIsAnError(arguments: [String]) async throws {
         try await withWatchdog {

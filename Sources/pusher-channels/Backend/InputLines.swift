@@ -7,13 +7,7 @@ struct InputLines {
     /// The place in the buffer up to which lines were taken.
     private var taken = 0
     private var isAtEnd = false
-    private let stop: Pipe
-
-    /// - Throws: `Failure` when there is none: what is opened next would be taken for it.
-    init() throws {
-        guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { throw Self.failure(errno) }
-        stop = Pipe()
-    }
+    private let stop = Pipe()
 
     /// What ends the lines with those that were read, also while somebody waits for the next; to be called once.
     var end: @Sendable () -> Void {

@@ -66,7 +66,7 @@ struct Trigger: AsyncParsableCommand {
     }
 
     private func publishLines() async throws {
-        let input = try InputLines()
+        let input = InputLines()
         let signal = Locked<Int32?>(nil)
         onInterruption { [end = input.end] number in
             signal.withLock { $0 = number }
