@@ -46,7 +46,7 @@ struct World {
 
     mutating func subscribe(_ channel: Name, auth: PusherAuth? = nil) {
         tell(.subscribe(channel: channel, auth: auth))
-        if ChannelName(channel).problem(machine.configuration.limits) == nil { wanted.insert(channel) }
+        if machine.problem(of: channel) == nil { wanted.insert(channel) }
     }
 
     mutating func unsubscribe(_ channel: Name) {
