@@ -18,9 +18,9 @@ import Testing
             let client = try RawClient(port: port)
             demo.signal(signal)
             #expect(await demo.end() == end)
-            // What listens is closed before what was accepted.
             #expect(try await client.reads().end != .open)
-            #expect(throws: (any Error).self) { try RawClient(port: port) }
+            // The system may close what was accepted before what listens: whoever still gets in is thrown out at once.
+            while let late = try? RawClient(port: port) { try #require(try await late.reads().end != .open) }
         }
     }
 }

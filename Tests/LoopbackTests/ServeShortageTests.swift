@@ -18,7 +18,8 @@ import TestSupport
             let client = try RawClient(port: port)
             #expect(await serve.end() == .exit(1))
             let errors = await serve.errors.toEnd()
-            #expect(errors.last == "Error: the server can't listen any more: Too many open files", "\(errors)")
+            // Who counts what was covered has another line, as it finds no descriptor either.
+            #expect(errors.contains("Error: the server can't listen any more: Too many open files"), "\(errors)")
             withExtendedLifetime(client) {}
         }
     }
