@@ -25,7 +25,8 @@ def files(project):
         names += (said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or "") + "Package.resolved"  # Often ignored.
         for path in filter(os.path.isfile, sorted({os.path.join(folder, name) for name in names.split("\0")})):
             with contextlib.suppress(OSError), open(path, "rb") as file:  # Another user's, or gone by now.
-                found[os.path.relpath(path, folders[0])] = hashlib.file_digest(file, "sha256").hexdigest()
+                runs = os.fstat(file.fileno()).st_mode & 0o100  # As git sees it: a script that lost this is another one.
+                found[os.path.relpath(path, folders[0])] = hashlib.file_digest(file, "sha256").hexdigest() + (" runs" if runs else "")
         with contextlib.suppress(OSError):
             manifest = pathlib.Path(folder, "Package.swift").read_text(errors="replace")
             beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest)}

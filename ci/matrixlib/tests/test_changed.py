@@ -55,6 +55,13 @@ class ChangedCase(ProjectCase):
         self.assertIn("large", files(str(self.project)))
         self.assertLess(tracemalloc.get_traced_memory()[1], 8 << 20)
 
+    def test_a_script_that_no_longer_runs_has_changed(self):
+        script = self.project / "script"
+        script.touch(0o755)
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+        script.chmod(0o644)
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+
     def test_a_cell_whose_files_are_not_there_has_changed(self):
         (self.project / "A.swift").touch()
         for globs, expected in ((["*.swift"], "unchanged"), (["*.swfit"], "passed"), (["*.swift", "*.swfit"], "passed")):
