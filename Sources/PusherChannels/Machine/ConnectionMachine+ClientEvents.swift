@@ -40,26 +40,22 @@ extension ConnectionMachine {
         return nil
     }
 
-    /// Sends what a channel's subscription made possible to send.
+    /// Sends what waited for a channel's subscription.
     mutating func sendUnsentEvents(of channel: Name, at now: Instant, into effects: inout [Effect]) {
-        subscriptions[channel]?.sendUnsentEvents(limiter: &clientEventLimiter, at: now, into: &effects)
-        if let subscription = subscriptions[channel], subscription.isSubscribed, subscription.hasUnsentEvents {
-            channelsWithUnsentEvents.insert(channel)
-        } else {
-            channelsWithUnsentEvents.remove(channel)
-        }
+        guard subscriptions[channel]?.hasUnsentEvents == true else { return }
+        channelsWithUnsentEvents.insert(channel)
+        sendUnsentEvents(at: now, into: &effects)
     }
 
-    /// Sends more of what the limiter held back.
+    /// Sends as much of what waited as the limiter allows: one of each channel in turn, as none waits for another that always has more.
     mutating func sendUnsentEvents(at now: Instant, into effects: inout [Effect]) {
-        // One of each channel in turn: none waits for another that always has more.
-        while let channel = nextChannelWithUnsentEvents {
-            guard let subscription = subscriptions[channel], subscription.isSubscribed, subscription.hasUnsentEvents else {
+        while clientEventLimiter.isOpen(at: now), let channel = nextChannelWithUnsentEvents {
+            guard let event = subscriptions[channel]?.takeUnsentEvent() else {
                 channelsWithUnsentEvents.remove(channel)
                 continue
             }
-            guard clientEventLimiter.allows(at: now) else { return }
-            subscriptions[channel]?.sendNextUnsentEvent(into: &effects)
+            clientEventLimiter.count(at: now)
+            effects.append(.send(event.message))
             lastChannelInTurn = channel
         }
     }
@@ -80,13 +76,15 @@ struct ClientEventLimiter: Equatable, Sendable {
         self.perSecond = perSecond
     }
 
-    /// Returns whether an event may be sent now; counts it if so.
-    mutating func allows(at now: Instant) -> Bool {
+    /// Whether an event may be sent now.
+    mutating func isOpen(at now: Instant) -> Bool {
         guard let perSecond else { return true }
         sent.removeAll { now - $0 >= Self.window }
-        guard sent.count < perSecond else { return false }
-        sent.append(now)
-        return true
+        return sent.count < perSecond
+    }
+
+    mutating func count(at now: Instant) {
+        if perSecond != nil { sent.append(now) }
     }
 
     /// When the next event may be sent, after one wasn't allowed.

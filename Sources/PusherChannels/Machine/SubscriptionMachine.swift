@@ -248,10 +248,11 @@ struct SubscriptionMachine: Equatable, Sendable {
         into effects: inout [Effect]
     ) -> TriggerResult {
         if isSubscribed, unsentEvents.isEmpty {
-            guard limiter.allows(at: now) else {
+            guard limiter.isOpen(at: now) else {
                 let problem = "\(limiter.perSecond ?? 0) client events were sent within a second: more are not allowed"
                 return .refused(PusherError(.rateLimited, message: problem))
             }
+            limiter.count(at: now)
             effects.append(.send(event.message))
             return .sent
         }
@@ -265,21 +266,12 @@ struct SubscriptionMachine: Equatable, Sendable {
         return .queued
     }
 
-    /// Sends the first that waited.
-    mutating func sendNextUnsentEvent(into effects: inout [Effect]) {
-        guard !unsentEvents.isEmpty else { return }
+    /// The first of those that waited, if they may be sent now.
+    mutating func takeUnsentEvent() -> ClientEvent? {
+        guard isSubscribed, !unsentEvents.isEmpty else { return nil }
         let event = unsentEvents.removeFirst()
         unsentBytes -= event.data.utf8.count
-        effects.append(.send(event.message))
-    }
-
-    /// Sends what waited, as fast as is allowed.
-    mutating func sendUnsentEvents(limiter: inout ClientEventLimiter, at now: Instant, into effects: inout [Effect]) {
-        guard isSubscribed else { return }
-        let allowed = unsentEvents.prefix { _ in limiter.allows(at: now) }
-        for event in allowed { effects.append(.send(event.message)) }
-        unsentBytes -= allowed.reduce(0) { $0 + $1.data.utf8.count }
-        unsentEvents.removeFirst(allowed.count)
+        return event
     }
 }
 
