@@ -47,14 +47,18 @@ extension ClientCore {
         for entry in deliveries.entries {
             switch entry.delivery {
             case .event(let envelope), .userEvent(let envelope):
-                var bindings = entry.bindings
-                if listenerChanges.current != deliveries.changes {
-                    // Whoever is bound at this moment: a closure may have been taken back since.
-                    bindings = lookUp { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
+                // Whoever is bound at this moment: a closure may have been taken back since, or takes back another.
+                let lookUpAgain = {
+                    self.lookUp { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
                 }
+                let changes = listenerChanges.current
+                let bindings = changes == deliveries.changes ? entry.bindings : lookUpAgain()
                 if bindings.isEmpty { continue }
                 let event = PusherEvent(envelope: envelope, decoder: eventDecoder)
-                for binding in bindings { binding.callback(event) }
+                for binding in bindings {
+                    let isSettled = listenerChanges.current == changes
+                    if isSettled || lookUpAgain().contains(where: { $0.id.hasBytes(of: binding.id) }) { binding.callback(event) }
+                }
             default:
                 call(entry.delivery, upTo: deliveries.listenersMade)
             }

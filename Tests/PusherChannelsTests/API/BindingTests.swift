@@ -32,6 +32,24 @@ import Testing
         #expect(calls == ["client: news", "1: news", "2: news"])
     }
 
+    @Test func aClosureThatAnotherTakesBackHearsNothingMore() {
+        let room = rig.pusher.subscribe("room")
+        let (ids, hear) = (Locked<[String]>([]), hear("second"))
+        room.bind(eventName: "news") { _ in ids.withLock { $0 }.forEach { room.unbind(eventName: "news", callbackId: $0) } }
+        ids.withLock { $0 = [room.bind(eventName: "news", eventCallback: hear)] }
+        room.bind(eventName: "news", eventCallback: self.hear("third"))
+        rig.socket.publish(channel: "room", event: "news", data: "")
+        #expect(calls == ["third: news"])
+    }
+
+    @Test func aChannelThatAClosureGivesUpHearsNothingMore() {
+        let (pusher, room) = (rig.pusher, rig.pusher.subscribe("room"))
+        pusher.bind { event in if event.eventName == "news" { pusher.unsubscribe("room") } }
+        room.bind(eventName: "news", eventCallback: hear("room"))
+        rig.socket.publish(channel: "room", event: "news", data: "")
+        #expect(calls == [])
+    }
+
     // Proves P6.5.
     @Test func aHandleIsIdleForGoodWhenItsChannelWasUnsubscribed() {
         let old = rig.pusher.subscribe("private-room")
