@@ -64,6 +64,19 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Int.self, number) }
     }
 
+    /// Foundation would take it for UTF-16, and end the program at the same numbers.
+    @Test func textWithNULsIsRefused() {
+        for document in ["1\u{0}", "\u{0}1"] { #expect(throws: DecodingError.self) { try decode(Int.self, document) } }
+        for text in ["1", "[1" + String(repeating: "0", count: 300) + "e-284]"] {
+            for isFirst in [true, false] {
+                let bytes: [UInt8] = text.utf8.flatMap { isFirst ? [0, $0] as [UInt8] : [$0, 0] }
+                #expect(throws: DecodingError.self) {
+                    try bytes.withUnsafeBytes { try JSONTextDecoder.decode([Int].self, from: $0) }
+                }
+            }
+        }
+    }
+
     private struct Names: Decodable {
         let keys: [String]
 

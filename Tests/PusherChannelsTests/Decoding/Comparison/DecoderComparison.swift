@@ -82,8 +82,10 @@ enum DecoderComparison {
     // MARK: Known differences
 
     /// Two names of one text are equivalent in Unicode and yet not the same; a number has so many digits that Foundation ends the
-    /// program when it is to be an integer; or it is a zero with an exponent, which Foundation takes for too small at times.
+    /// program when it is to be an integer; it is a zero with an exponent, which Foundation takes for too small at times; or Foundation may take
+    /// the text for UTF-16 or UTF-32.
     static func isKnownToDiffer(_ bytes: [UInt8]) -> Bool {
+        if bytes.prefix(4).contains(0) { return true }
         let numbers = bytes.split { !"0123456789+-.eE".utf8.contains($0) }
         return numbers.contains { $0.count > 90 || isZeroWithExponent($0) } || hasEquivalentNames(bytes)
     }
