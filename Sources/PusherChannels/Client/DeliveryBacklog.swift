@@ -71,7 +71,10 @@ extension Delivery {
         switch self {
         case .event(let envelope), .userEvent(let envelope): envelope.size
         case .decryptionFailed(_, _, let data, _): data?.utf8.count ?? 0
-        case .memberAdded(_, let member), .memberRemoved(_, let member): member.info?.text.utf8.count ?? 0
+        case .memberAdded(_, let member), .memberRemoved(_, let member): member.size
+        case .subscriptionFailed(_, let failure): failure.authorization?.body?.utf8.count ?? 0
+        case .watchlist(let event): event.userIDs.reduce(0) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
+        case .signedIn(let userID): userID.text.utf8.count
         default: 0
         }
     }

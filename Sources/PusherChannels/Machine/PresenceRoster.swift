@@ -5,6 +5,9 @@ struct PresenceRoster: Equatable, Sendable {
         var left: [PresenceMember] = []
     }
 
+    /// What its members may take: a server that names ever more must not fill the memory.
+    static let byteLimit = 64 << 20
+
     private var list = MemberList()
 
     var count: Int { list.count }
@@ -13,6 +16,11 @@ struct PresenceRoster: Equatable, Sendable {
 
     /// In the order in which they were first seen.
     var members: [PresenceMember] { list.members }
+
+    /// Returns whether there is room for one more.
+    func admits(_ member: PresenceMember) -> Bool {
+        list.bytes + member.size <= Self.byteLimit
+    }
 
     /// Adds a member, or takes over the newer description of one; tells whether it is a new one.
     @discardableResult

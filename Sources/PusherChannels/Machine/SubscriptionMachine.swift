@@ -207,8 +207,15 @@ struct SubscriptionMachine: Equatable, Sendable {
     // MARK: While subscribed
 
     mutating func memberAdded(_ member: PresenceMember, into effects: inout [Effect]) {
-        guard isSubscribed, roster?.add(member) == true else { return }
-        report(added: member, into: &effects)
+        guard isSubscribed, roster?.admits(member) == true else { return reject(member, into: &effects) }
+        if roster?.add(member) == true { report(added: member, into: &effects) }
+    }
+
+    private func reject(_ member: PresenceMember, into effects: inout [Effect]) {
+        guard isSubscribed, roster != nil else { return }
+        let user = member.userID.text.inLogLine(upTo: 100)
+        let message = "\(channel) has members of \(PresenceRoster.byteLimit) bytes: \(user) is not added"
+        effects.append(.deliver(.error(PusherError(.malformedMessage, message: message))))
     }
 
     mutating func memberRemoved(_ userID: Name, into effects: inout [Effect]) {

@@ -7,6 +7,8 @@ struct MemberList: Sendable {
     /// The places of members who left.
     private var left: Set<Int> = []
     private var table = PlaceTable()
+    /// The bytes of its members' ids and descriptions.
+    private(set) var bytes = 0
 
     init(_ members: [PresenceMember] = []) {
         for member in members { update(member) }
@@ -49,6 +51,7 @@ struct MemberList: Sendable {
     mutating func update(_ member: PresenceMember) -> Bool {
         let (slot, place) = find(member.userID)
         if let place {
+            bytes += member.size - places[place].size
             places[place] = member
         } else {
             append(member, at: slot)
@@ -59,6 +62,7 @@ struct MemberList: Sendable {
     private mutating func append(_ member: PresenceMember, at slot: Int) {
         table.occupy(slot, place: places.count, digest: member.userID.digest)
         places.append(member)
+        bytes += member.size
     }
 
     mutating func remove(_ userID: Name) -> PresenceMember? {
@@ -66,6 +70,7 @@ struct MemberList: Sendable {
         guard let place else { return nil }
         let member = places[place]
         table.free(slot)
+        bytes -= member.size
         places[place] = PresenceMember(userID: userID, info: nil)
         left.insert(place)
         // Else those who come and go would leave their places behind.

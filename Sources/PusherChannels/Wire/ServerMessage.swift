@@ -37,6 +37,9 @@ struct WatchlistEvent: Equatable, Sendable {
 struct PresenceMember: Equatable, Sendable {
     let userID: Name
     let info: JSONText?
+
+    /// The number of bytes it keeps.
+    var size: Int { userID.text.utf8.count + (info?.text.utf8.count ?? 0) }
 }
 
 /// The members that a presence channel has at the moment of subscription.

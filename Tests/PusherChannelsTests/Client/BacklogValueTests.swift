@@ -46,6 +46,19 @@ import Testing
         #expect(backlog.delivered(2, bytes: 0).losses == [])
     }
 
+    /// News that isn't an event counts, too: a server may send as much of it as it likes.
+    @Test func whateverWaitsCountsInBytes() {
+        let text = String(repeating: "x", count: 1_000)
+        let failure = SubscriptionFailure(
+            error: PusherError(.authorization, message: "no"), authorization: AuthorizationFailure(message: "no", body: text))
+        let deliveries: [Delivery] = [
+            .watchlist(WatchlistEvent(name: "online", userIDs: [text])), .signedIn(userID: Name(text)),
+            .subscriptionFailed(channel: "private-a", failure),
+            .memberAdded(channel: "presence-a", PresenceMember(userID: Name(text), info: nil)),
+        ]
+        for delivery in deliveries { #expect(delivery.size >= 1_000, "\(delivery)") }
+    }
+
     @Test func withoutALossItBeginsAtTheSecond() {
         var backlog = full(2)
         backlog.pauseLimitReached(heardUpTo: .seconds(1))

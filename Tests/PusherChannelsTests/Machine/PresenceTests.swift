@@ -98,6 +98,21 @@ import Testing
         #expect(members(transcript) == ["ann"])
     }
 
+    /// Each is short enough for a message; together they would fill the memory.
+    @Test func membersAreBoundedInBytes() {
+        var transcript = subscribed(["ann"])
+        let info = "\"" + String(repeating: "x", count: 15 << 20) + "\""
+        for user in ["1", "2", "3", "4"] { #expect(transcript.receive(added("\"\(user)\"", info: info)).errors.isEmpty) }
+        let effects = transcript.receive(added("\"5\"", info: info))
+        #expect(effects.errors.map(\.message) == ["presence-lobby has members of 67108864 bytes: 5 is not added"])
+        #expect(members(transcript) == ["ann", "1", "2", "3", "4"])
+        // Who leaves makes room, and who is described anew takes no more than once.
+        transcript.receive(added("\"4\"", info: info))
+        transcript.receive(removed("1"))
+        #expect(transcript.receive(added("\"5\"", info: info)).errors.isEmpty)
+        #expect(members(transcript) == ["ann", "2", "3", "4", "5"])
+    }
+
     // Proves P7.7.
     @Test func leaveOfAStrangerIsIgnored() {
         var transcript = subscribed(["ann"])
