@@ -56,7 +56,7 @@ extension ConnectionMachine {
             case .waiting(let until): "reconnecting in \(max(until - now, .zero))"
             case .closing: "disconnecting"
             }
-        return standing + (lastServerError.map { ", latest error: \($0)" } ?? "")
+        return standing + ((lastServerError ?? lastConnectionError).map { ", latest error: \($0)" } ?? "")
     }
 }
 

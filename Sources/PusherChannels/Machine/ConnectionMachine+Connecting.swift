@@ -103,6 +103,7 @@ extension ConnectionMachine {
             activityTimeout: min(configuration.activityTimeout, activityTimeout ?? configuration.activityTimeout),
             pongTimeout: configuration.timeouts.pong, now: now)
         lastSocketID = socketID
+        lastConnectionError = nil
         isAskedBack = false
         enter(.connected(Session(since: now, heartbeat: heartbeat)), into: &effects)
         effects.append(.deliver(.event(envelope)))
@@ -176,6 +177,7 @@ extension ConnectionMachine {
     ) {
         if case .connected(let session) = phase { backoff.connectionEnded(after: now - session.since) }
         subscriptionsLost(at: now, into: &effects)
+        lastConnectionError = reason
         if reason.kind == .server, let code = reason.code, CloseCode.asksBack.contains(code) { isAskedBack = true }
         guard configuration.autoReconnect || isAskedBack else {
             enter(.idle, because: reason, into: &effects)
@@ -202,8 +204,8 @@ extension ConnectionMachine {
         atLeast minimum: Duration, because reason: PusherError, at now: Instant, into effects: inout [Effect]
     ) {
         guard let delay = backoff.nextDelay(atLeast: minimum) else {
-            let message = "gave up after \(backoff.failures) retries; call connect() to try again"
-            let error = PusherError(.attemptsExhausted, message: message)
+            let message = "gave up after \(backoff.failures) retries: \(reason.message); call connect() to try again"
+            let error = PusherError(.attemptsExhausted, message: message, isRetryable: reason.isRetryable)
             enter(.idle, because: error, into: &effects)
             effects.append(.deliver(.error(error)))
             return

@@ -50,6 +50,8 @@ struct ConnectionMachine: Equatable, Sendable {
     private var endReason: PusherError?
     /// The last error that the server reported, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
+    /// What ended the last connection, or the last attempt at one, until there is another connection.
+    var lastConnectionError: PusherError?
 
     var subscriptions: [Name: SubscriptionMachine] = [:]
     var subscriptionsMade = 0

@@ -116,6 +116,18 @@ import Testing
         }
     }
 
+    @Test func theTroubleIsTheConnectionsWhereThereIsNone() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig(server: .manual)
+            let task = await waiting(rig, executor, within: .milliseconds(500))
+            rig.pusher.connect()
+            rig.socket.refuse(.unreachable, "nothing listens there")
+            rig.scheduler.advance(by: .milliseconds(500))
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(error?.message == "private-orders was not subscribed within 0.5 seconds: nothing listens there")
+        }
+    }
+
     @Test func aClientThatGivesUpSaysWhy() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(server: .manual)

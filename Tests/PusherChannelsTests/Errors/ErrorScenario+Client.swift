@@ -60,7 +60,7 @@ extension ErrorScenario {
         ErrorScenario("As many attempts failed as the policy allows") {
             let rig = ClientRig(server: .manual) { $0.reconnectPolicy.maximumAttempts = 0 }
             rig.pusher.connect()
-            rig.socket.refuse(.connectionRefused)
+            rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
             let told = try await rig.recorder.next { $0.failure?.kind == .attemptsExhausted }
             guard let error = told.failure else { throw NoError() }
             return error

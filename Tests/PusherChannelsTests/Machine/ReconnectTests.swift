@@ -89,11 +89,22 @@ import Testing
     @Test func attemptsCanBeLimited() {
         var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 2 }
         connect(&transcript, failing: 2)
-        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "")), transcript.attempt))
+        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
         #expect(effects.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
-        #expect(effects.errors.last?.message == "gave up after 2 retries; call connect() to try again")
+        #expect(effects.errors.last?.message == "gave up after 2 retries: no word; call connect() to try again")
+        #expect(effects.errors.last?.isRetryable == true)
         #expect(transcript.machine.state == .disconnected)
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
+    }
+
+    /// A certificate that nobody trusts is no better at the next call.
+    @Test func whatEndsTheAttemptsTellsWhetherAnotherHelps() {
+        var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 0 }
+        transcript.play(.connect)
+        let failure = WebSocketFailure(.tlsFailed(.untrustedAuthority), "nobody's certificate")
+        let effects = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
+        #expect(effects.errors.last?.message == "gave up after 0 retries: nobody's certificate; call connect() to try again")
+        #expect(effects.errors.last?.isRetryable == false)
     }
 
     /// Also where the connection is to be made again at once.
