@@ -111,7 +111,7 @@ public final class Pusher: Sendable {
     ///
     /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorization or the
     /// server refuses, when the time for their answers is over, or when the client is disconnected; `CancellationError` when the
-    /// task is cancelled, which ends the wait, not the sign-in.
+    /// task is cancelled, or runs in a `ServiceGroup` that is asked to end, which ends the wait, not the sign-in.
     @discardableResult
     public func signIn() async throws -> String {
         try await user.signIn()

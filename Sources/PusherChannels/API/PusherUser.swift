@@ -19,14 +19,7 @@ public struct PusherUser: Sendable {
     func signIn() async throws -> String {
         let outcome = OneShot<String>()
         let id = connection.core.signIn { outcome.give($0.mapError { $0 }) }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                outcome.await(with: continuation)
-            }
-        } onCancel: {
-            connection.core.forgetSignIn(id)
-            outcome.give(.failure(CancellationError()))
-        }
+        return try await outcome.valueUnlessAskedToEnd { connection.core.forgetSignIn(id) }
     }
 
     // MARK: Events

@@ -13,7 +13,7 @@ extension Pusher {
     ///   - auth: An authorization to use once, instead of asking for one.
     ///   - limit: The longest that this may take; nil for no limit.
     /// - Throws: The ``PusherError`` for which the channel was refused, or the client ended; `timedOut` with the latest trouble in its
-    ///   message when the time is over; `CancellationError` when the task is cancelled.
+    ///   message when the time is over; `CancellationError` when the task is cancelled, or runs in a `ServiceGroup` that is asked to end.
     public func subscribe(
         to channelName: String, auth: PusherAuth? = nil, within limit: Duration? = .seconds(30)
     ) async throws -> PusherChannel {

@@ -35,21 +35,11 @@ struct EndpointCall: Sendable {
             return .failure(AuthorizationFailure(message: message, isRetryable: true))
         }
         let outcome = OneShot<Result<Auth, AuthorizationFailure>>()
-        let cancel = Locked<AuthCall.Cancel>({})
+        let cancel = AuthCall.send(
+            request, ifNone: "\(endpoint) is not an http address", on: session, reading: read
+        ) { outcome.give(.success($0)) }
         do {
-            return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    outcome.await(with: continuation)
-                    let started = AuthCall.send(
-                        request, ifNone: "\(endpoint) is not an http address", on: session, reading: read
-                    ) { outcome.give(.success($0)) }
-                    cancel.withLock { $0 = started }
-                    if Task.isCancelled { started() }
-                }
-            } onCancel: {
-                cancel.withLock { $0 }()
-                outcome.give(.failure(CancellationError()))
-            }
+            return try await outcome.value(cancelling: cancel)
         } catch {
             return .failure(AuthorizationFailure(message: "the authorization was cancelled"))
         }

@@ -54,7 +54,8 @@ extension PusherError {
 extension ClientCore {
     /// Waits until a channel is subscribed, for the handle with this number of listeners.
     ///
-    /// Throws the reason why it won't be, or `timedOut` after the limit; `CancellationError` when the task is cancelled.
+    /// Throws the reason why it won't be, or `timedOut` after the limit; `CancellationError` when the task is cancelled, or its
+    /// service group asked to end.
     func awaitSubscription(to channel: Name, number: Int, within limit: Duration?) async throws {
         let (wait, id, scheduler) = (SubscriptionWaits.Wait(), makeID(), environment.scheduler)
         let timer = limit.map { limit in
@@ -67,11 +68,7 @@ extension ClientCore {
             change { $0.waits.remove(id, for: channel) }
         }
         begin(wait, id, channel, number)
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { wait.await(with: $0) }
-        } onCancel: {
-            wait.give(.failure(CancellationError()))
-        }
+        try await wait.valueUnlessAskedToEnd()
     }
 
     private func begin(_ wait: SubscriptionWaits.Wait, _ id: Int, _ channel: Name, _ number: Int) {

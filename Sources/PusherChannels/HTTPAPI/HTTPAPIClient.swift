@@ -64,11 +64,6 @@ extension Scheduler {
     func sleep(for duration: Duration, label: String) async throws {
         let end = OneShot<Void>()
         let action = schedule(at: now + duration, label: label) { end.give(.success(())) }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { end.await(with: $0) }
-        } onCancel: {
-            action.cancel()
-            end.give(.failure(CancellationError()))
-        }
+        try await end.value { action.cancel() }
     }
 }

@@ -17,6 +17,16 @@ final class OneShot<Value: Sendable>: Sendable {
         if let given { continuation.resume(with: given) }
     }
 
+    /// Waits for the result. Where the task is cancelled, calls the closure and throws `CancellationError`.
+    func value(cancelling cancel: @escaping @Sendable () -> Void = {}) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { self.await(with: $0) }
+        } onCancel: {
+            cancel()
+            give(.failure(CancellationError()))
+        }
+    }
+
     func give(_ result: Result<Value, any Error>) {
         let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
             defer { if case .given = state {} else { state = .given(result) } }

@@ -9,11 +9,12 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct ServiceTests {
     private struct Client {
         let scheduler = TestScheduler()
-        let socket = MockWebSocket()
+        let socket: MockWebSocket
         let pusher: Pusher
 
-        init() {
-            let socket = socket
+        init(server: MockWebSocket.Server = .trusting) {
+            let socket = MockWebSocket(server: server)
+            self.socket = socket
             pusher = Pusher(
                 key: "key", options: PusherClientOptions(delivery: .immediate),
                 environment: PusherEnvironment(scheduler: scheduler, httpSession: MockSession(), makeWebSocket: { socket }))
@@ -87,6 +88,49 @@ import Testing
         }
         continuation.finish()
         #expect(await read(stream) == (0..<100).map { "\($0)" })
+    }
+
+    /// Tells what ends its wait.
+    private struct Waiter: Service {
+        let wait: @Sendable () async throws -> Void
+        let ended: AsyncStream<String?>.Continuation
+
+        func run() async {
+            do {
+                ended.yield("begun")
+                try await wait()
+                ended.yield("confirmed")
+            } catch {
+                ended.yield(error is CancellationError ? "asked to end" : "\(error)")
+            }
+            ended.finish()
+        }
+    }
+
+    /// Nobody answers it, and the client is asked to end only after it.
+    @Test(arguments: [true, false]) func whoWaitsForAServerThatIsAwayEndsWithTheGroup(signsIn: Bool) async throws {
+        let client = Client(server: .manual)
+        let (stream, ended) = AsyncStream<String?>.makeStream()
+        let waiter = Waiter(
+            wait: {
+                if signsIn {
+                    _ = try await client.pusher.signIn()
+                } else {
+                    _ = try await client.pusher.subscribe(to: "news", within: nil)
+                }
+            }, ended: ended)
+        var outcomes: [String?] = []
+        try await testGracefulShutdown { trigger in
+            let group = ServiceGroup(services: [client.pusher, waiter], logger: Logger(label: "test"))
+            async let running: Void = group.run()
+            for await outcome in stream {
+                outcomes.append(outcome)
+                if outcome == "begun" { trigger.triggerGracefulShutdown() }
+            }
+            try await running
+        }
+        #expect(outcomes == ["begun", "asked to end"])
+        #expect(client.pusher.connection.connectionState == .disconnected)
     }
 
     @Test func theReasonOfTheEndIsTheGroups() async throws {
