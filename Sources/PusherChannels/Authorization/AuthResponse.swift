@@ -58,6 +58,16 @@ enum AuthResponse {
         }
     }
 
+    /// A member that may be missing or null. Anything but a text is an endpoint's mistake: without it, the server would only say that it
+    /// refuses the signature.
+    static func optionalString(_ name: String, in json: JSONValue) throws(Unusable) -> String? {
+        switch json[name] {
+        case nil, .null: return nil
+        case .string(let string): return string
+        default: throw Unusable(problem: "its \"\(name)\" is no string")
+        }
+    }
+
     /// A member that must be there.
     static func string(_ name: String, in json: JSONValue) throws(Unusable) -> String {
         guard let string = json[name]?.stringValue else { throw Unusable(problem: "its body has no string \"\(name)\"") }

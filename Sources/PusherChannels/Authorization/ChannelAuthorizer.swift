@@ -74,8 +74,9 @@ struct ChannelAuthorizer: Sendable {
 
     private static func read(_ json: JSONValue) throws(AuthResponse.Unusable) -> PusherAuth {
         PusherAuth(
-            auth: try AuthResponse.string("auth", in: json), channelData: json["channel_data"]?.stringValue,
-            sharedSecret: json["shared_secret"]?.stringValue)
+            auth: try AuthResponse.string("auth", in: json),
+            channelData: try AuthResponse.optionalString("channel_data", in: json),
+            sharedSecret: try AuthResponse.optionalString("shared_secret", in: json))
     }
 
     private func sign(

@@ -20,6 +20,9 @@ enum AuthorizationSubject: Equatable {
             guard let userData = json["user_data"]?.stringValue else { return nil }
             return [auth, userData, nil]
         case .channel(let channel):
+            for name in ["channel_data", "shared_secret"] where json[name].map({ $0 != .null && $0.stringValue == nil }) == true {
+                return nil
+            }
             let secret = json["shared_secret"]?.stringValue
             if channel.hasPrefix("private-encrypted-"), secret.map({ SharedSecret(base64: $0).bytes?.count }) != 32 { return nil }
             return [auth, json["channel_data"]?.stringValue, secret]
