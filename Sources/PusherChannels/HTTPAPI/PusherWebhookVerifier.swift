@@ -60,7 +60,7 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
 public enum PusherWebhookError: Error, Equatable, Sendable, CustomStringConvertible {
     /// It has no key or no signature.
     case unsigned
-    /// Its key is none of the app's.
+    /// Its key is none of those with a secret that isn't empty.
     case unknownKey
     /// Its signature is another than that of its body: the secret differs, or somebody changed the body on its way, as a framework
     /// does that reads and writes it again.
@@ -74,7 +74,7 @@ public enum PusherWebhookError: Error, Equatable, Sendable, CustomStringConverti
     public var description: String {
         switch self {
         case .unsigned: "the webhook has no X-Pusher-Key or no X-Pusher-Signature"
-        case .unknownKey: "the webhook's key is none of the app's"
+        case .unknownKey: "the webhook's key has no secret here: check the verifier's secrets, and that none is empty"
         case .wrongSignature: "the webhook's signature is wrong: check the secret, and that the body is verified as it came"
         case .outOfTime: "the webhook's time is too far from this machine's: check the clock"
         case .malformedBody: "the webhook's body is no JSON object with time_ms and events"
