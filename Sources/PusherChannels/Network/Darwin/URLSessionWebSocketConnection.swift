@@ -63,7 +63,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
     func close(code: UInt16, reason: String) {
         guard let task = state.withLock({ $0.task }) else { return }
         let code = URLSessionWebSocketTask.CloseCode(rawValue: Int(code)) ?? .normalClosure
-        task.cancel(with: code, reason: Data(reason.utf8.prefix(123)))
+        task.cancel(with: code, reason: Data(ClosePayload.bytes(code: 1000, reason: reason).dropFirst(2)))
     }
 
     func abandon() {

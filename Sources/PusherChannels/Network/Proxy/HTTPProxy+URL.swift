@@ -24,8 +24,8 @@ extension HTTPProxy {
         if rest.hasPrefix("["), let end = rest.lastIndex(of: "]") {
             host = String(rest[..<end].dropFirst())
             rest = rest[rest.index(after: end)...]
-            if rest.hasPrefix(":") {
-                guard let number = Int(rest.dropFirst()) else { return nil }
+            if !rest.isEmpty {
+                guard rest.hasPrefix(":"), let number = Int(rest.dropFirst()) else { return nil }
                 port = number
             }
         } else if let colon = rest.lastIndex(of: ":") {
