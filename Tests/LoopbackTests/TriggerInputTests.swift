@@ -61,6 +61,47 @@ import TestSupport
         }
     }
 
+    /// What `trigger --batch` says of an input that ends.
+    private func errors(of input: Data) async throws -> [String] {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("input-\(UUID())")
+        try input.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try await errors(ofFile: file.path)
+    }
+
+    private func errors(ofFile path: String) async throws -> [String] {
+        let trigger = try Command(["trigger", "--batch"], input: path)
+        #expect(await trigger.end() == .exit(1))
+        return await trigger.errors.toEnd()
+    }
+
+    /// It isn't mended: another text would be published then.
+    @Test func aLineThatIsNoTextIsNamed() async throws {
+        try await withWatchdog {
+            let input = Data("\n{\"channel\":\"a\",\"event\":\"".utf8) + Data([0xFF]) + Data("\"}\n".utf8)
+            let said = try await errors(of: input)
+            #expect(said == ["Error: line 2 is no UTF-8"])
+        }
+    }
+
+    /// The first is as long as one may be, with nothing on it.
+    @Test(arguments: ["\n", ""])
+    func aLineThatIsTooLongIsNamed(end: String) async throws {
+        try await withWatchdog {
+            let longest = String(repeating: " ", count: 1 << 20)
+            let input = Data((longest + "\n" + longest + " " + end).utf8)
+            let said = try await errors(of: input)
+            #expect(said == ["Error: line 2 has more than 1048576 bytes"])
+        }
+    }
+
+    @Test func aLineThatDoesNotEndIsNotKept() async throws {
+        try await withWatchdog {
+            let said = try await errors(ofFile: "/dev/zero")
+            #expect(said == ["Error: line 1 has more than 1048576 bytes"])
+        }
+    }
+
     /// What the system opens for itself may come before anybody reads.
     @Test func nothingElseIsTakenForAnInputThatIsClosed() async throws {
         try await withWatchdog {

@@ -3,9 +3,16 @@ import PusherChannels
 
 /// The lines of standard input, as they come.
 struct InputLines {
+    /// The most bytes of a line: many times what servers take of an event.
+    private static let limit = 1 << 20
+
+    /// The number of the line that was taken last.
+    private(set) var number = 0
     private var buffer: [UInt8] = []
     /// The place in the buffer up to which lines were taken.
     private var taken = 0
+    /// The place in the buffer up to which the end of the next line was looked for, so that no byte is looked at twice.
+    private var searched = 0
     private var isAtEnd = false
     private let stop = Pipe()
 
@@ -18,16 +25,24 @@ struct InputLines {
     /// The next line without its end; nil at the end, and where it isn't there yet unless it is to be waited for.
     mutating func next(waits: Bool) throws -> String? {
         while true {
-            if let end = buffer[taken...].firstIndex(of: UInt8(ascii: "\n")) {
-                defer { taken = end + 1 }
-                return String(decoding: buffer[taken..<end], as: UTF8.self)
-            }
-            if isAtEnd {
-                defer { taken = buffer.count }
-                return taken < buffer.count ? String(decoding: buffer[taken...], as: UTF8.self) : nil
-            }
+            let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n"))
+            searched = end ?? buffer.count
+            guard searched - taken <= Self.limit else { throw Failure("line \(number + 1) has more than \(Self.limit) bytes") }
+            if end != nil || isAtEnd && taken < searched { return try line() }
+            if isAtEnd { return nil }
             guard try fill(waits: waits) else { return nil }
         }
+    }
+
+    /// Takes what was searched as a line.
+    private mutating func line() throws -> String {
+        let bytes = buffer[taken..<searched]
+        number += 1
+        taken = min(searched + 1, buffer.count)
+        searched = taken
+        // A text that was mended would be published as another one.
+        guard let line = String(validating: bytes, as: UTF8.self) else { throw Failure("line \(number) is no UTF-8") }
+        return line
     }
 
     /// Reads what is there; returns false when there is nothing to wait for.
@@ -40,7 +55,7 @@ struct InputLines {
         }
         if polled[1].revents != 0 {
             // Half a line is none.
-            (buffer, taken, isAtEnd) = ([], 0, true)
+            (buffer, taken, searched, isAtEnd) = ([], 0, 0, true)
             return true
         }
         guard polled[0].revents != 0 else { return false }
@@ -51,6 +66,7 @@ struct InputLines {
             return true
         }
         buffer.removeFirst(taken)
+        searched -= taken
         taken = 0
         buffer += bytes[..<count]
         isAtEnd = count == 0
