@@ -14,9 +14,17 @@ enum Status {
     static func of(_ work: () async throws -> Void) async throws {
         do {
             try await work()
-        } catch let error as PusherError where error.kind == .httpAPI(.unreachable) || error.kind == .httpAPI(.rateLimited) {
+        } catch let error as PusherError where error.mayGoBetterLater {
             note("Error: \(error)")
             throw temporary
         }
+    }
+}
+
+extension PusherError {
+    /// Whether nothing was done, and a later attempt may do it: a server isn't reached either where somebody has to change
+    /// something first, such as a certificate that isn't trusted.
+    fileprivate var mayGoBetterLater: Bool {
+        isRetryable && (kind == .httpAPI(.unreachable) || kind == .httpAPI(.rateLimited))
     }
 }
