@@ -51,8 +51,11 @@ struct Serve: AsyncParsableCommand {
     var untilInputEnds = false
 
     func validate() throws {
-        for address in webhook where URL(string: address)?.scheme?.hasPrefix("http") != true {
-            throw ValidationError("--webhook takes an address that begins with http:// or https://")
+        for address in webhook {
+            // What it takes is what an endpoint's address takes.
+            if let requirement = Setting.authEndpoint.requirement(unmetBy: address) {
+                throw ValidationError("--webhook \(requirement)")
+            }
         }
         for name in pageHost where !Self.isHostName(name) {
             throw ValidationError("--page-host takes a host name alone, such as dev.example: no scheme, no port, no path")
@@ -61,9 +64,7 @@ struct Serve: AsyncParsableCommand {
             let known = ServerProfile.byName.map(\.key).joined(separator: ", ")
             throw ValidationError("There is no profile \(profile): there are \(known).")
         }
-        if Data(base64Encoded: encryptionMasterKey)?.count != 32 {
-            throw ValidationError("The encryption master key must be 32 bytes in base64.")
-        }
+        try Setting.encryptionMasterKey.validate(encryptionMasterKey, isOption: true)
     }
 
     /// The characters of names in the header field `Host`, where others are written with these.

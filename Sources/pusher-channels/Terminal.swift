@@ -29,7 +29,12 @@ extension String {
     var asSafeJSON: String {
         guard unicodeScalars.contains(where: { !$0.isForLogLines }) else { return self }
         return unicodeScalars.reduce(into: "") { result, scalar in
-            result += scalar.isForLogLines ? String(scalar) : String(format: "\\u%04x", scalar.value)
+            switch scalar.value {
+            // No string of JSON holds one as it is: these stand between its tokens, where an escape would make it no JSON.
+            case ..<0x20: result += " "
+            case _ where scalar.isForLogLines: result += String(scalar)
+            default: result += String(format: "\\u%04x", scalar.value)
+            }
         }
     }
 }

@@ -220,6 +220,21 @@ import TestSupport
         }
     }
 
+    /// An event that the library doesn't know is printed as it stands, but for the white space between its tokens.
+    @Test func webhookVerifyPrintsAnEventOfSeveralLinesOnOne() async throws {
+        try await withWatchdog {
+            let event = "{\n\t\"name\": \"brand_new\",\n    \"n\": 1.10\n  }"
+            let run = try await run(
+                [
+                    "webhook", "verify", "--any-time", "--signature",
+                    "db2fb017fbe7bff163bd6d25c4a714cabed59778d5cce612dd9dbc5d68803b31",
+                ], ["PUSHER_KEY": "k", "PUSHER_SECRET": "s3cret"],
+                input: "{\"time_ms\":1700000000000,\"events\":[\r\n  \(event)\n]}")
+            #expect(run.end == .exit(0), "\(run.errors)")
+            #expect(run.output == [#"{  "name": "brand_new",     "n": 1.10   }"#])
+        }
+    }
+
     @Test(arguments: [
         ["trigger", "a", "e", "d"], ["channels"], ["users", "presence-a"], ["terminate", "ann"],
     ])

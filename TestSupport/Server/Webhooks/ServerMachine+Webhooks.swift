@@ -86,7 +86,7 @@ extension ServerMachine {
 extension ServerMachine.Webhook {
     /// The request that brings the webhook; `nil` for an address that is none.
     package func request(secret: String, at date: Date) -> URLRequest? {
-        guard let address = URL(string: url), address.scheme?.hasPrefix("http") == true else { return nil }
+        guard let address = URL(string: url), ["http", "https"].contains(address.scheme?.lowercased()) else { return nil }
         let body = body(at: date)
         // The hosted service waits four seconds for a response.
         var request = URLRequest(url: address, timeoutInterval: 4)
