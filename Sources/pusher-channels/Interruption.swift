@@ -11,7 +11,11 @@ func onInterruption(_ body: @escaping @Sendable (Int32) -> Void) {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
             source.setEventHandler {
-                if isEnding.withLock({ wasEnding in (wasEnding, wasEnding = true).0 }) { _exit(128 + number) }
+                let wasEnding = isEnding.withLock { isEnding in
+                    defer { isEnding = true }
+                    return isEnding
+                }
+                if wasEnding { _exit(128 + number) }
                 body(number)
             }
             source.resume()

@@ -168,15 +168,20 @@ struct Listen: AsyncParsableCommand {
         timer.schedule(deadline: .now() + .seconds(5), repeating: .seconds(5))
         timer.setEventHandler {
             let now = printed.withLock { $0 }
-            if before.withLock({ before in (before, before = now).0 }) == now { _exit(status) }
+            let last = before.withLock { before in
+                defer { before = now }
+                return before
+            }
+            if last == now { _exit(status) }
         }
         timer.resume()
         return timer
     }
 
     private func isWanted(_ event: PusherEvent) -> Bool {
-        guard event.channelName != nil, !event.eventName.hasPrefix("pusher:") else { return false }
-        return self.event.map { $0 == event.eventName } ?? true
+        let name = event.eventName
+        guard event.channelName != nil, !name.begins(with: "pusher:") else { return false }
+        return self.event.map { $0.hasBytes(of: name) } ?? true
     }
 
     private struct Line: Encodable {

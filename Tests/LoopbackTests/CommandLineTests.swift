@@ -28,6 +28,20 @@ import TestSupport
         }
     }
 
+    /// As servers and other clients do it: the first event's name is the same text in another normal form.
+    @Test func listenTellsNamesApartByTheirBytes() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let listen = try Command(["listen", "news", "--count", "1", "--event", "\u{E9}"], environment: server.environment)
+            try await listen.errors.next(containing: "subscribed to news")
+            server.publish(channel: "news", event: "e\u{301}", data: "another")
+            server.publish(channel: "news", event: "\u{E9}", data: "meant")
+            #expect(await listen.end() == .exit(0))
+            #expect(await listen.output.toEnd() == ["news \u{E9} meant"])
+            await server.stop()
+        }
+    }
+
     @Test(arguments: [
         (["news", "--key", "wrong"], "4001"),
         (["private-orders", "--secret", "wrong"], "can't subscribe to private-orders"),
