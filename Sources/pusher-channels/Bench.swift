@@ -39,19 +39,19 @@ struct Bench: AsyncParsableCommand {
         let notifications = ClientNotifications()
         pusher.delegate = notifications
         let events = Locked(0)
-        let began = Locked(Usage())
+        let began = Locked<Usage?>(nil)
         let channel = pusher.subscribe(channel)
         channel.bind(eventName: "pusher:subscription_succeeded") { _ in began.withLock { $0 = Usage() } }
         channel.bind(eventName: event) { _ in events.withLock { $0 += 1 } }
         channel.bind(eventName: until) { notifications.add(.event($0)) }
         pusher.connect()
-        let (isSubscribed, name) = (Locked(false), event.onOneLine)
-        channel.bind(eventName: "pusher:subscription_succeeded") { _ in isSubscribed.withLock { $0 = true } }
+        let name = event.onOneLine
         let line: @Sendable () -> String = {
-            isSubscribed.withLock { $0 } ? "\(events.withLock { $0 }) events \(name)" : "connecting"
+            began.withLock { $0 != nil } ? "\(events.withLock { $0 }) events \(name)" : "connecting"
         }
         try await showingProgress(line) { try await end(notifications.stream) }
-        report(events.withLock { $0 }, Usage().since(began.withLock { $0 }))
+        let ended = Usage()
+        report(events.withLock { $0 }, ended.since(began.withLock { $0 } ?? ended))
         await notifications.end(pusher)
     }
 

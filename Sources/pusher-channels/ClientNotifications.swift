@@ -1,10 +1,6 @@
 import Foundation
 import PusherChannels
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A call of a client's delegate, as a value to wait for.
 enum ClientNotification: Sendable {
     case state(ConnectionState)
@@ -53,9 +49,8 @@ final class ClientNotifications: PusherDelegate, Sendable {
         add(.gap(channelName, since: since))
     }
 
-    func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
-        let reason = error.flatMap(PusherError.init) ?? PusherError(.subscriptionRefused, message: "no reason given")
-        add(.subscriptionFailed(name, reason))
+    func failedToSubscribeToChannel(name: String, error: PusherError) {
+        add(.subscriptionFailed(name, error))
     }
 
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {

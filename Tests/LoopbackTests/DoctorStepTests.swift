@@ -71,6 +71,13 @@ import Testing
         #expect(DoctorStep(failedWith: error) == step)
     }
 
+    @Test func anAddressOfIPv6StandsInBrackets() {
+        let route = DoctorRoute(
+            host: "2001:db8::1", port: 6001, usesTLS: false, proxy: HTTPProxy(host: "::1", port: 3128), channel: nil)
+        #expect(route.success(of: .tcp) == "[::1]:3128 accepts connections")
+        #expect(route.success(of: .proxy) == "[::1]:3128 makes a tunnel to [2001:db8::1]:6001")
+    }
+
     /// Those after it were not tried, and are not said to work.
     @Test(arguments: [(false, false), (true, true)])
     func noStepAfterAFailedOneIsWell(usesTLS: Bool, hasProxy: Bool) {

@@ -53,6 +53,6 @@ struct IPNetwork: Equatable, Sendable {
 }
 
 /// `host:port`, with brackets around an IPv6 address.
-func endpointName(host: String, port: Int) -> String {
+package func endpointName(host: String, port: Int) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
 }

@@ -11,10 +11,10 @@ struct DoctorRoute: Sendable {
     let channel: String?
 
     /// The server, as messages name it.
-    var endpoint: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    var endpoint: String { endpointName(host: host, port: port) }
 
     /// The proxy without its password, as messages name it.
-    private var proxyEndpoint: String? { proxy.map { "\($0.host):\($0.port)" } }
+    private var proxyEndpoint: String? { proxy.map { endpointName(host: $0.host, port: $0.port) } }
 
     /// Returns what is known once a step went well.
     func success(of step: DoctorStep) -> String {
