@@ -36,9 +36,15 @@ extension LocalServer: StartedServer {}
 extension TestHarness {
     /// Starts a real server, on the loopback interface unless another address is named, such as `0.0.0.0` for all; ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
     ///
+    /// - Parameters:
+    ///   - host: The address to listen on.
+    ///   - apps: The apps that clients may connect to; `nil` for those that the harness was given, or else ``ServerApp/local``.
+    ///   - profile: Which server it imitates; `nil` for the one that ``TestHarness/server`` does.
+    ///   - settings: How it runs.
+    ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
     /// - Throws: ``LocalServer/CannotListen``.
     public func startServer(
-        host: String = "127.0.0.1", apps: [ServerApp] = [.local], profile: ServerProfile = .hosted,
+        host: String = "127.0.0.1", apps: [ServerApp]? = nil, profile: ServerProfile? = nil,
         settings: LocalServer.Settings = .init(),
         tls: ServerTLS? = nil
     ) async throws(LocalServer.CannotListen) -> LocalServer {
@@ -48,7 +54,7 @@ extension TestHarness {
             onEvent(event)
         }
         let server = try await LocalServer.start(
-            host: host, apps: apps, profile: profile, seed: seed, settings: settings, tls: tls)
+            host: host, apps: apps ?? self.apps, profile: profile ?? self.profile, seed: seed, settings: settings, tls: tls)
         keep(server)
         return server
     }

@@ -68,8 +68,10 @@ public final class TestHarness: Sendable {
     public let timeline: Timeline
     /// What was logged.
     let log: TestLog
-    /// The key of the clients that a test makes without one.
-    private let key: String
+    /// The apps of all servers but those that are given others; clients that a test makes without a key are the first one's.
+    let apps: [ServerApp]
+    /// Which server all servers imitate but those that are told to imitate another.
+    let profile: ServerProfile
     /// The kinds of findings that are not reported.
     private let allowed: Set<Finding.Kind>
     /// The harness whose ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` runs, for what looks at a test from outside; `nil`
@@ -92,8 +94,7 @@ public final class TestHarness: Sendable {
     ///   - line: The line of the call, likewise.
     public init(
         apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
-        file: String = #fileID,
-        line: Int = #line
+        file: String = #fileID, line: Int = #line
     ) {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
@@ -104,8 +105,7 @@ public final class TestHarness: Sendable {
         let machine = ServerMachine(
             apps: apps ?? [.local], admission: apps == nil ? .registeredAppsAndNewOnes : .registeredApps, profile: profile,
             seed: seed)
-        let server = InMemoryServer(
-            machine, scheduler: scheduler, wallClock: wallClock, timeline: timeline)
+        let server = InMemoryServer(machine, scheduler: scheduler, wallClock: wallClock, timeline: timeline)
         let session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
         let environment = TestEnvironment(seed: seed, scheduler: scheduler, session: session)
         now.withLock { $0 = environment.now }
@@ -113,7 +113,8 @@ public final class TestHarness: Sendable {
         let seeds = Locked(SplitMix64(seed: seed))
         environment.randomSeed.make { seeds.withLock { $0.next() } }
         self.seed = seed
-        key = apps?.first?.key ?? ServerApp.local.key
+        self.apps = apps ?? [.local]
+        self.profile = profile
         self.server = server
         self.environment = environment
         self.timeline = timeline
@@ -170,7 +171,7 @@ public final class TestHarness: Sendable {
             keep(recorder)
             environment.httpSession = recorder.recording(environment.httpSession)
         }
-        return Pusher(key: key ?? self.key, options: options, environment: environment)
+        return Pusher(key: key ?? apps.first?.key ?? ServerApp.local.key, options: options, environment: environment)
     }
 
     private func makeClientNumber() -> Int {

@@ -247,6 +247,23 @@ struct TestHarnessServerTests {
         #expect(text == expected)
     }
 
+    @Test func `A server on a socket has the harness's apps and profile unless it is given others`() async throws {
+        let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
+        // This one takes requests that nobody signed.
+        try await withTestHarness(apps: [app], profile: .pusherFake) { harness in
+            func status(_ path: String, _ server: LocalServer) async throws -> Int? {
+                let (_, response) = try await URLSession.shared.data(from: server.url.appendingPathComponent(path))
+                return (response as? HTTPURLResponse)?.statusCode
+            }
+            let same = try await harness.startServer()
+            #expect(same.environment["PUSHER_KEY"] == "app-key")
+            #expect(try await status("apps/7/channels", same) == 200)
+            let other = try await harness.startServer(apps: [.local], profile: .hosted)
+            #expect(other.environment["PUSHER_KEY"] == "local-key")
+            #expect(try await status("apps/1/channels", other) == 401)
+        }
+    }
+
     @Test func `What a server on a socket publishes to nobody is found`() async throws {
         let failure = await #expect(throws: TestFailure.self) {
             try await withTestHarness { harness in
