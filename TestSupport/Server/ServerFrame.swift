@@ -46,7 +46,7 @@ extension ServerProfile {
 
     func error(_ message: String, code: Int?, channel: String? = nil) -> String {
         let data: JSONValue = .object(["message": .string(message), "code": code.map { .integer($0) } ?? .null])
-        let channel = namesChannelInErrors ? channel : nil
+        let channel = namesChannelInErrors ? channel?.shortened : nil
         guard sendsErrorDataAsText else { return ServerFrame.event("pusher:error", channel: channel, value: data) }
         return ServerFrame.event("pusher:error", channel: channel, data: data.text)
     }
@@ -68,9 +68,9 @@ extension ServerProfile {
             let data: JSONValue = .object([
                 "type": .string(refusal.kind.rawValue), "error": .string(refusal.message), "status": .integer(refusal.status),
             ])
-            return ServerFrame.event("pusher:subscription_error", channel: channel.text, value: data)
+            return ServerFrame.event("pusher:subscription_error", channel: channel.text.shortened, value: data)
         case .internalSubscriptionError:
-            return ServerFrame.event("pusher_internal:subscription_error", channel: channel.text, data: "{}")
+            return ServerFrame.event("pusher_internal:subscription_error", channel: channel.text.shortened, data: "{}")
         case .connectionError:
             return error(refusal.message, code: refusal.kind == .invalidChannel ? 4300 : 4009)
         case .errorWithoutCode:
@@ -91,4 +91,10 @@ extension ServerProfile {
                 "pusher_internal:watchlist_events", channel: nil, data: JSONValue.object(["events": events]).text)
         }
     }
+}
+
+extension String {
+    /// What a client said, as a server repeats it: the beginning of a long text, which would wait here for a client that sends megabytes and
+    /// reads nothing. No name that is allowed is as long.
+    var shortened: String { utf8.count <= 800 ? self : String(unicodeScalars.prefix(200)) + "…" }
 }

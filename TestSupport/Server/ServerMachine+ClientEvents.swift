@@ -47,13 +47,13 @@ extension ServerMachine {
             throw ClientEventRefusal(message: "Client event rejected - client events are not enabled for this app")
         }
         guard event.hasPrefix("client-"), event.count <= profile.maximumEventNameLength else {
-            throw ClientEventRefusal(message: "Client event rejected - invalid event name: \(event)")
+            throw ClientEventRefusal(message: "Client event rejected - invalid event name: \(event.shortened)")
         }
         guard let channel, ChannelName(channel).allowsClientEvents else {
             throw ClientEventRefusal(message: "Client event rejected - only supported on private and presence channels")
         }
         guard let userID = connection.subscriptions[channel] else {
-            throw ClientEventRefusal(message: "Client event rejected - not subscribed to channel \(channel)")
+            throw ClientEventRefusal(message: "Client event rejected - not subscribed to channel \(channel.shortened)")
         }
         return userID
     }

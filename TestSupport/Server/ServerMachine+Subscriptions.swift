@@ -42,7 +42,7 @@ extension ServerMachine {
             return reject("Unsubscribe without a channel", from: id, into: &effects)
         }
         guard connections[id]?.subscriptions[name] != nil else {
-            return reject("No current subscription to channel \(name)", channel: name, from: id, into: &effects)
+            return reject("No current subscription to channel \(name.shortened)", channel: name, from: id, into: &effects)
         }
         leave(name, id, into: &effects)
     }
@@ -54,13 +54,13 @@ extension ServerMachine {
     ) throws(SubscriptionRefusal) -> Member? {
         if channel.text.hasPrefix(ServerUser.channelPrefix) {
             guard connection.user?.channel == channel.text else {
-                throw SubscriptionRefusal(message: "Only the user signed in may subscribe to \(channel.text)")
+                throw SubscriptionRefusal(message: "Only the user signed in may subscribe to \(channel.text.shortened)")
             }
             return nil
         }
         guard channel.problem(profile.channelLimits) == nil else {
             throw SubscriptionRefusal(
-                kind: .invalidChannel, message: "Invalid channel name: \(channel.text)", status: 400)
+                kind: .invalidChannel, message: "Invalid channel name: \(channel.text.shortened)", status: 400)
         }
         guard channel.needsAuthorization else { return nil }
         let isPresence = channel.kind == .presence

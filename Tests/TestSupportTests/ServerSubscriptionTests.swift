@@ -84,6 +84,25 @@ struct ServerSubscriptionTests {
         #expect(rig.subscriptionError?.type == "InvalidChannel")
     }
 
+    @Test(arguments: [ServerProfile.hosted, .reverb, .soketi])
+    func `A long text of a client's is not repeated as a whole`(profile: ServerProfile) {
+        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2"]))
+        rig.open(1)
+        let long = String(repeating: "x", count: 1 << 20)
+        for text in [
+            ServerRig.subscription(to: long), ServerRig.subscription(to: "#server-to-user-\(long)"),
+            ServerRig.subscription(to: "private-a", auth: long),
+            ServerRig.subscription(to: "private-a", auth: "local-key:\(long)"),
+            "{\"event\":\"pusher:unsubscribe\",\"data\":{\"channel\":\"\(long)\"}}",
+            "{\"event\":\"client-\(long)\",\"channel\":\"private-a\",\"data\":{}}",
+            "{\"event\":\"client-a\",\"channel\":\"private-\(long)\",\"data\":{}}",
+        ] {
+            rig.receive(text, from: 1)
+            #expect(rig.sent.count == 1)
+            #expect(rig.sent.allSatisfy { $0.utf8.count < 1000 })
+        }
+    }
+
     @Test func `The longest and strangest legal name is served`() {
         var rig = ServerRig()
         rig.open(1)
