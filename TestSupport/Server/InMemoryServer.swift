@@ -131,7 +131,7 @@ public final class InMemoryServer: Sendable {
     /// for an app that is here.
     func serves(_ request: RecordedRequest) -> Bool {
         guard request.isForChannelsServer else { return false }
-        let segments = request.path.split(separator: "/")
+        let segments = request.apiPath.split(separator: "/")
         guard segments.first == "apps", request.parameters["auth_key"] == nil else { return true }
         return state.withLock { state in state.machine.apps.contains { segments.dropFirst().first.map(String.init) == $0.id } }
     }
@@ -143,13 +143,15 @@ public final class InMemoryServer: Sendable {
     }
 
     /// Answers what is posted to a backend of its app's, wherever that is, by a client or by the app in its place: a form, or JSON, with the
-    /// socket id of a connection that is open here; `nil` for other requests.
+    /// socket id of a connection that is open here, or of any that a client posts, as one of a script is open elsewhere; `nil` for other
+    /// requests, and for calls of the HTTP API, which may name a connection as well.
     func authorize(_ request: RecordedRequest, isOfClient: Bool) -> StubResponse? {
-        guard request.method == "POST", isOfClient || request.isForAuthorization,
+        guard request.method == "POST", !request.isSigned, isOfClient || request.isForAuthorization,
             let socketID = request.authorizationFields["socket_id"]
         else { return nil }
-        let app = state.withLock { state in
-            state.machine.connections.values.first { $0.socketID == socketID }?.app
+        let app = state.withLock { state -> ServerApp? in
+            let connection = state.machine.connections.values.first { $0.socketID == socketID }
+            return connection?.app ?? (isOfClient ? state.machine.apps.first : nil)
         }
         return app.map { Authorization(app: $0).response(to: request) }
     }

@@ -10,8 +10,17 @@ struct HTTPRefusal: Error {
 extension RecordedRequest {
     /// Indicates whether it is for one of a Channels server's own paths, wherever that server is.
     var isForChannelsServer: Bool {
+        apiPath.hasPrefix("/apps/") || path == "/pusher/auth" || path == "/pusher/user-auth"
+    }
+
+    /// Indicates whether somebody signed it as a call of the HTTP API.
+    var isSigned: Bool { parameters["auth_signature"] != nil }
+
+    /// The path as publishers sign it: without what stands before `/apps/` where a server has its HTTP API below a path of its own.
+    var apiPath: String {
         let path = path
-        return path.hasPrefix("/apps/") || path == "/pusher/auth" || path == "/pusher/user-auth"
+        guard !path.hasPrefix("/apps/"), isSigned, let start = path.range(of: "/apps/")?.lowerBound else { return path }
+        return String(path[start...])
     }
 }
 
@@ -37,7 +46,7 @@ extension ServerMachine {
     private mutating func reply(
         _ request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
     ) throws(HTTPRefusal) -> JSONValue {
-        let segments = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let segments = request.apiPath.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         guard segments.count >= 3, segments[0] == "apps" else {
             throw HTTPRefusal(status: 404, reason: "No such path: \(request.path)")
         }

@@ -11,14 +11,14 @@ extension ServerMachine {
         guard let auth else { return "Auth info required to subscribe to \(channel)" }
         let app = connection.app
         guard auth.hasPrefix("\(app.key):") else {
-            return "Invalid key in subscription auth data: '\(auth.prefix { $0 != ":" })'"
+            return "Invalid key in subscription auth data: '\(String(auth.prefix { $0 != ":" }).shortened)'"
         }
         let expected = Signature.channel(
             channel, channelData: channelData, socketID: connection.socketID, key: app.key, secret: app.secret)
         guard !isSameSignature(auth, expected) else { return nil }
-        let signed = "\(connection.socketID):\(channel)" + (channelData.map { ":\($0)" } ?? "")
+        let signed = "\(connection.socketID):\(channel)" + (channelData.map { ":\($0.shortened)" } ?? "")
         return "Invalid signature: Expected HMAC SHA256 hex digest of \(signed), but got "
-            + auth.dropFirst(app.key.count + 1)
+            + String(auth.dropFirst(app.key.count + 1)).shortened
     }
 
     /// The problem with an HTTP API request's signature; `nil` when it is right.
@@ -42,10 +42,10 @@ extension ServerMachine {
             return "Missing parameter: auth_signature"
         }
         let expected = Signature.request(
-            method: request.method, path: request.path, query: parameters, secret: app.secret)
+            method: request.method, path: request.apiPath, query: parameters, secret: app.secret)
         guard !isSameSignature(signature, expected) else { return nil }
         let query = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
-        return "Invalid signature: you should have sent HmacSHA256Hex(\"\(request.method)\\n\(request.path)\\n\(query)\", "
+        return "Invalid signature: you should have sent HmacSHA256Hex(\"\(request.method)\\n\(request.apiPath)\\n\(query)\", "
             + "your_secret_key), but you sent \"\(signature)\""
     }
 

@@ -232,6 +232,34 @@ import FoundationNetworking
         }
     }
 
+    @Test func `A connection of a script is authorized wherever the endpoint is`() throws {
+        try withTestHarness { harness in
+            let socket = MockWebSocket(server: .manual, scheduler: harness.scheduler)
+            socket.play(.establish(), .expect("pusher:subscribe private-orders"))
+            let pusher = Self.client(harness.pusherEnvironment { socket })
+            pusher.subscribe("private-orders")
+            pusher.connect()
+        }
+    }
+
+    @Test func `A backend may publish to a server that has its HTTP API below a path`() async throws {
+        try await withTestHarness(apps: [.local]) { harness in
+            let world = harness.pusherEnvironment()
+            let pusher = harness.makePusher()
+            pusher.subscribe("news")
+            pusher.connect()
+            func api(_ secret: String) -> PusherHTTPAPI {
+                PusherHTTPAPI(appID: "1", key: "local-key", secret: secret, options: .init(path: "/ws"), environment: world)
+            }
+            try await api("local-secret").trigger(
+                channels: ["news"], eventName: "placed", data: "a", excluding: pusher.connection.socketId)
+            #expect(harness.server.notices.last == .published(channel: "news", event: "placed", receivers: 0))
+            await #expect(throws: PusherError.self) {
+                try await api("another").trigger(channels: ["news"], eventName: "placed", data: "a")
+            }
+        }
+    }
+
     @Test func `A stub for the endpoint comes first`() throws {
         try withTestHarness { harness in
             let auth = harness.session.stub("POST /broadcasting/auth", .http(403))
