@@ -25,6 +25,7 @@ public func withTestHarness<Result>(
     } catch {
         throw harness.ended(with: error)
     }
+    harness.session.letGo()
     harness.waitForLastOwners(alive: true)
     try harness.verify(alive: true)
     return result
@@ -60,6 +61,7 @@ public func withTestHarness<Result>(
         throw harness.ended(with: error)
     }
     await harness.stopServers()
+    harness.session.letGo()
     await harness.waitForLastOwners(alive: true)
     try harness.verify(alive: true)
     return result

@@ -168,6 +168,12 @@ public final class MockSession: HTTPSession, RequestStubbing {
         return reply
     }
 
+    /// Lets go of what answers requests, which may hold clients that hold this session: the counts stay, and late requests are refused.
+    func letGo() {
+        for stub in stubList.all { stub.letGo() }
+        if nextRequestHandler != nil { nextRequestHandler = { _ in .http(403) } }
+    }
+
     /// The findings for a test's end: requests that nothing answered, stubs that were not asked, faults that a session
     /// can't do. A ``TestHarness`` asks for it.
     public var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }

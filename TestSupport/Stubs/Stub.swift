@@ -33,12 +33,12 @@ public final class Stub: Sendable, CustomStringConvertible {
     public let matcher: RequestMatcher
     /// Where it was made, `Tests.swift:12`.
     public let location: String
-    private let source: Source
+    private let source: Locked<Source>
     private let state = Locked(State())
 
     init(_ matcher: RequestMatcher, _ source: Source, location: String) {
         self.matcher = matcher
-        self.source = source
+        self.source = Locked(source)
         self.location = location
     }
 
@@ -106,14 +106,24 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     /// The answer to a request that was taken.
     func reply(_ request: RecordedRequest, number: Int) -> StubResponse {
-        switch source {
+        switch source.withLock({ $0 }) {
         case .sequence(let responses): responses[min(number, responses.count) - 1]
         case .closure(let reply): reply(request)
         }
     }
 
+    /// Lets go of its closure, which may hold a client that holds the session. A late request is refused, which no client tries again.
+    func letGo() {
+        source.letGo { source in
+            let old = source
+            if case .closure = old { source = .closure { _ in .http(403) } }
+            return old
+        }
+    }
+
     /// The finding for a test's end.
     var finding: Finding? {
+        let source = source.withLock { $0 }
         let (count, limit, demand) = state.withLock { ($0.requests.count, $0.limit ?? .max, $0.demand) }
         switch (demand, source) {
         case (.never, _) where count > 0:

@@ -44,6 +44,35 @@ import Testing
         try harness.verify()
     }
 
+    @Test func `What answers requests may hold the client that makes them`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            harness.session.stub("POST /pusher/auth") { _ in
+                pusher.disconnect()
+                return .http(403)
+            }
+            harness.session.nextRequestHandler = { _ in
+                pusher.disconnect()
+                return .ok
+            }
+            pusher.subscribe("private-orders")
+            pusher.connect()
+        }
+    }
+
+    @Test func `A stub that nobody asked is found, whatever it holds`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let pusher = harness.makePusher()
+                harness.session.stub("POST /pusher/auth") { _ in
+                    pusher.disconnect()
+                    return .http(403)
+                }
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.unusedStub])
+    }
+
     @Test func `What another thread holds for good is found`() throws {
         let mayReturn = DispatchSemaphore(value: 0)
         defer { mayReturn.signal() }
