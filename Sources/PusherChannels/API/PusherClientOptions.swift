@@ -22,11 +22,11 @@ public struct PusherClientOptions: Sendable {
     public var path: String?
     /// Indicates whether to use TLS.
     public var useTLS: Bool
-    /// The TLS settings of connections, and requests to authorization endpoints; these unless the session that makes them is one of
-    /// yours (``PusherEnvironment/httpSession``).
+    /// The TLS settings of connections, and of requests to authorization endpoints where ``PusherEnvironment/httpSession`` is a
+    /// ``RoutedHTTPSession``, as the default is on Linux; any other session keeps its own.
     public var tls: TLSConfiguration
-    /// The way to the server, and to authorization endpoints; the latter unless the session that makes the requests is one of
-    /// yours.
+    /// The way to the server, and to authorization endpoints where ``PusherEnvironment/httpSession`` is a ``RoutedHTTPSession``, as the
+    /// default is on Linux; any other session goes its own way.
     public var proxy: ProxyConfiguration
     /// Header fields added to the WebSocket upgrade, such as `Origin`, or what a gateway asks for.
     public var headers: [String: String] {

@@ -130,8 +130,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { core.handle(.reconnectPolicy(newValue)) }
     }
 
-    /// The largest number of attempts in a row that may fail; nil for no limit, zero or less for none. PusherSwift's name for a part
-    /// of ``reconnectPolicy``.
+    /// The largest number of retries in a row (``ReconnectPolicy/maximumAttempts``); nil for no limit, zero or less for none. PusherSwift's
+    /// name for it.
     public var reconnectAttemptsMax: Int? {
         get { reconnectPolicy.maximumAttempts }
         set { reconnectPolicy.maximumAttempts = newValue }

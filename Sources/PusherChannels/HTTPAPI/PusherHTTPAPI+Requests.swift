@@ -1,6 +1,6 @@
 import Foundation
 
-/// Calls of servers that have more than the rest.
+/// Calls that only some servers have.
 extension PusherHTTPAPI {
     /// Makes a signed GET request, for what a server adds to the API.
     ///

@@ -13,8 +13,8 @@ public protocol WebSocket: AnyObject, Sendable {
     /// Sends one text message. Dropped when the socket is not open: the close report says so.
     func send(_ text: String)
 
-    /// Sends one text message that answers the peer, which only the last of matters: while much waits to be sent, it takes the place of
-    /// the one before. A peer that asks without end and reads nothing must not fill the memory.
+    /// Sends one text message that answers the peer, and of which only the latest matters: while much waits to be sent, it replaces the
+    /// one before. A peer that asks without end and reads nothing must not fill the memory.
     func sendUnlessBusy(_ text: String)
 
     /// Closes with a code and a reason (RFC 6455, 7.1.2); before the socket is open, gives the attempt up.

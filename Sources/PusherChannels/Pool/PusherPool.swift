@@ -11,9 +11,9 @@
 /// try await connections
 /// ```
 ///
-/// Where a channel is, a hash of its name says, so that connections have about as many channels each. Connections are added where the
-/// others are full; that moves no channel. A connection that is lost concerns its own channels, and so does a reader who is slow: the server
-/// waits on one connection, and the others go on. All members may be used from any thread.
+/// A hash of its name decides which connection a channel is on, so that connections have about as many channels each. Connections are added
+/// where the others are full; that moves no channel. A connection that is lost concerns its own channels, and so does a reader who is slow:
+/// the server waits on one connection, and the others go on. All members may be used from any thread.
 public final class PusherPool: Sendable {
     /// The part of the channels that this process follows.
     public let shard: Shard

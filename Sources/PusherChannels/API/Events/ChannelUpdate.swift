@@ -15,7 +15,8 @@ public enum ChannelUpdate: Sendable {
     case memberLeft(PusherPresenceChannelMember)
     /// The number of connections that are subscribed, if the server tells.
     case subscriptionCount(Int)
-    /// The channel could not be subscribed to, and is tried again in a while. Where that can't help, the stream throws the error.
+    /// The channel could not be subscribed to. In ``PusherChannel/updates`` it is tried again in a while; where that can't help, the stream
+    /// throws the error instead. In ``PusherPool/updates`` both come here: ``PusherError/isRetryable`` tells which it is.
     case subscriptionFailed(PusherError)
 }
 
