@@ -40,7 +40,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var isDraining = false
         /// Called when the thread that drains has done all.
         var drainWaits: [@Sendable () -> Void] = []
-        /// The last thing that the machine was told of those that events wait for.
+        /// Indicates whether the machine was last told that readers are behind.
         var isReaderOver = false
         var tally = MetricsTally()
         var spans = SpanNotes()

@@ -29,7 +29,7 @@ struct ChannelListeners: Sendable {
     weak var object: (any AnyObject & Sendable)?
 }
 
-/// The closures that wait for the user's sign-in, listen to the user's events, and watches other users.
+/// The closures that wait for the user's sign-in, listen to the user's events, and watch other users.
 struct UserListeners: Sendable {
     typealias SignInCallback = @Sendable (Result<String, PusherError>) -> Void
     typealias WatchlistCallback = @Sendable ([String]) -> Void

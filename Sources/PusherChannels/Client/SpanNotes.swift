@@ -19,7 +19,7 @@ struct SpanNotes: Sendable {
     var spans: [TracedOperation: any Span] = [:]
     private var notes: [Note] = []
     private var underWay: Set<TracedOperation> = []
-    /// The attempt that the application's latest `connect()` left the client at, and the context of that call.
+    /// The attempt that was current after the application's latest `connect()`, and the context of that call.
     private var caller: (attempt: ConnectionAttempt, context: ServiceContext?)?
     /// The trouble that the present attempt to connect is in.
     private var problem: PusherError?

@@ -3,8 +3,8 @@ struct StreamGap<Element: Sendable>: Sendable {
     /// Makes the element that tells of those that were dropped since a time.
     let makeElement: @Sendable (Instant) -> Element
 
-    /// When the elements that wait came, where the oldest is dropped, and for those that tell of a gap when that began: what is told must not
-    /// begin later than what is missing.
+    /// When each element that waits came, where the oldest is dropped. For one that tells of a gap, when the gap began: the time that is told
+    /// must not be later than the first event that is missing.
     private var arrivals: ArraySlice<Instant> = []
     /// When the element that was taken last came.
     private var latestTaken: Instant?

@@ -18,7 +18,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private let size: @Sendable (Element) -> Int
     private var gap: StreamGap<Element>?
     private var elements: ArraySlice<Element> = []
-    /// Of these; the watermark counts what a reader took and hasn't read, too.
+    /// The bytes of `elements`; the watermark also counts what a reader took and hasn't read.
     private var bytes = 0
     private var watermark: Watermark
     private var readers: [(number: Int, reader: Reader)] = []

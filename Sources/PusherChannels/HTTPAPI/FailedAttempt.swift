@@ -64,7 +64,7 @@ extension FailedAttempt {
         return error.domain.isExactly(NSURLErrorDomain) ? URLError.Code(rawValue: error.code) : nil
     }
 
-    /// No connection was made.
+    /// Codes after which no connection was made, and one may be next time.
     private static let mayBeOverSoon: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet,
     ]

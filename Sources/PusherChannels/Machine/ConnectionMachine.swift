@@ -69,7 +69,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var encryptedEventsNumbered: EncryptedEvents.Number = 0
     /// The events that were read before the client was shut down, and are still to be opened.
     var lastEncryptedEvents: [Name: EncryptedEvents] = [:]
-    /// Those of which more waits to be opened than is soon done with, and for which the server waits.
+    /// Channels with so much still to be decrypted that the server is made to wait.
     var channelsToDecrypt: Set<Name> = []
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<Name> = []

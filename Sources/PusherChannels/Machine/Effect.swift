@@ -34,7 +34,7 @@ enum Delivery: Equatable, Sendable {
     /// An event for the user, on whatever connection.
     case userEvent(Envelope)
     indirect case watchlist(WatchlistEvent)
-    /// Which came after `since`.
+    /// An event could not be decrypted. It came after `since`.
     indirect case decryptionFailed(channel: Name, event: Name, data: String?, since: Instant)
     indirect case error(PusherError)
 }

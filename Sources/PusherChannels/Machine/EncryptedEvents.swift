@@ -23,7 +23,7 @@ struct EncryptedEvents: Equatable, Sendable {
     private var waitingBytes = 0
     /// The time before which no new key is asked for: the one that was asked for didn't fit, or wasn't had.
     private var nextRefresh: Instant?
-    /// What is here came after this, and what found no room did.
+    /// No event that waits here, or was turned away, came before this time.
     private(set) var since = Instant.origin
 
     /// Puts an event at the end; false when too many wait already. All that came before `heardBefore` was heard before.

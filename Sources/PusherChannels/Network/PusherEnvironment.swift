@@ -10,8 +10,8 @@ import Tracing
 
 /// Everything the SDK takes from the world: time, sockets, HTTP, randomness, JSON coders, tasks.
 ///
-/// The only door: nothing else in the SDK reads a clock, draws a random number or starts a task. Replace a part to test
-/// with it, or to bring your own.
+/// The only door: nothing else in the SDK reads a clock, draws a random number or starts a task, but for the network stack below the
+/// sockets and the nonces of encrypted events, which take theirs from the system. Replace a part to test with it, or to bring your own.
 public struct PusherEnvironment: Sendable {
     /// The clock and the timers.
     public var scheduler: any Scheduler

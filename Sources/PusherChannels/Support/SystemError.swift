@@ -21,7 +21,7 @@ struct SystemError: Error, Equatable, Sendable {
     /// Indicates whether the machine or the process had too little of something at the moment.
     var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) }
 
-    /// Indicates whether only a peer that took the connection can be the cause: it reset it before, or after, it said that it has sent
-    /// its last. To somebody who doesn't take one the system answers with another number.
+    /// Indicates whether the peer must have accepted the connection before: it has reset it, or takes nothing more. Where it never
+    /// accepted, the number is another one.
     var isOfConnected: Bool { number == ECONNRESET || number == EPIPE }
 }
