@@ -10,8 +10,10 @@ SANITIZERS = {
     "a fault that the address sanitizer found": re.compile(r"ERROR: AddressSanitizer"),
 }
 COMPILER = re.compile(r"^(/.*?|[\w.+-]+/.*?):(\d+):\d+: error: (.*)$")
-CRASH = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Signal (\d+)|Fatal error: |Current stack trace|💣 Program crashed")
-CRASHED_THREAD = re.compile(r"^Thread \d+.* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
+SIGNAL = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Signal (\d+)")
+# What may also stand in what a test expected, or a process printed that it had started.
+CRASH = re.compile(rf"{SIGNAL.pattern}|Fatal error: |Current stack trace|💣 Program crashed")
+CRASHED_THREAD = re.compile(r"^Thread \d+[^\n]* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
 FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -19,7 +21,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 UNEXPECTED = re.compile(r"unexpected signal code 9\b")
 KILLED = "signal 9 (SIGKILL), which the kernel sends where memory is short"
 TAIL = 25
-# Bytes of a log's beginning, and as many of its end: nobody reads more, and a step may print without end.
+# Bytes of a log's beginning, and as many of its end, which are shown: a step may print without end.
 READ = 4 << 20
 WIDTH = 500
 
@@ -49,11 +51,11 @@ def plain(text):
     return COLORS.sub("", text)
 
 
-def sanitizer(log):
+def sanitizer(lines):
     """What a sanitizer found, and from where in the lines on."""
-    for number, line in enumerate(log.splitlines()):
-        for what, pattern in SANITIZERS.items():
-            if pattern.search(line):
+    for number, line in enumerate(lines):
+        for what, pattern in SANITIZERS.items() if "Sanitizer" in line else ():
+            if pattern.search(plain(line)):
                 return what, number
     return None, 0
 
@@ -90,7 +92,7 @@ def excerpt(log, tests=()):
     lines = log.splitlines()
     if errors := compile_errors(log):
         return [f"{file}:{line}: error: {message}" for file, line, message in errors[:10]]
-    what, start = sanitizer(log)
+    what, start = sanitizer(lines)
     if what:
         return lines[start:start + TAIL]
     failed = [test for test in tests if test.status in ("failed", "flaky")]

@@ -52,6 +52,15 @@ class Runner:
 
     def cell(self, cell):
         result = CellResult(cell.id, "skipped", axes=cell.axes)
+        try:
+            self.outcome(cell, result)
+        except OSError as error:  # such as no space on the disk
+            result.status, result.code, result.why = "failed", INFRASTRUCTURE, in_words(error)
+        except Exception as error:  # A mistake in here is no reason to lose what became of the others.
+            result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"ci/matrix itself failed: {error!r}"
+        return result
+
+    def outcome(self, cell, result):
         if self.processes.stopped.is_set():
             not_begun(result)
         elif self.fail_fast and self.failed:
@@ -63,12 +72,8 @@ class Runner:
             if on_ci() and not cell.optional:
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
         else:
-            try:
-                with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
-                    self.steps(cell, result) if its_own else not_begun(result)
-            except OSError as error:  # such as no space on the disk
-                result.status, result.code, result.why = "failed", INFRASTRUCTURE, in_words(error)
-        return result
+            with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
+                self.steps(cell, result) if its_own else not_begun(result)
 
     def steps(self, cell, result):
         result.status = "passed"
@@ -77,7 +82,7 @@ class Runner:
         with temporary.folder(self.places.folder(cell)) as scratch:
             shutil.rmtree(logs, ignore_errors=True)
             logs.mkdir(parents=True, exist_ok=True)
-            runner = StepRunner(self.places, self.processes, scratch)
+            runner = StepRunner(self.places, self.processes, scratch, self.shown)
             for step in cell.steps:
                 done = self.step(runner, cell, step)
                 result.steps.append(done)
@@ -95,11 +100,14 @@ class Runner:
             return StepResult(step.name, step.kind, "passed", notes=[f"built for {owner}"])
         log = self.places.log(cell, step)
         self.screen.began_step(cell.id, step.name, log.relative_to(self.places.project))
-        with following(log, cell.id, self.screen) if self.screen.verbose else contextlib.nullcontext():
-            done = runner.run(cell, step)
+        done = runner.run(cell, step)
         if step.kind == "build" and done.status == "passed":
             self._built[key] = (cell.id, done.seconds)
         return done
+
+    def shown(self, cell, log):
+        """Shows what a step prints, as it comes, where that is asked for."""
+        return following(log, cell.id, self.screen) if self.screen.verbose else contextlib.nullcontext()
 
     @contextlib.contextmanager
     def alone(self, cell):

@@ -11,8 +11,8 @@ RETRIED_AT_ONCE = 20
 
 
 class StepRunner:
-    def __init__(self, places, processes, temporary):
-        self.places, self.processes, self.temporary = places, processes, temporary
+    def __init__(self, places, processes, temporary, shown):
+        self.places, self.processes, self.temporary, self.shown = places, processes, temporary, shown
 
     def attempt(self, cell, step, number=0, tests=None):
         log, events = self.places.log(cell, step, number), self.places.events(cell, step, number)
@@ -22,7 +22,8 @@ class StepRunner:
         text = command(self.places, cell, step, number, tests)
         log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may be no text.
         values = os.environ | environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
-        ended = self.processes.run([*SHELL, "-c", text], values, self.places.project, step.timeout, log)
+        with self.shown(cell, log):
+            ended = self.processes.run([*SHELL, "-c", text], values, self.places.project, step.timeout, log)
         if ended.problem:  # Neither its log nor what its tests reported may be whole.
             raise OSError(ended.problem, os.strerror(ended.problem), str(log))
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
@@ -35,7 +36,9 @@ class StepRunner:
             result.notes.append(f"the kernel ended {ended.starved} processes for want of memory meanwhile")
         if ended.unkillable:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
-        judge(result, step, ended, diagnosis.plain(diagnosis.read(log)))
+        with testlog.lines(log) as printed:  # All of them: a test that fails because of a race is no flake.
+            found, _ = diagnosis.sanitizer(printed)
+        judge(result, step, ended, diagnosis.plain(diagnosis.read(log)), found)
         return result
 
     def run(self, cell, step):
@@ -84,11 +87,10 @@ def names(tests):
     return shown if len(tests) <= 5 else f"{shown} and {len(tests) - 5} more"
 
 
-def judge(result, step, ended, log):
-    """Sets what became of it, and why in a line."""
+def judge(result, step, ended, log, found):
+    """Sets what became of it, and why in a line; given what a sanitizer found."""
     running, failing = with_status(result, "running"), with_status(result, "failed")
     beside = f"; running: {names(running)}" if running else ""
-    found, _ = diagnosis.sanitizer(log)
     result.status = "failed"
     if ended.reason:
         result.status = ended.reason
@@ -108,7 +110,7 @@ def judge(result, step, ended, log):
         result.status = "passed"
     elif found:
         result.why, result.finding = found + beside, found
-    elif step.reports_tests and (running or diagnosis.CRASH.search(log)):
+    elif step.reports_tests and (running or (diagnosis.SIGNAL if failing else diagnosis.CRASH).search(log)):
         result.status = "crashed"
         # Who recorded something while all were running is more likely the one than the others.
         running = sorted(running, key=lambda test: not test.messages)

@@ -1,5 +1,6 @@
 """Which tests ran and how each ended: Swift Testing's from its event stream, XCTest's from what was printed."""
 
+import collections
 import contextlib
 import json
 import pathlib
@@ -8,6 +9,8 @@ import re
 from .results import Test
 
 XCTEST = re.compile(r"Test Case '(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]?' (started|passed|failed|skipped)(?: at .*|\.| \((\d+\.\d+) seconds\)\.?)$")
+# The messages that are kept of a test, and the characters of each.
+MOST, WIDTH = 20, 20_000
 XCTEST_ERROR = re.compile(r"^(.*?):(\d+): error: (?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]? : (.*)$")
 
 
@@ -48,7 +51,7 @@ def apply(event, test, began, name):
         place = event.get("issue", {}).get("sourceLocation") or {}
         test.file = test.file or place.get("_filePath", "")
         test.line = test.line or place.get("line", 0)
-        test.messages.append(text(event))
+        test.messages += kept(test.messages, text(event))
     elif what == "testEnded":
         test.seconds = round(now - began.get(name, now), 3)
         test.status = "failed" if test.messages else "passed"
@@ -57,6 +60,11 @@ def apply(event, test, began, name):
 def failure(event):
     issue = event.get("issue", {})
     return event["kind"] == "issueRecorded" and not issue.get("isKnown") and issue.get("severity") != "warning"
+
+
+def kept(messages, text):
+    """What is kept of another message: a test may fail in a loop."""
+    return [text[:WIDTH]] if len(messages) < MOST else ["and more"] if len(messages) == MOST else []
 
 
 def text(event):
@@ -69,20 +77,29 @@ def short(name):
 
 
 def xctest(log):
-    tests, messages = {}, {}
+    """A test begins each time that its name does: targets may have classes of one name."""
+    tests, latest, errors = [], {}, collections.defaultdict(list)
+
+    def note(name):
+        if name in latest and (found := errors.pop(name, None)):
+            latest[name].file, latest[name].line = found[0][:2]
+            latest[name].messages = [text for _, _, text in found]
+
     for line in log:
         if error := XCTEST_ERROR.match(line):
-            messages.setdefault(f"{error[3]}/{error[4]}", []).append((error[1], int(error[2]), error[5]))
+            found = errors[f"{error[3]}/{error[4]}"]
+            found += [(error[1], int(error[2]), text) for text in kept(found, error[5])]
         elif case := XCTEST.search(line):  # Behind what a test printed without an end of the line, too.
             name = f"{case[1]}/{case[2]}"
-            test = tests.setdefault(name, Test(name, "running"))
+            if case[3] == "started" or name not in latest:
+                note(name)
+                latest[name] = Test(name, "running")
+                tests.append(latest[name])
             if case[3] != "started":
-                test.status, test.seconds = case[3], float(case[4] or 0)
-    for name, found in messages.items():
-        if test := tests.get(name):
-            test.file, test.line = found[0][:2]
-            test.messages = [text for _, _, text in found]
-    return list(tests.values())
+                latest[name].status, latest[name].seconds = case[3], float(case[4] or 0)
+    for name in list(errors):
+        note(name)
+    return tests
 
 
 def read(stream, log):

@@ -87,6 +87,8 @@ for what in behaviors.values():
     if what == "race" or (what == "race-when-two-passes" and all(results)):
         print("WARNING: ThreadSanitizer: Swift access race (pid=1)\n  Write of size 8 at Up.swift:9")
         sys.exit(66)
+    if what == "words":
+        print("it said: Fatal error: made up")
     if what == "leak":
         print("==1==ERROR: LeakSanitizer: detected memory leaks\nDirect leak of 16 bytes")
         sys.exit(23)

@@ -1,6 +1,7 @@
 """What becomes of tests: failing, flaky, crashed, hanging, found by a sanitizer. The made-up `swift` stands in for the real one."""
 
 import json
+import unittest.mock
 
 from support import ProjectCase, last_line
 
@@ -151,6 +152,30 @@ class TestsCase(ProjectCase):
         self.assertIn("test: a leak", self.said)
         self.assertIn("| Direct leak of 16 bytes", self.said)
 
+    def test_what_a_sanitizer_found_in_the_middle_of_a_long_log_is_no_less(self):
+        with unittest.mock.patch("matrixlib.diagnosis.READ", 20):
+            self.assertEqual(self.ran("one=flaky x=race"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: a data race", self.said)
+
+    def test_words_of_a_crash_are_none_where_tests_failed_and_all_ended(self):
+        self.ran("one=fail x=words")
+        self.assertIn("test: failed 3 times: Made.Up/one()", self.said)
+
+    def test_a_backtrace_is_looked_for_in_a_time_that_grows_with_the_log_alone(self):
+        from matrixlib.diagnosis import in_backtrace
+        from matrixlib.results import Test
+        in_backtrace("Fatal error: made up\n" + "Thread 12 did a thing\n" * 100_000, [Test("Made.Up/one()", "running")])
+
+    def test_of_a_test_that_fails_in_a_loop_the_first_messages_are_kept(self):
+        from matrixlib.testlog import swift_testing, xctest
+        events = [json.dumps({"kind": "test", "payload": {"kind": "function", "id": "A.b()/B.swift:1:2"}})]
+        events += [json.dumps({"kind": "event", "payload": {
+            "kind": "issueRecorded", "testID": "A.b()/B.swift:1:2", "issue": {}, "messages": [{"text": "x" * 30_000}]}})] * 1000
+        (test,), _ = swift_testing(events)
+        self.assertEqual([len(message) for message in test.messages], [20_000] * 20 + [8])
+        (test,) = xctest(["Test Case 'A.b' started at 2026-01-01"] + ["/x/Y.swift:3: error: A.b : no"] * 1000)
+        self.assertEqual(test.messages, ["no"] * 20 + ["and more"])
+
     def test_no_test_is_no_success(self):
         self.assertEqual(self.ran("one=absent"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: no test was run", self.said)
@@ -165,6 +190,12 @@ class TestsCase(ProjectCase):
                          [("Some/testA", "passed"), ("Some/testB", "failed"), ("Some/testC", "running")])
         self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))
         self.assertEqual(only(found[1:2]), ["--filter", r"\.Some/testB$"])
+
+    def test_of_two_xctests_of_one_name_each_has_its_own_end(self):
+        from matrixlib.testlog import xctest
+        log = ("Test Case 'Some.testA' started at 2026-01-01\n/x/Y.swift:3: error: Some.testA : no\nTest Case 'Some.testA' failed (0.2 seconds)\n"
+               "Test Case 'Some.testA' started at 2026-01-01\nTest Case 'Some.testA' passed (0.1 seconds)\n")
+        self.assertEqual([(test.status, test.messages) for test in xctest(log.splitlines())], [("failed", ["no"]), ("passed", [])])
 
     def test_xctest_is_read_as_it_is_printed_on_a_mac_and_behind_what_has_no_end(self):
         from matrixlib.testlog import xctest
