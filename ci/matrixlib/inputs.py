@@ -1,4 +1,4 @@
-"""What a cell's result depends on, in one word: the project's files, the cell as it is defined, the tools."""
+"""What a cell's result depends on, in one word: the project's files, the cell as it is defined, the tools. Not variables of the environment."""
 
 import contextlib
 import fnmatch
@@ -22,11 +22,14 @@ def files(project):
         names = said("git", "ls-files", "-coz", "--exclude-standard", cwd=folder)
         if names is None:
             return None
-        names += (said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or "") + "Package.resolved"  # Often ignored.
-        for path in filter(os.path.isfile, sorted({os.path.join(folder, name) for name in names.split("\0")})):
-            with contextlib.suppress(OSError), open(path, "rb") as file:  # Another user's, or gone by now.
-                runs = os.fstat(file.fileno()).st_mode & 0o100  # As git sees it: a script that lost this is another one.
-                found[os.path.relpath(path, folders[0])] = hashlib.file_digest(file, "sha256").hexdigest() + (" runs" if runs else "")
+        names = set((names + (said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or "")).split("\0")) - {""}
+        # Often ignored.
+        manifests = {name for name in names if os.path.basename(name) == "Package.swift"} | {"Package.swift"}
+        names |= {os.path.join(os.path.dirname(name), "Package.resolved") for name in manifests}
+        for path in sorted(os.path.join(folder, name) for name in names):
+            with contextlib.suppress(OSError):  # Another user's, or gone by now.
+                if os.path.islink(path) or os.path.isfile(path):
+                    found[os.path.relpath(path, folders[0])] = digest(path)
         with contextlib.suppress(OSError):
             manifest = pathlib.Path(folder, "Package.swift").read_text(errors="replace")
             beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest)}
@@ -34,9 +37,25 @@ def files(project):
     return found
 
 
+def digest(path):
+    """Of what is in a file and of whether it runs, as git sees it; of a link also where it leads, or that alone if it is no file."""
+    leads = f"{os.readlink(path)} " if os.path.islink(path) else ""
+    if not os.path.isfile(path):
+        return leads
+    with open(path, "rb") as file:
+        runs = os.fstat(file.fileno()).st_mode & 0o100
+        return leads + hashlib.file_digest(file, "sha256").hexdigest() + (" runs" if runs else "")
+
+
 @functools.cache
-def tools():
-    return f"{platform.platform()} {said('swift', '--version')} {said('dpkg-query', '-W')}"
+def tools(project):
+    return f"{platform.platform()} {said('swift', '--version', cwd=project)} {said('dpkg-query', '-W')}"
+
+
+def forget():
+    """Looks again from now on."""
+    for known in (files, tools):
+        known.cache_clear()
 
 
 def fingerprint(project, cell):
@@ -44,4 +63,4 @@ def fingerprint(project, cell):
     if (known := files(project)) is None or not all(fnmatch.filter(known, glob) for glob in cell.inputs):
         return None
     own = {name: digest for name, digest in known.items() if not cell.inputs or any(fnmatch.fnmatch(name, glob) for glob in cell.inputs)}
-    return hashlib.sha256(f"{own} {cell} {tools()}".encode(errors="surrogateescape")).hexdigest()
+    return hashlib.sha256(f"{own} {cell} {tools(project)}".encode(errors="surrogateescape")).hexdigest()

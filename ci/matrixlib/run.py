@@ -29,7 +29,7 @@ def run(options, cells, places):
     history, processes = History(places), Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
-    inputs.files.cache_clear()
+    inputs.forget()
     unchanged = inputs.fingerprint if options.changed == "ci" or options.changed and not on_ci() else None
     if unchanged and inputs.files(str(places.project)) is None:
         print("ci/matrix: without git nobody knows what has changed, so that --changed leaves nothing out")

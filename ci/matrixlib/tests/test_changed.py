@@ -21,8 +21,6 @@ class ChangedCase(ProjectCase):
 
     def ran(self):
         """What becomes of the cell."""
-        from matrixlib import inputs
-        inputs.tools.cache_clear()
         code, said = self.matrix("run", "a", "--changed")
         self.assertEqual(code, 0, said)
         return self.statuses()["a"]
@@ -62,6 +60,15 @@ class ChangedCase(ProjectCase):
         script.chmod(0o644)
         self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
 
+    def test_a_link_that_leads_elsewhere_has_changed(self):
+        for name in ("one", "two"):
+            (self.project / name).mkdir()
+        (self.project / "link").symlink_to("one")
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+        (self.project / "link").unlink()
+        (self.project / "link").symlink_to("two")
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+
     def test_a_cell_whose_files_are_not_there_has_changed(self):
         (self.project / "A.swift").touch()
         for globs, expected in ((["*.swift"], "unchanged"), (["*.swfit"], "passed"), (["*.swift", "*.swfit"], "passed")):
@@ -70,6 +77,9 @@ class ChangedCase(ProjectCase):
 
     def test_versions_of_packages_count_though_git_ignores_them(self):
         self.assert_counts("Package.resolved")
+        (self.project / "nested").mkdir()
+        (self.project / "nested/Package.swift").touch()
+        self.assert_counts("nested/Package.resolved")
 
     def test_what_is_in_a_submodule_counts(self):
         self.repository("beside")
