@@ -1,6 +1,7 @@
 """The command line of ci/matrix."""
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -37,7 +38,7 @@ def parser():
     command.add_argument("--last-failed", action="store_true", help="of these, those that failed or were flaky when they were last run here")
     command.add_argument(
         "--changed", nargs="?", const="here", choices=("here", "ci"), metavar="ci",
-        help="leave out cells that passed and whose files, definition and tools are still the same; where CI is set, only with the word ci")
+        help="leave out cells that passed and whose files, definition and tools are the same, whatever the environment is; where CI is set, only with the word ci")
     command.add_argument("--step", action="append", default=[], metavar="NAME", help="this step of the cells alone; several: these")
     command.add_argument("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
     command.add_argument("--timeout-factor", type=at_least(0.001, float), default=1, metavar="X", help="so many times the steps' time-outs")
@@ -54,6 +55,7 @@ def parser():
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
     command.add_argument("files", nargs="*", type=pathlib.Path, help="what run --report wrote (default: the last run's)")
+    command.add_argument("--expect", metavar="JOBS", help="count cells of these jobs that have no result as failed; as github prints them")
     for kind in ("junit", "json", "markdown", "html"):
         command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there")
     command = commands.add_parser("compare", help="says what differs between two runs")
@@ -106,7 +108,10 @@ def main(arguments):
 
 def obeyed(arguments):
     place = arguments.index("--") if "--" in arguments else len(arguments)
-    options, unknown = parser().parse_known_args(arguments[:place])
+    # The name of a cell that stands behind it is none of its values.
+    words = [
+        word + "=here" if word == "--changed" and after != "ci" else word for word, after in itertools.zip_longest(arguments[:place], arguments[1:place])]
+    options, unknown = parser().parse_known_args(words)
     options.rest = arguments[place + 1:]
     if unknown and ("names" not in options or any(word.startswith("-") for word in unknown)):
         options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -135,7 +140,7 @@ def list_cells(options):
 
 
 def run_cells(options):
-    if not (options.names or options.label or options.axis or options.last_failed):
+    if all(name.startswith("!") for name in options.names) and not (options.label or options.axis or options.last_failed):
         options.label = ["smoke"]
     places = Places(options.project)
 
@@ -171,10 +176,14 @@ def print_github(options):
 
 def print_report(options):
     latest = Places(options.project).results / "latest.json"
-    if not options.files and not latest.exists():
+    if not options.files and not options.expect and not latest.exists():
         raise Problem("nothing has been run here yet: ci/matrix run")
-    files = options.files or [latest]
+    files = [file for file in options.files if file.exists()] if options.expect else options.files or [latest]
     cells = report.merged([results.read(file) for file in files])
+    try:
+        cells += report.without_result(json.loads(options.expect), cells) if options.expect else []
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise Problem("--expect needs what ci/matrix github prints behind matrix=") from None
     if options.junit:
         results.write(options.junit, report.junit(cells))
     if options.json:
@@ -188,9 +197,9 @@ def print_report(options):
 def compare_runs(options):
     lines, worse, hidden = compare.differences(
         results.read(options.before), results.read(options.after), History(Places(options.project)).times, options.all)
-    print("\n".join(lines) if lines else "no difference")
+    print("\n".join(lines) if lines else "no difference" + (" that is more than noise" if hidden else ""))
     if hidden:
-        print(f"{hidden} differences within noise are hidden: --all shows them")
+        print(f"within noise, and hidden: {hidden}; --all shows them")
     return 1 if worse else 0
 
 

@@ -9,6 +9,7 @@ from .screen import clock
 FACTOR, CELL_SECONDS, TEST_SECONDS = 1.25, 5, 1
 OFTEN, DEVIATIONS = 5, 4.45
 SHARE = 0.002
+GOOD = ("passed", "unchanged")
 
 
 def noise(seconds, least, times=()):
@@ -27,7 +28,7 @@ def differences(before, after, times=lambda name: (), everything=False):
     before, after = ({cell.id: cell for cell in cells} for cells in (before, after))
     found = list(of_cells(before, after, times))
     shown = [line for line, is_noise in found if everything or not is_noise]
-    worse = [name for name, old in before.items() if old.status == "passed" and after.get(name, old).status not in ("passed", "unchanged")]
+    worse = [name for name, old in before.items() if old.status in GOOD and after.get(name, old).status not in GOOD]
     return shown, worse, len(found) - len(shown)
 
 

@@ -3,6 +3,7 @@
 import collections
 import xml.etree.ElementTree as xml
 
+from .results import CellResult
 from .screen import clock
 
 # What XML may not hold.
@@ -17,6 +18,13 @@ def merged(runs):
             if cell.status != "skipped" or cell.id not in found:
                 found[cell.id] = cell
     return list(found.values())
+
+
+def without_result(jobs, cells):
+    """Results for those cells of hosted jobs, as `github` prints them, that have none: a job may end before it runs them."""
+    known = {cell.id for cell in cells}
+    names = [name for job in jobs["include"] for name in job["cells"].split()]
+    return [CellResult(name, "failed", why="no result: its job ended before it had one", code=4) for name in names if name not in known]
 
 
 def closing_line(cells):

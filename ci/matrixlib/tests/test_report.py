@@ -71,6 +71,16 @@ class ReportCase(ProjectCase):
         self.assertTrue(table.endswith("\n2 passed, 0 failed, 1 skipped\n"))
         self.assertEqual(len(json.loads((self.project / "merged.json").read_text())["cells"]), 3)
 
+    def test_cells_whose_job_ended_before_it_had_a_result_failed(self):
+        file = self.run_to("1.json")
+        jobs = '{"include": [{"job": "a", "cells": "a b"}, {"job": "d", "cells": "d"}]}'
+        _, table = self.matrix("report", file, "--expect", jobs)
+        self.assertIn("| d | **failed** |  |  |  | no result: its job ended before it had one |", table)
+        self.assertTrue(table.endswith("\n2 passed, 1 failed, 1 skipped\n"))
+        _, table = self.matrix("report", str(self.project / "none.json"), "--expect", jobs)
+        self.assertTrue(table.endswith("\n0 passed, 3 failed, 0 skipped\n"))
+        self.assertEqual(self.matrix("report", file, "--expect", "[]")[0], 2)
+
     def test_a_skip_elsewhere_does_not_hide_a_result(self):
         from matrixlib.report import merged
         from matrixlib.results import CellResult
@@ -92,6 +102,7 @@ class ReportCase(ProjectCase):
         old, new = (CellResult("a", "passed", seconds=seconds, metrics={"coverage": value}) for seconds, value in ((60, 90.0), (90, 91.5)))
         self.assertEqual(differences([old], [new]), (["a: 1:00 -> 1:30", "a: coverage 90.0 -> 91.5"], [], 0))
         self.assertEqual(differences([old], [CellResult("a", "unchanged")])[1], [], "it passed, and would again")
+        self.assertEqual(differences([CellResult("a", "unchanged")], [CellResult("a", "failed")])[1], ["a"])
 
     def test_differences_within_noise_are_hidden_and_counted(self):
         from matrixlib.compare import differences
@@ -123,7 +134,7 @@ class ReportCase(ProjectCase):
         value["cells"][0]["steps"][-1]["tests"][0]["seconds"] += 0.4
         after.write_text(json.dumps(value))
         code, said = self.matrix("compare", before, str(after))
-        self.assertEqual((code, said), (0, "no difference\n1 differences within noise are hidden: --all shows them\n"))
+        self.assertEqual((code, said), (0, "no difference that is more than noise\nwithin noise, and hidden: 1; --all shows them\n"))
         self.assertIn(" s -> ", self.matrix("compare", before, str(after), "--all")[1])
 
     def test_what_is_no_report(self):

@@ -121,6 +121,16 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         (self.project / "ran").unlink()
         self.assertEqual(ran(), (0, "1 passed, 0 failed, 0 skipped"), "not asked")
 
+    def test_a_cell_that_is_left_out_leaves_the_label_that_runs_by_itself(self):
+        self.cells(cell("a", labels=["smoke"]) + cell("b", labels=["smoke"]) + cell("c", labels=["nightly"]))
+        self.matrix("run", "!a")
+        self.assertEqual(self.statuses(), {"b": "passed"})
+
+    def test_the_name_of_a_cell_may_stand_behind_changed(self):
+        self.cells(cell("a"))
+        self.assertEqual(self.matrix("run", "--changed", "a")[0], 0)
+        self.assertEqual(self.matrix("run", "a", "--changed", "ci")[0], 0)
+
     def test_where_nobody_knows_what_has_changed_everything_runs_and_it_says_so(self):
         self.cells(cell("a", "true"))
         for _ in range(2):
