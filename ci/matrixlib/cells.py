@@ -203,7 +203,11 @@ class Reader:
             self.fail("top level", "has no [[cell]]")
         needs = self.needs(table.get("requires", {}), axes)
         cells = [self.cell(item, axes, runners, templates, needs) for item in table["cell"]]
-        return Matrix(axes, runners, tuple(self.joined(cell, cells) for cell in cells))
+        cells = tuple(self.joined(cell, cells) for cell in cells)
+        for cell in cells:
+            if other := next((other for other in cells if other.job == cell.job and other.runner != cell.runner), None):
+                self.fail(f"cell '{cell.id}'", f"is in one hosted job with '{other.id}', which has another runner")
+        return Matrix(axes, runners, cells)
 
     def joined(self, cell, cells):
         """The cell with the flags of the one in whose folder it builds, and in that one's job."""

@@ -13,7 +13,7 @@ from .results import append, write
 def known(entry):
     """What is there in the form in which it was written; somebody may have edited the file."""
     kinds = {"status": str, "seconds": (int, float), "time": int, "inputs": str, "times": list}
-    return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ()))}
+    return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ())) and value == value}  # Not a NaN.
 
 
 class History:

@@ -20,12 +20,19 @@ def init(project):
         raise Problem(f"already there: {', '.join(there)}; ci/matrix run runs them, or move them away and begin anew")
     # As `swift package init` writes its sources; swift format's own default is two spaces.
     formatted = {} if (project / ".swift-format").exists() else {".swift-format": "swift-format.json"}
-    for name, source in (files | formatted).items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text((FIRST / source).read_text())
-        yield f"wrote {name}"
     ignored = project / ".gitignore"
-    known = ignored.read_text() if ignored.exists() else ""
-    if ".ci/" not in known.split():
-        ignored.write_text(known + ("" if known[-1:] in ("", "\n") else "\n") + ".ci/\n")
+    known = ignored.read_bytes() if ignored.exists() else b""
+    if b".ci/" not in known.split():
+        ignored.write_bytes(known + (b"" if known[-1:] in (b"", b"\n") else b"\n") + b".ci/\n")
         yield "added .ci/ to .gitignore"
+    written = []
+    try:
+        for name, source in (files | formatted).items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            written.append(project / name)
+            written[-1].write_bytes((FIRST / source).read_bytes())
+            yield f"wrote {name}"
+    except OSError:
+        for file in written:  # None rather than half of them, so that it can be begun anew.
+            file.unlink(missing_ok=True)
+        raise

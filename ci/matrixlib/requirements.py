@@ -34,7 +34,8 @@ def of_setup(_, project):
 
 
 def setup_packages(project):
-    return pathlib.Path(project, "ci/tools/packages").read_text().split()
+    file = pathlib.Path(project, "ci/tools/packages")
+    return file.read_text().split() if file.exists() else []
 
 
 def debian_mirror(_, __):

@@ -4,6 +4,7 @@ from __future__ import annotations  # ci/tools/tests reads what tests reported w
 
 import dataclasses
 import json
+import math
 import os
 import pathlib
 
@@ -87,16 +88,30 @@ def append(file, text):
         out.write(text)
 
 
+KINDS = {"str": str, "int": int, "float": (int, float), "list": list, "dict": dict, "int | None": (int, type(None)), "str | None": (str, type(None))}
+
+
+def checked(kind, values):
+    """A value of one of the types above, of what a file says; a TypeError for what it can't be."""
+    made = kind(**values)
+    for field in dataclasses.fields(made):
+        value = getattr(made, field.name)
+        if not isinstance(value, KINDS[field.type]) or isinstance(value, float) and not math.isfinite(value):
+            raise TypeError
+    return made
+
+
 def read(file):
     """The cells in a file that `run --report` wrote."""
     try:
         value = json.loads(pathlib.Path(file).read_text())
         if value["version"] != VERSION:
             raise Problem(f"{file}: version {value['version']} is not known here, {VERSION} is")
-        cells = [CellResult(**cell) for cell in value["cells"]]
+        cells = [checked(CellResult, cell) for cell in value["cells"]]
         for cell in cells:
-            cell.steps = [StepResult(**step | {"tests": [Test(**test) for test in step["tests"]]}) for step in cell.steps]
-            if not all(isinstance(value, str) for value in (cell.id, cell.status, cell.why)) or not isinstance(cell.seconds, (int, float)):
+            cell.steps = [checked(StepResult, step | {"tests": [checked(Test, test) for test in step["tests"]]}) for step in cell.steps]
+            texts = [text for step in cell.steps for text in step.notes + [line for test in step.tests for line in test.messages]]
+            if not all(isinstance(text, str) for text in texts) or not all(isinstance(number, (int, float)) for number in cell.metrics.values()):
                 raise TypeError
     except OSError as error:
         raise Problem(f"{file}: {error.strerror}") from None

@@ -153,10 +153,10 @@ class CellsCase(ProjectCase):
         (self.project / ".gitignore").write_text("/.build")
         code, said = self.matrix("init")
         self.assertEqual((self.project / ".gitignore").read_text(), "/.build\n.ci/\n")
-        self.assertEqual((code, said), (0, f"""wrote ci/cells.toml
+        self.assertEqual((code, said), (0, f"""added .ci/ to .gitignore
+wrote ci/cells.toml
 wrote .github/workflows/ci.yml
 wrote .swift-format
-added .ci/ to .gitignore
 next: {MATRIX} --project {self.project} run
 """))
         code, said = self.matrix("list", "-l", "full")
@@ -168,13 +168,30 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml; ci/matrix run runs them, or move them away and begin anew\n"))
         self.assertEqual((self.project / ".gitignore").read_text(), before)
 
+    def test_what_can_not_be_written_leaves_no_part_and_is_begun_anew(self):
+        (self.project / "Package.swift").touch()
+        (self.project / ".gitignore").write_bytes(b"# f\xfcr\n")
+        (self.project / ".github").touch()
+        self.assertEqual(self.matrix("init")[0], 4)
+        (self.project / ".github").unlink()
+        self.assertEqual(self.matrix("init")[0], 0)
+        self.assertEqual((self.project / ".gitignore").read_bytes(), b"# f\xfcr\n.ci/\n")
+
+    def test_cells_of_one_hosted_job_have_one_runner(self):
+        cells = "[runner.linux]\n[runner.macos]\nruns-on = 'macos-26'\n"
+        for name, runner in (("a", "linux"), ("b", "macos")):
+            cells += f"[[cell]]\nid = '{name}'\nwhat = 'w'\nrun = 'true'\nrunner = '{runner}'\njob = 'one'\n"
+        self.cells(cells)
+        code, said = self.matrix("list")
+        self.assertEqual((code, said), (2, "ci/matrix: cells.toml: cell 'a': is in one hosted job with 'b', which has another runner\n"))
+
     def test_a_workflow_that_a_package_has_already_stays(self):
         (self.project / "Package.swift").touch()
         workflows = self.project / ".github/workflows"
         workflows.mkdir(parents=True)
         (workflows / "ci.yml").write_text("name: Mine\n")
         code, said = self.matrix("init")
-        self.assertEqual((code, said.splitlines()[1]), (0, "wrote .github/workflows/matrix.yml"))
+        self.assertEqual((code, said.splitlines()[2]), (0, "wrote .github/workflows/matrix.yml"))
         self.assertEqual((workflows / "ci.yml").read_text(), "name: Mine\n")
         self.assertIn("$MATRIX github", (workflows / "matrix.yml").read_text())
         code, said = self.matrix("init")

@@ -3,12 +3,15 @@
 import os
 import pathlib
 import subprocess
+import unittest.mock
 
 from support import LIMIT, ProjectCase
 
 NESTED = "[" * 100_000
 OTHERS = ("[]", "null", '"text"', '{"a": [1]}', '{"a": {"seconds": "x", "times": [{}]}}', NESTED, "\0\1")
-NO_REPORTS = (NESTED, '{"version": 1, "cells": [{"id": 1, "status": 2}]}', '{"version": 1, "cells": [{"id": "a", "status": "b", "seconds": "x"}]}')
+NO_REPORTS = (NESTED, '{"version": 1, "cells": [{"id": 1, "status": 2}]}', *(
+    f'{{"version": 1, "cells": [{{"id": "a", "status": "passed", {more}}}]}}' for more in (
+        '"seconds": "x"', '"seconds": NaN', '"axes": null', '"metrics": {"x": "y"}', '"steps": [{"name": "s", "kind": "t", "status": "failed", "tests": [], "notes": [1]}]')))
 
 
 class HostileCase(ProjectCase):
@@ -64,6 +67,23 @@ class HostileCase(ProjectCase):
         for text in NO_REPORTS:
             file.write_text(text)
             self.answered(2, "is no report of ci/matrix", "report", str(file), "--html", str(self.project / "page.html"))
+
+    def test_a_history_with_a_time_that_is_none(self):
+        file = self.project / ".ci/results/history.json"
+        file.parent.mkdir(parents=True)
+        file.write_text('{"a": {"status": "passed", "time": 1, "seconds": NaN}}')
+        self.answered(0, "a", "list")
+
+    def test_needs_that_only_another_project_can_have(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\nrequires = ['setup']\n")
+        for verb in ("list", "run"):
+            self.answered(0, "a", verb, "a")
+
+    def test_a_mistake_of_its_own_loses_no_other_cells_result(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n[[cell]]\nid = 'c'\nwhat = 'd'\nrun = 'true'\nrequires = ['command:x']\n")
+        with unittest.mock.patch("matrixlib.requirements.shutil.which", side_effect=AttributeError("made up")):
+            self.answered(4, "ci/matrix itself failed: AttributeError('made up')", "run", "*")
+        self.assertEqual(self.statuses(), {"a": "passed", "c": "failed"})
 
     def test_a_report_in_the_place_of_a_folder(self):
         self.answered(4, "the results could not be written", "run", "a", "--report", str(self.project))
