@@ -51,13 +51,16 @@ extension ClientCore {
                 let lookUpAgain = {
                     self.lookUp { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
                 }
-                let changes = listenerChanges.current
+                var changes = listenerChanges.current
                 let bindings = changes == deliveries.changes ? entry.bindings : lookUpAgain()
                 if bindings.isEmpty { continue }
                 let event = PusherEvent(envelope: envelope, decoder: eventDecoder)
+                /// Those who are left, where the listeners have changed since the first of them was called.
+                var left: Set<Name>?
                 for binding in bindings {
-                    let isSettled = listenerChanges.current == changes
-                    if isSettled || lookUpAgain().contains(where: { $0.id.hasBytes(of: binding.id) }) { binding.callback(event) }
+                    let current = listenerChanges.current
+                    if current != changes { (changes, left) = (current, Set(lookUpAgain().map { Name($0.id) })) }
+                    if left?.contains(Name(binding.id)) != false { binding.callback(event) }
                 }
             default:
                 call(entry.delivery, upTo: deliveries.listenersMade)
