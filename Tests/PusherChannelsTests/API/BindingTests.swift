@@ -40,6 +40,7 @@ import Testing
         room.bind(eventName: "news", eventCallback: self.hear("third"))
         rig.socket.publish(channel: "room", event: "news", data: "")
         #expect(calls == ["third: news"])
+        room.unbindAll()
     }
 
     @Test func aChannelThatAClosureGivesUpHearsNothingMore() {
@@ -48,6 +49,7 @@ import Testing
         room.bind(eventName: "news", eventCallback: hear("room"))
         rig.socket.publish(channel: "room", event: "news", data: "")
         #expect(calls == [])
+        pusher.unbindAll()
     }
 
     // Proves P6.5.
