@@ -5,10 +5,11 @@ extension ClientCore {
     var delegate: (any PusherDelegate)? {
         get { readState(\.listeners.delegate) }
         set {
-            changeListeners { state in
-                if let replaced = state.listeners.mainActorDelegate { state.removed.append(replaced) }
-                state.listeners.setDelegate(newValue)
+            let replaced = changeListeners { state in
+                defer { state.listeners.setDelegate(newValue) }
+                return state.listeners.mainActorDelegate
             }
+            replaced?.forget()
             guard let newValue, let onDelegate = environment.onDelegate else { return }
             onDelegate((newValue as? MainActorDelegate)?.delegate ?? newValue) { [weak self] in self != nil }
         }
@@ -16,7 +17,15 @@ extension ClientCore {
 
     var mainActorDelegate: (any MainActorPusherDelegate)? {
         get { readState(\.listeners.mainActorDelegate)?.delegate }
-        set { delegate = newValue.map { MainActorDelegate($0, deliveryQueue: deliveryQueue) } }
+        set {
+            // The same one again goes on hearing what is on its way to it.
+            if let newValue, newValue === mainActorDelegate { return }
+            delegate = newValue.map { delegate in
+                MainActorDelegate(delegate, deliveryQueue: deliveryQueue) { [weak self] in
+                    self?.noteWaitingOnMain($0, bytes: $1)
+                }
+            }
+        }
     }
 
     private func changeListeners<Result>(_ body: (inout State) -> Result) -> Result {

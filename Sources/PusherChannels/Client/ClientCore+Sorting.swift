@@ -89,6 +89,19 @@ extension ClientCore {
         }
     }
 
+    /// So many calls more wait for a delegate on the main actor; or fewer, where they were made.
+    func noteWaitingOnMain(_ calls: Int, bytes: Int) {
+        guard calls < 0 else {
+            return change { state in
+                state.backlog.add(count: calls, bytes: bytes)
+                state.tally.noteWaiting(calls)
+            }
+        }
+        // Another delegate may be there by now, and is to hear of losses on the client's queue.
+        guard let deliveryQueue else { return delivered(-calls, bytes: -bytes) }
+        deliveryQueue.async { [self] in delivered(-calls, bytes: -bytes) }
+    }
+
     func delivered(_ count: Int, bytes: Int) {
         let (losses, since) = change { state in
             state.tally.noteWaiting(-count)
@@ -104,16 +117,19 @@ extension ClientCore {
 
     /// Calls the closure when everything that waits now was delivered.
     func afterDeliveries(_ body: @escaping @Sendable () -> Void) {
+        let passOn = { @Sendable [self] in
+            if let onMain = readState(\.listeners.mainActorDelegate) { onMain.afterCalls(body) } else { body() }
+        }
         let isOver = lookUp { state in
             if let deliveryQueue {
-                deliveryQueue.async(execute: body)
+                deliveryQueue.async(execute: passOn)
             } else if state.isDraining {
-                state.drainWaits.append(body)
+                state.drainWaits.append(passOn)
             } else {
                 return true
             }
             return false
         }
-        if isOver { body() }
+        if isOver { passOn() }
     }
 }

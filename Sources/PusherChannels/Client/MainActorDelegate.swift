@@ -5,11 +5,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Passes on to the main actor what a client tells its delegate.
+/// Passes on to the main actor what a client tells its delegate. What waits there counts as what waits for the client's delivery queue does:
+/// a main thread that is busy makes the server wait.
 final class MainActorDelegate: PusherDelegate, Sendable {
     private let target: Locked<Target>
     /// Indicates whether the client delivers on the main queue: a hop less.
     private let isCalledOnMain: Bool
+    /// Is told that so many calls more wait, and how many bytes they keep; or fewer, where they were made.
+    private let noteWaiting: @Sendable (_ calls: Int, _ bytes: Int) -> Void
 
     /// What the main queue is known by: on Linux `DispatchQueue.main` is another object each time.
     private static let mainQueue = {
@@ -22,20 +25,38 @@ final class MainActorDelegate: PusherDelegate, Sendable {
         weak var delegate: (any MainActorPusherDelegate)?
     }
 
-    init(_ delegate: any MainActorPusherDelegate, deliveryQueue: DispatchQueue?) {
+    init(
+        _ delegate: any MainActorPusherDelegate, deliveryQueue: DispatchQueue?,
+        noteWaiting: @escaping @Sendable (_ calls: Int, _ bytes: Int) -> Void
+    ) {
         target = Locked(Target(delegate: delegate))
+        self.noteWaiting = noteWaiting
         isCalledOnMain = deliveryQueue?.getSpecific(key: Self.mainQueue) != nil
     }
 
     var delegate: (any MainActorPusherDelegate)? { target.withLock(\.delegate) }
 
-    private func call(_ method: @escaping @MainActor (any MainActorPusherDelegate) -> Void) {
+    /// Another is the delegate now: this one doesn't hear what is on its way.
+    func forget() {
+        target.withLock { $0.delegate = nil }
+    }
+
+    /// Calls the closure when all calls that wait now were made.
+    func afterCalls(_ body: @escaping @Sendable () -> Void) {
+        if isCalledOnMain { body() } else { DispatchQueue.main.async(execute: body) }
+    }
+
+    private func call(keeping bytes: Int = 0, _ method: @escaping @MainActor (any MainActorPusherDelegate) -> Void) {
         guard !isCalledOnMain else { return MainActor.assumeIsolated { if let delegate { method(delegate) } } }
-        DispatchQueue.main.async { [self] in MainActor.assumeIsolated { if let delegate { method(delegate) } } }
+        noteWaiting(1, bytes)
+        DispatchQueue.main.async { [self] in
+            MainActor.assumeIsolated { if let delegate { method(delegate) } }
+            noteWaiting(-1, -bytes)
+        }
     }
 
     func debugLog(message: String) {
-        call { $0.debugLog(message: message) }
+        call(keeping: message.utf8.count) { $0.debugLog(message: message) }
     }
 
     func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
@@ -55,7 +76,9 @@ final class MainActorDelegate: PusherDelegate, Sendable {
     }
 
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
-        call { $0.failedToSubscribeToChannel(name: name, response: response, data: data, error: error) }
+        call(keeping: data?.utf8.count ?? 0) {
+            $0.failedToSubscribeToChannel(name: name, response: response, data: data, error: error)
+        }
     }
 
     func signedIn(userID: String) {
@@ -67,7 +90,9 @@ final class MainActorDelegate: PusherDelegate, Sendable {
     }
 
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
-        call { $0.failedToDecryptEvent(eventName: eventName, channelName: channelName, data: data) }
+        call(keeping: data?.utf8.count ?? 0) {
+            $0.failedToDecryptEvent(eventName: eventName, channelName: channelName, data: data)
+        }
     }
 
     func receivedError(error: PusherError) {

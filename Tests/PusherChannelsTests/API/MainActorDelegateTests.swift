@@ -95,6 +95,48 @@ import Testing
         #expect(recorder.states.isEmpty)
     }
 
+    /// Lets the main queue make the calls that wait there.
+    private func letMainQueueRun() async {
+        await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
+    }
+
+    @Test func aBusyMainThreadMakesTheServerWait() async {
+        let model = Model {}
+        let rig = ClientRig.connected { $0.deliveryLimit = 100 }
+        rig.pusher.mainActorDelegate = model
+        for number in 0..<150 { rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"\#(number)"}}"#) }
+        #expect(!rig.socket.isReading)
+        await letMainQueueRun()
+        while !rig.socket.isReading, !Task.isCancelled { await letMainQueueRun() }
+        #expect(model.heard == (0..<150).map { "\($0)" })
+    }
+
+    @Test func oneThatIsReplacedHearsNothingOfWhatIsOnItsWay() async {
+        let (first, second) = (Model {}, Model {})
+        let rig = ClientRig.connected()
+        rig.pusher.mainActorDelegate = first
+        rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"early"}}"#)
+        rig.pusher.mainActorDelegate = second
+        rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"late"}}"#)
+        rig.pusher.mainActorDelegate = second
+        await letMainQueueRun()
+        #expect(first.heard.isEmpty)
+        #expect(second.heard == ["late"])
+    }
+
+    @Test func whoWaitsForTheLastDeliveryWaitsForTheMainActorToo() async {
+        let model = Model {}
+        let rig = ClientRig.connected()
+        rig.pusher.mainActorDelegate = model
+        rig.pusher.disconnect()
+        let isOver = Locked(false)
+        rig.pusher.connection.core.afterDeliveries { isOver.withLock { $0 = true } }
+        #expect(!isOver.withLock { $0 }, "its call waits for this thread")
+        await letMainQueueRun()
+        #expect(isOver.withLock { $0 })
+        #expect(model.heard.last == "disconnected")
+    }
+
     @Test func aPoolsHearsOfAllConnectionsAlsoOfLaterOnes() async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.yield() }
