@@ -75,6 +75,9 @@ extension Pusher {
     }
 
     /// The changes of the connection's state, with their reasons.
+    ///
+    /// While there is no connection no server can wait for whoever doesn't read: a stream that is full ends then, or drops what comes next, as
+    /// its overflow policy says, without the time that ``PusherClientOptions/pauseLimit`` gives.
     public var connectionStates: PusherStream<ConnectionStateChange> { connectionStates(buffering: StreamBuffering()) }
 
     /// Returns this stream with a buffer of another size or another overflow policy.

@@ -13,9 +13,7 @@ extension ClientCore {
                 switch state.effects[index] {
                 case .deliver(let delivery): sort(delivery, at: now, &state, &deliveries)
                 case .pauseLimitReached(let time):
-                    for late in state.streams.pauseLimitReached() {
-                        log(.streamNotRead(late.name, channel: late.channel), at: now, &state)
-                    }
+                    log(notRead: state.streams.pauseLimitReached(), at: now, &state)
                     state.backlog.pauseLimitReached(heardUpTo: time)
                 case .setReading(let reading): state.reading.wanted = reading
                 case .openSocket, .closeSocket:
@@ -44,6 +42,10 @@ extension ClientCore {
     private func sort(_ delivery: Delivery, at now: Instant, _ state: inout State, _ deliveries: inout [Delivery]) {
         if let line = delivery.logLine { log(line, at: now, &state) }
         endWhatWaits(for: delivery, &state)
+        // No server can be made to wait for those who don't read of attempts that fail.
+        if case .stateChanged(_, let new, _) = delivery, new != .connected {
+            log(notRead: state.streams.states.pauseLimitReached(), at: now, &state)
+        }
         // Closures hear what comes when they are bound: what a stream has is kept for no other.
         if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: state.came ?? now),
             !state.listeners.hear(delivery)
@@ -51,6 +53,10 @@ extension ClientCore {
             return
         }
         if state.backlog.admits(delivery) { deliveries.append(delivery) }
+    }
+
+    private func log(notRead streams: [(channel: Name?, name: String)], at now: Instant, _ state: inout State) {
+        for late in streams { log(.streamNotRead(late.name, channel: late.channel), at: now, &state) }
     }
 
     /// Nobody waits for what can't come any more, nor for what has come.

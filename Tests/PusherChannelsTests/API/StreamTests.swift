@@ -255,6 +255,24 @@ import Testing
         #expect(try await other.data(of: 50).count == 50)
     }
 
+    /// There is no server that could be made to wait.
+    @Test func attemptsThatFailFillNoStreamThatNobodyReads() async throws {
+        let rig = rig { $0.reconnectPolicy = ReconnectPolicy(maximumDelay: .seconds(1)) }
+        let ended = rig.pusher.connectionStates(buffering: StreamBuffering(limit: 10))
+        let dropping = rig.pusher.connectionStates(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
+        try rig.socket.inject(.refused)
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(60))
+        #expect(dropping.dropped > 10)
+        var count = 0
+        let error = await #expect(throws: PusherError.self) { for try await _ in ended { count += 1 } }
+        #expect(error?.kind == .readerTooSlow)
+        #expect(count == 10)
+        rig.socket.heal()
+        rig.scheduler.advance(by: .seconds(2))
+        #expect(rig.socket.isReading, "nobody is waited for")
+    }
+
     @Test func aReaderThatIsTooSlowMayLoseEventsInstead() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
