@@ -20,6 +20,9 @@ protocol StreamReading<Element>: AnyObject, Sendable {
     /// A reader has nothing left of what it took from a source.
     func isDone(with source: StreamSource<Element>)
 
+    /// A reader leaves, and gives back what it took from a source and didn't read: whoever reads next gets it first.
+    func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>)
+
     /// Takes what waits, or waits for something; nothing when there will be nothing, or the task is cancelled. Tells whose it is.
     func wait(evenIfCancelled: Bool) async -> (batch: StreamQueue<Element>.Batch, source: StreamSource<Element>?)
 }
@@ -50,13 +53,13 @@ final class StreamCursor<Element: Sendable> {
 
     deinit {
         if let source {
-            let (rest, taken) = (elements[position...], (count: elements.count, bytes: bytes))
+            var rest = StreamQueue<Element>.Batch(elements: elements[position...], stride: stride)
+            let taken = (count: elements.count, bytes: bytes)
             source.change { queue in
-                let bytes = queue.bytes(of: rest)
-                queue.wasRead(taken.count - rest.count, bytes: taken.bytes - bytes)
-                queue.putBack(rest, bytes: bytes)
+                rest.bytes = queue.bytes(of: rest.elements)
+                queue.wasRead(taken.count - rest.elements.count, bytes: taken.bytes - rest.bytes)
             }
-            reading.isDone(with: source)
+            reading.takeBack(rest, of: source)
         }
         reading.noteIterators(-1)
     }

@@ -50,6 +50,10 @@ final class StreamSource<Element: Sendable>: StreamReading {
 
     func isDone(with source: StreamSource) {}
 
+    func takeBack(_ rest: Batch, of source: StreamSource) {
+        change { $0.putBack(rest.elements, bytes: rest.bytes) }
+    }
+
     @_specialize(where Element == PusherEvent)
     func wait(evenIfCancelled: Bool) async -> (batch: Batch, source: StreamSource?) {
         let number = core.makeID()

@@ -79,11 +79,10 @@ final class PoolReading: StreamReading {
     }
 
     private func takeAll(of source: Source) {
-        guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { return }
-        change { state in
-            state.entries[ObjectIdentifier(source)]?.batches += 1
-            state.ready.append((batch, source))
-        }
+        // Counted before it is taken: who reads the last of the others meanwhile doesn't ask for what comes after it.
+        change { $0.entries[ObjectIdentifier(source)]?.batches += 1 }
+        guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { return isDone(with: source) }
+        change { $0.ready.append((batch, source)) }
     }
 
     // MARK: StreamReading
@@ -113,6 +112,12 @@ final class PoolReading: StreamReading {
             return isAllRead
         }
         if isAllRead { ask(source) }
+    }
+
+    /// In front of what is ready: that may be of the same source, and came later.
+    func takeBack(_ rest: Batch, of source: Source) {
+        if rest.elements.isEmpty { return isDone(with: source) }
+        change { $0.ready.prepend((rest, source)) }
     }
 
     func wait(evenIfCancelled: Bool) async -> (batch: Batch, source: Source?) {

@@ -86,6 +86,22 @@ import Testing
         #expect(try await second.next()?.word == "prices-0 2")
     }
 
+    /// Also where the channel has moved meanwhile, and what waited of it was taken.
+    @Test func whatAnIteratorLeavesIsReadBeforeWhatCameLater() async throws {
+        let rig = PoolRig.connected(connections: 2)
+        let updates = rig.pool.updates
+        let name = rig.names(of: 1)[0]
+        for number in 0..<3 { rig.publish("\(number)", to: [name]) }
+        do {
+            var first = updates.makeAsyncIterator()
+            for number in 0..<2 { #expect(try await first.next()?.word == "\(name) \(number)") }
+            rig.publish("3", to: [name])
+            rig.pool.resize(to: 1)
+        }
+        var second = updates.makeAsyncIterator()
+        for number in 2..<4 { #expect(try await second.next()?.word == "\(name) \(number)") }
+    }
+
     @Test func aReaderTooSlowIsToldWhichStream() async throws {
         let rig = PoolRig.connected(connections: 2) { $0.pauseLimit = .seconds(20) }
         var iterator = rig.pool.updates.makeAsyncIterator()
