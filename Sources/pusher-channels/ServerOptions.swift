@@ -38,7 +38,7 @@ struct ServerOptions: ParsableArguments {
     /// Checks what is used of the environment: a variable that an option goes before may be anything. The file's values were checked when it
     /// was read.
     func validateVariables(in settings: Settings) throws {
-        let serverInUse = host == nil && cluster == nil ? settings.first(of: [.host, .cluster]) : nil
+        let serverInUse = host == nil && cluster == nil ? settings.first(of: [.cluster, .host]) : nil
         let valuesInUse = [
             (serverInUse?.setting ?? .host, serverInUse?.value),
             (.port, port == nil ? value(of: .port, settings) : nil),
@@ -65,7 +65,7 @@ struct ServerOptions: ParsableArguments {
     func location(_ settings: Settings) -> PusherHost {
         if let host { return .host(host) }
         if let cluster { return .cluster(cluster) }
-        return switch settings.first(of: [.host, .cluster]) {
+        return switch settings.first(of: [.cluster, .host]) {
         case (.cluster, let name)?: .cluster(name)
         case (_, let name)?: .host(name)
         case nil: .host("127.0.0.1")

@@ -29,6 +29,7 @@ import Testing
             (["--port", "5000"], own, [:], .host("a.example"), 5000, false),
             (["--tls"], own, [:], .host("a.example"), 4000, true),
             ([], hosted, [:], .cluster("us2"), 4000, false), (["--cluster", "eu"], hosted, [:], .cluster("eu"), nil, true),
+            ([], ["PUSHER_CLUSTER": "eu", "PUSHER_HOST": "a.example"], [:], .cluster("eu"), nil, true),
             ([], ["PUSHER_PORT": "4000", "PUSHER_TLS": "1"], [:], .host("127.0.0.1"), 4000, true),
             ([], ["PUSHER_CLUSTER": "eu"], [.host: "c.example", .port: "4000", .tls: "0"], .cluster("eu"), nil, true),
             ([], ["PUSHER_HOST": "a.example"], [.cluster: "eu", .tls: "1"], .host("a.example"), 6001, false),
