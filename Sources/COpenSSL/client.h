@@ -4,6 +4,7 @@
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 static inline void copenssl_configure_client(SSL_CTX *context, int minimum_version) {
@@ -23,12 +24,27 @@ static inline int copenssl_send(BIO *socket, const char *bytes, int size) {
     return sent;
 }
 
-// How a socket is read and written, but that a write to a peer which is gone raises no SIGPIPE: that could end the process, and to block it
-// on a thread is to block it on all threads that are made there. NULL without memory for it.
+// The bytes that may be read from the socket before it says that nothing is there.
+static inline void copenssl_allow_reading(SSL *tls, int size) { BIO_set_app_data(SSL_get_rbio(tls), (void *)(intptr_t)size); }
+
+static inline int copenssl_receive(BIO *socket, char *bytes, int size) {
+    intptr_t left = (intptr_t)BIO_get_app_data(socket);
+    if (left <= 0) {
+        BIO_clear_retry_flags(socket);
+        BIO_set_retry_read(socket);
+        return -1;
+    }
+    int received = BIO_meth_get_read(BIO_s_socket())(socket, bytes, size);
+    if (received > 0) BIO_set_app_data(socket, (void *)(left - received));
+    return received;
+}
+
+// How a socket is read and written, but that no more is read than was allowed, and that a write to a peer which is gone raises no SIGPIPE:
+// that could end the process, and to block it on a thread is to block it on all threads that are made there. NULL without memory for it.
 static inline BIO_METHOD *copenssl_make_socket_method(void) {
     const BIO_METHOD *original = BIO_s_socket();
     BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "socket");
-    if (method == NULL || !BIO_meth_set_write(method, copenssl_send) || !BIO_meth_set_read(method, BIO_meth_get_read(original))
+    if (method == NULL || !BIO_meth_set_write(method, copenssl_send) || !BIO_meth_set_read(method, copenssl_receive)
         || !BIO_meth_set_puts(method, BIO_meth_get_puts(original)) || !BIO_meth_set_ctrl(method, BIO_meth_get_ctrl(original))
         || !BIO_meth_set_create(method, BIO_meth_get_create(original))
         || !BIO_meth_set_destroy(method, BIO_meth_get_destroy(original))) {

@@ -28,6 +28,24 @@ import Testing
         }
     }
 
+    /// What OpenSSL reads for itself, such as tickets, is no less: a peer must not keep the loop from everybody else.
+    @Test func aTurnReadsNoMoreThanItsShare() async throws {
+        try await withWatchdog {
+            let (first, all) = try await StreamRig.run { rig in
+                let session = try rig.handshakeInTLS12()
+                while rig.turn() {}
+                // Each in a record of some thirty bytes.
+                rig.sendEachInARecord(8_000, over: session)
+                rig.loop.wait(.notAtAll)
+                let first = rig.received.count
+                for _ in 0..<10 { rig.turn() }
+                return (first, rig.received.count)
+            }
+            #expect(first > 2_000 && first < 6_000, "\(first)")
+            #expect(all == 8_000)
+        }
+    }
+
     @Test func whatCameAlongWithTheHandshakeIsReadAtOnce() async throws {
         try await withWatchdog {
             let received = try await StreamRig.run { rig in

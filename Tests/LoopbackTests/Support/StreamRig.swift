@@ -94,6 +94,17 @@ final class StreamRig: ByteStreamOwner {
         waitUntilArrived()
     }
 
+    /// Sends so many bytes, each in a record of its own, and all records in few segments: a segment takes room of its own.
+    func sendEachInARecord(_ count: Int, over session: any ProxyStream) {
+        Sockets.set(peer, SOL_SOCKET, SO_SNDBUF, to: 1 << 20)
+        Sockets.set(peer, Int32(IPPROTO_TCP), TCP_CORK, to: 1)
+        var queue = ByteQueue()
+        [UInt8](repeating: 1, count: count).withUnsafeBytes { queue.append($0) }
+        while !queue.isEmpty, case .bytes(let count) = session.send(queue, atMost: 1) { queue.removeFirst(count) }
+        Sockets.set(peer, Int32(IPPROTO_TCP), TCP_CORK, to: 0)
+        waitUntilArrived()
+    }
+
     /// Resets the connection; the client's system knows of it then.
     func reset() -> Bool {
         Sockets.reset(peer)

@@ -28,6 +28,8 @@ final class ByteStream: SocketHandler {
     private var emptyAt: Instant
     /// True while something waits for room, at first the connection itself.
     private var awaitsRoom = true
+    /// True while reading can't go on before something is written: what can be read would wake the loop for nothing.
+    private var awaitsRoomToRead = false
     /// The error that a write met with. Whatever the peer sent before is read first.
     private var writeError: SystemError?
 
@@ -125,7 +127,7 @@ final class ByteStream: SocketHandler {
     func socketReady(_ events: SocketEvents) {
         let isGone = !events.isDisjoint(with: .gone)
         if awaitsRoom, isGone || events.contains(.writable) {
-            awaitsRoom = false
+            (awaitsRoom, awaitsRoomToRead) = (false, false)
             updateInterest()
             writable()
         }
@@ -237,7 +239,7 @@ final class ByteStream: SocketHandler {
         // More may lie in the session: the first bytes may have come along with the handshake's last.
         case .done: if session.hasPending { readLater() }
         case .needsInput: break
-        case .needsOutput: awaitRoom()
+        case .needsOutput: awaitRoom(toRead: true)
         case .ended: end(.finished)
         case .cutOff: end(.cutOff)
         case .broken(let number): end(.broken(SystemError(number: number)))
@@ -273,15 +275,16 @@ final class ByteStream: SocketHandler {
 
     // MARK: Watching
 
-    private func awaitRoom() {
-        guard !awaitsRoom, !isClosed else { return }
+    private func awaitRoom(toRead: Bool = false) {
+        guard !awaitsRoom || toRead && !awaitsRoomToRead, !isClosed else { return }
         awaitsRoom = true
+        if toRead { awaitsRoomToRead = true }
         updateInterest()
     }
 
     private func updateInterest() {
         var events: SocketEvents = []
-        if isReading { events.insert(.readable) }
+        if isReading, !awaitsRoomToRead { events.insert(.readable) }
         if awaitsRoom { events.insert(.writable) }
         loop.change(number, socket.descriptor, for: events)
     }

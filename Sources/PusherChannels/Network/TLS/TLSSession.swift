@@ -19,6 +19,10 @@ final class TLSSession {
         case failed(TLSDiagnosis)
     }
 
+    /// The bytes that are read from the socket in one call at most. OpenSSL reads on where what it read is for itself, such as tickets: a peer
+    /// that sends them without end would keep the loop from everybody else. Records of a full buffer are less.
+    private static let mostBytesRead: Int32 = 128 << 10
+
     private let tls: OpaquePointer
     private let context: TLSContext
 
@@ -50,6 +54,7 @@ final class TLSSession {
 
     /// Goes on with the handshake; `done` means that the peer is who it should be.
     func handshake() -> Outcome {
+        copenssl_allow_reading(tls, Self.mostBytesRead)
         ERR_clear_error()
         let result = SSL_do_handshake(tls)
         guard result == 1 else { return outcome(result) }
@@ -57,8 +62,9 @@ final class TLSSession {
         return .done
     }
 
-    /// Reads until the buffer is full or nothing is left; how many bytes, and why no more.
+    /// Reads until the buffer is full, nothing is left or it has read enough; how many bytes, and why no more.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, outcome: Outcome) {
+        copenssl_allow_reading(tls, Self.mostBytesRead)
         var count = 0
         while count < buffer.count {
             var size = 0
@@ -75,6 +81,7 @@ final class TLSSession {
 
     /// Sends until nothing is left or the socket takes no more; how many bytes, and why no more.
     func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, outcome: Outcome) {
+        copenssl_allow_reading(tls, Self.mostBytesRead)
         var count = 0
         while count < bytes.count {
             var size = 0
