@@ -282,6 +282,16 @@ import Testing
         }
     }
 
+    @Test func whoeverGoesOnAskingHoldsNoShutdownUp() async throws {
+        @Sendable func ask(_ loop: EventLoop) { loop.owner.post(ask) }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            loop.start(ask)
+            await loop.shutdown()
+            #expect(!loop.isRunning)
+        }
+    }
+
     // MARK: Deadlines
 
     /// Among them those that are due when libwebsockets has looked for such the last time before it sleeps.

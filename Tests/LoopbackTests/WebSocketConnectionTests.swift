@@ -1,4 +1,6 @@
 #if os(Linux)
+import Dispatch
+import Processes
 @testable import PusherChannels
 import Testing
 
@@ -156,6 +158,29 @@ import Testing
             return [meanwhile, rig.news()]
         }
         #expect(news == [[], [.text(Self.large), .text("after")]])
+    }
+
+    /// Another thread may be held up for long, and each attempt may get such a message.
+    @Test func whatIsLetGoOfIsNotKeptForTheOtherThread() async throws {
+        let news = try await withConnection { rig in
+            rig.receive(.text(Self.large))
+            rig.connection.abandon()
+            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+            return rig.news()
+        }
+        #expect(news == [.closed(.closed(code: 1000, reason: ""), first)])
+    }
+
+    /// A delegate that stands still holds up its own loop's connections alone.
+    @Test func eachLoopHasAThreadOfItsOwnForLargeMessages() async throws {
+        let (held, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
+        defer { goOn.signal() }
+        let loops = [NetworkEnvironment(), NetworkEnvironment()]
+        try await withWatchdog {
+            loops[0].performElsewhere { goOn.wait() }
+            loops[1].performElsewhere { held.send(()) }
+            await held.next()
+        }
     }
 
     @Test func theEndThatComesMeanwhileComesAfterwards() async throws {

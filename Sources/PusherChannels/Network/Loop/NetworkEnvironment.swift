@@ -11,7 +11,7 @@ struct NetworkEnvironment: Sendable {
     var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     var startThread: SystemThread.Starter = SystemThread.start
     /// Does work on another thread that takes too long for a loop's.
-    var performElsewhere: @Sendable (@escaping @Sendable () -> Void) -> Void = BackgroundWork.perform
+    var performElsewhere: @Sendable (@escaping @Sendable () -> Void) -> Void = BackgroundWork().perform
 }
 
 /// The times that the parts of opening and closing a connection may take.

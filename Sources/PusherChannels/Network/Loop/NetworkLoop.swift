@@ -23,8 +23,10 @@ public final class NetworkLoop: Sendable {
         var isRunning = false
         var wakeUp: WakeUp?
         var lastKey: UInt64 = 0
-        /// Those who wait for the thread to end.
+        /// Those who wait for the thread to end, in the order in which they asked.
         var shutdowns: [CheckedContinuation<Void, Never>] = []
+        /// The number of those for whom all is done that was asked for before: others may ask for something in every turn.
+        var shutdownsDue = 0
     }
 
     let environment: NetworkEnvironment
@@ -146,12 +148,12 @@ public final class NetworkLoop: Sendable {
     /// those were told so who were there: who asks later asks for another try.
     private func waitingForEnd(of loop: EventLoop) -> [CheckedContinuation<Void, Never>]? {
         state.withLock { state in
-            let isDone = state.commands.isEmpty
-            guard loop.failure != nil || (isDone && !state.shutdowns.isEmpty) else { return nil }
+            let due = state.commands.isEmpty ? state.shutdowns.count : state.shutdownsDue
+            guard loop.failure != nil || due > 0 else { return nil }
             state.wakeUp = nil
-            guard isDone else { return [] }
-            defer { state.shutdowns = [] }
-            return state.shutdowns
+            state.shutdownsDue = 0
+            defer { state.shutdowns.removeFirst(due) }
+            return Array(state.shutdowns.prefix(due))
         }
     }
 
@@ -169,6 +171,7 @@ public final class NetworkLoop: Sendable {
             defer {
                 state.commands = []
                 state.needs = 0
+                state.shutdownsDue = state.shutdowns.count
             }
             return state.commands
         }

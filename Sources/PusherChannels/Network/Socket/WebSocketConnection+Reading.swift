@@ -62,9 +62,12 @@ extension WebSocketConnection: ByteStreamOwner {
     private func handOver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
         isHandingOver = true
         stream.setReading(false)
-        let (copies, origin) = (messages.copies, messages.origin)
+        let (unread, origin) = (Locked(Optional(messages.copies)), messages.origin)
+        self.unread = unread
         loop.environment.performElsewhere { [weak delegate, attempt, key, owner = loop.owner] in
-            MessageBatch.with(copies, origin) { delegate?.webSocketDidReceive($0, attempt: attempt) }
+            if let copies = unread.withLock({ $0.take() }) {
+                MessageBatch.with(copies, origin) { delegate?.webSocketDidReceive($0, attempt: attempt) }
+            }
             owner.post { $0.service(WebSocketConnections.self)[key]?.handedOver() }
         }
     }
@@ -72,6 +75,7 @@ extension WebSocketConnection: ByteStreamOwner {
     /// The other thread is done with the messages.
     func handedOver() {
         isHandingOver = false
+        unread = nil
         flush()
         readIfAllowed()
         guard let end = streamEnd, !isHandingOver else { return }

@@ -30,6 +30,8 @@ final class WebSocketConnection {
     var isReading = true
     /// True while another thread reports large messages: until it is done nothing else is reported.
     var isHandingOver = false
+    /// The large messages, until the other thread reads them.
+    var unread: Locked<[(MessageBatch.Kind, [UInt8])]?>?
     /// Bytes that came and may not be read yet: with the upgrade's response, or while messages are handed over.
     var early: [UInt8] = []
     /// The end, which came while messages are handed over.
@@ -90,6 +92,7 @@ final class WebSocketConnection {
     /// Closes for an owner that doesn't wait: reports at once, and leaves the closing handshake to itself.
     func abandon() {
         guard case .open = phase else { return cancel("Closed before it was open") }
+        dropUnread()
         conversation.abandon()
         setReading(true)
         flush()
@@ -100,6 +103,7 @@ final class WebSocketConnection {
         let message = "The loop was shut down"
         guard case .open = phase else { return cancel(message) }
         conversation.cut(WebSocketFailure(.cancelled, message))
+        dropUnread()
         if isHandingOver, let closure = conversation.takeClosure() {
             // Nobody will be there to say that the messages are read.
             loop.environment.performElsewhere { [weak delegate, attempt] in delegate?.webSocketDidClose(closure, attempt: attempt)
@@ -107,6 +111,11 @@ final class WebSocketConnection {
             registry.forget(key)
         }
         flush()
+    }
+
+    /// Nobody wants them any more: where the other thread is held up they would be kept, of each attempt.
+    private func dropUnread() {
+        unread?.withLock { $0 = nil }
     }
 
     // MARK: Ending before it is open
