@@ -152,6 +152,23 @@ import Testing
         }
     }
 
+    /// It is read on the loop's thread, which serves others, too.
+    @Test func aPipeInThePlaceOfAFileHoldsNobodyUp() async throws {
+        let pipe = try NamedPipe(O_RDWR)
+        let text = "The file \(pipe.path) can't be read: it is no file, or larger than 16 MiB"
+        let failure = try await withWatchdog {
+            try await onThread { () -> WebSocketFailure? in
+                do throws(WebSocketFailure) {
+                    _ = try CertificateList(.file(pipe.path))
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        #expect(failure == WebSocketFailure(.tlsFailed(.invalidConfiguration), text))
+    }
+
     /// Whom it was to name would be missing without a word.
     @Test func aDamagedCertificateBehindAGoodOne() throws {
         let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"

@@ -11,6 +11,8 @@ extension HTTPProxy {
             guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }
             rest = rest[scheme.upperBound...]
         }
+        // One in a password that isn't encoded: all before it would count as the host, and stand in errors.
+        if let slash = rest.firstIndex(of: "/"), rest[slash...].contains("@") { return nil }
         rest = rest.prefix { $0 != "/" }
         var credentials: Credentials?
         if let at = rest.lastIndex(of: "@") {

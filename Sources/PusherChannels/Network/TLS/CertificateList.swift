@@ -55,15 +55,23 @@ extension PEMSource {
         return result
     }
 
-    /// Without a descriptor for it the attempt may be made again; otherwise the file is to be mended.
+    /// The largest size of a file of certificates: a system's authorities are a quarter of a megabyte.
+    private static let largestSize = 16 << 20
+
+    /// Without a descriptor for it the attempt may be made again; otherwise the file is to be mended. A pipe or a device isn't read: that
+    /// could take for ever, on the loop's thread.
     private static func read(_ path: String) throws(WebSocketFailure) -> Data {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         let error = SystemError.last
         let text = "The file \(path) can't be read"
         guard descriptor >= 0 else {
             throw error.isShortage ? WebSocketFailure(.unreachable, "\(text): \(error.text)") : TLSContext.unusable(text)
         }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largestSize else {
+            throw TLSContext.unusable("\(text): it is no file, or larger than 16 MiB")
+        }
         do {
             return try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data()
         } catch {

@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: [
         "socks5://proxy:1080", "https://proxy:443", "http://:80", "proxy:port", "http://proxy:70000", "http://[::1]:x",
-        "http://[::1]8080",
+        "http://[::1]8080", "http://abc/def==@proxy:3128", "http://ann:12/34@proxy:3128",
     ])
     func whatIsNoHTTPProxy(value: String) {
         let failure = #expect(throws: WebSocketFailure.self) { try proxy(["https_proxy": value]) }

@@ -19,9 +19,10 @@ enum HTTPSyntax {
         path.hasPrefix("/") && path.utf8.allSatisfy { isVisible($0) && $0 != UInt8(ascii: "#") }
     }
 
-    /// Returns whether this can be a host's name or address, without brackets.
+    /// Returns whether this can be a host's name or address, without brackets. None begins with a dot: OpenSSL would take the certificate
+    /// of any host below.
     static func isHost(_ host: String) -> Bool {
-        host.contains { $0 != "." } && host.utf8.count <= 253
+        !host.isEmpty && host.utf8.first != UInt8(ascii: ".") && host.utf8.count <= 253
             && host.utf8.allSatisfy { isVisible($0) && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
     }
 
