@@ -26,9 +26,11 @@ enum AuthResponse {
         if let size = data?.count, size > maximumSize {
             let message = "the authorization endpoint answered with \(size) bytes; at most \(maximumSize) are read"
             return .failure(
-                AuthorizationFailure(message: message, url: response.url?.absoluteString, status: response.statusCode))
+                AuthorizationFailure(
+                    message: message, url: response.url?.absoluteString, status: response.statusCode,
+                    isRetryable: HTTPStatus.isTemporary(response.statusCode), retryAfter: response.retryAfter))
         }
-        let body = String(decoding: data ?? Data(), as: UTF8.self)
+        let body = String(decodingWithoutMark: data ?? Data())
         var failure = AuthorizationFailure(
             message: "the authorization endpoint answered with status \(response.statusCode)",
             url: response.url?.absoluteString, status: response.statusCode, body: body,

@@ -66,7 +66,7 @@ extension PusherHTTPAPI {
 
     private func query(_ call: HTTPAPICall) async throws -> JSONValue {
         let response = try await client.response(to: call)
-        guard let json = try? JSONValue(parsing: String(decoding: response, as: UTF8.self)), json.objectValue != nil else {
+        guard let json = try? JSONValue(parsing: String(decodingWithoutMark: response)), json.objectValue != nil else {
             throw Self.unreadable("it is no JSON object")
         }
         return json

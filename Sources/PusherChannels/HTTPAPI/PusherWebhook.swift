@@ -23,7 +23,8 @@ public struct PusherWebhook: Equatable, Sendable {
         case cacheMiss(channel: String)
         /// The number of connections subscribed to a channel, when it has changed.
         case subscriptionCount(channel: String, count: Int)
-        /// Something else, or one of these without what belongs to it: its name and all of it as JSON.
+        /// Something else, or one of these without what belongs to it: its name and all of it as JSON. One whose data is nested more than
+        /// 128 deep, which any client can send, has no name.
         case other(name: String, json: String)
     }
 
@@ -45,17 +46,16 @@ public struct PusherWebhook: Equatable, Sendable {
 extension PusherWebhook {
     /// Reads the body of a webhook; nil for what is none.
     init?(_ text: String, opening keys: [EncryptionMasterKey]) {
-        guard let json = try? JSONValue(parsing: text), let milliseconds = json["time_ms"]?.integerValue,
-            let events = rawJSONElements("events", of: text)
-        else { return nil }
+        guard let body = WebhookBody(text), let milliseconds = body.time, let texts = body.events else { return nil }
         time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-        self.events = events.map { Event($0, opening: keys) }
+        events = texts.map { Event($0, opening: keys) }
     }
 }
 
 extension PusherWebhook.Event {
     fileprivate init(_ text: String, opening keys: [EncryptionMasterKey]) {
-        let json = JSONText(wellFormed: text).value
+        // Of one that is nested too deeply only the text is known.
+        let json = (try? JSONValue(parsing: text)) ?? .null
         let name = json["name"]?.stringValue ?? ""
         self = Self.known(name, json, text, opening: keys) ?? .other(name: name, json: text)
     }

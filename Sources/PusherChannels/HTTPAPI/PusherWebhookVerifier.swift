@@ -41,7 +41,7 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
         guard let secret = secrets[Name(key)] else { throw .unknownKey }
         let bytes = Array(body)
         guard isSameSignature(signature, hmacSHA256(bytes, key: secret.value)) else { throw .wrongSignature }
-        guard let webhook = PusherWebhook(String(decoding: bytes, as: UTF8.self), opening: encryptionMasterKeys) else {
+        guard let webhook = PusherWebhook(String(decodingWithoutMark: bytes), opening: encryptionMasterKeys) else {
             throw .malformedBody
         }
         if let tolerance {

@@ -42,26 +42,16 @@ package func rawJSONMember(_ name: String, of text: String) -> String? {
     }
 }
 
-/// The elements of an array that is a member of a JSON object, each as its text stands in the document; nil for anything else.
-func rawJSONElements(_ name: String, of text: String) -> [String]? {
-    guard var array = rawJSONMember(name, of: text), array.utf8.first == UInt8(ascii: "[") else { return nil }
-    return array.withUTF8 { utf8 in
-        var scanner = JSONScanner(UnsafeRawBufferPointer(utf8))
-        return try? scanner.rawElements()
+extension String {
+    /// The text of a body, without the mark that some editors put in front of UTF-8: readers of JSON may pass over it (RFC 8259, 8.1), and
+    /// browsers do.
+    init(decodingWithoutMark bytes: some Collection<UInt8>) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        self.init(decoding: bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...], as: UTF8.self)
     }
 }
 
 extension JSONScanner {
-    fileprivate mutating func rawElements() throws(JSONError) -> [String] {
-        var elements: [String] = []
-        try scanElements { (scanner) throws(JSONError) in
-            let start = scanner.position
-            try scanner.skipValue(depth: 1)
-            elements.append(scanner.text(start..<scanner.position))
-        }
-        return elements
-    }
-
     fileprivate mutating func rawMember(_ name: String) throws(JSONError) -> String? {
         var found: Range<Int>?
         skipWhitespace()

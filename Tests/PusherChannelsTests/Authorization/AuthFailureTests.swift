@@ -25,6 +25,20 @@ import FoundationNetworking
         #expect(failure?.isRetryable == isRetryable)
     }
 
+    /// Such as a framework's page about its error.
+    // Proves P14.2, P14.14.
+    @Test func aLongResponseOfAServerInTroubleIsAskedForAgain() throws {
+        let url = try #require(URL(string: "http://auth.example/"))
+        let page = Data(repeating: UInt8(ascii: "x"), count: AuthResponse.maximumSize + 1)
+        for (status, isRetryable) in [(503, true), (200, false)] {
+            let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: ["Retry-After": "5"])
+            let result = AuthResponse.read(page, response, nil) { json throws(AuthResponse.Unusable) in json }
+            let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
+            #expect(failure?.isRetryable == isRetryable)
+            #expect(failure?.retryAfter == .seconds(5))
+        }
+    }
+
     // Proves P14.14.
     @Test(
         arguments: [

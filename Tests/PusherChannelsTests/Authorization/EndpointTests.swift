@@ -34,6 +34,14 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-a,b;c=d@e.f"])
     }
 
+    /// Some editors put it in front of a PHP file.
+    // Proves P14.2.
+    @Test func aByteOrderMarkIsPassedOver() throws {
+        let rig = rig()
+        try reply(rig, "\u{FEFF}{\"auth\":\"key:abc\"}")
+        #expect(rig.pusher.subscribe("private-a").subscribed)
+    }
+
     @Test func theSchemeOfAnAddressMayHaveCapitals() {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "HTTPS://auth.example/pusher/auth"))
         rig.session.stubAuth(secret: "secret", key: "key")

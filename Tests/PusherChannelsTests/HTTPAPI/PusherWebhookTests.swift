@@ -161,6 +161,24 @@ import Testing
         }
     }
 
+    /// Any client can send such data, and the server may put several events into one webhook.
+    // Proves P17.3.
+    @Test(arguments: [1, 126, 127, 100_000]) func deepDataIsItsOwnEventsMatter(depth: Int) throws {
+        let data = String(repeating: "[", count: depth) + #""]}""# + String(repeating: "]", count: depth)
+        let sent = #"{"name":"client_event","channel":"private-a","event":"client-x","data":\#(data)}"#
+        let found = try events(#"{"name":"member_removed","channel":"presence-a","user_id":"7"},\#(sent)"#)
+        #expect(found.first == .memberRemoved(channel: "presence-a", userID: "7"))
+        if depth > 127 { #expect(found.last == .other(name: "", json: sent)) }
+        #expect(found.count == 2)
+    }
+
+    // Proves P17.1.
+    @Test func aByteOrderMarkIsPassedOver() throws {
+        let body = "\u{FEFF}" + Self.occupied
+        let webhook = try Self.verifier().verify(body: Data(body.utf8), key: "key", signature: hmacSHA256(body, key: "s3cret"))
+        #expect(webhook.events == [.channelOccupied(channel: "a")])
+    }
+
     // MARK: Encrypted channels
 
     // Proves P17.6.

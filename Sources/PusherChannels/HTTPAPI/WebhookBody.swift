@@ -1,0 +1,72 @@
+/// The body of a webhook: its time, and each of its events as the text stands there.
+///
+/// What a client sent stands in it, too, and may be nested more deeply than is read: that event's matter, and no other's.
+struct WebhookBody {
+    /// In milliseconds.
+    private(set) var time: Int?
+    private(set) var events: [String]?
+
+    /// Nil for what is no JSON object.
+    init?(_ text: String) {
+        var text = text
+        let isObject = text.withUTF8 { utf8 in
+            var scanner = JSONScanner(UnsafeRawBufferPointer(utf8))
+            do throws(JSONError) {
+                try read(&scanner)
+                return true
+            } catch {
+                return false
+            }
+        }
+        guard isObject else { return nil }
+    }
+
+    /// Of several members with one name the last counts, as in ``JSONValue``.
+    private mutating func read(_ scanner: inout JSONScanner) throws(JSONError) {
+        scanner.skipWhitespace()
+        try scanner.scanMembers { (key, scanner) throws(JSONError) in
+            if scanner.isText(key, "events") {
+                events = try Self.elements(&scanner)
+            } else {
+                let value = try Self.text(&scanner)
+                if scanner.isText(key, "time_ms") { time = (try? JSONValue(parsing: value))?.integerValue }
+            }
+        }
+        try scanner.expectEnd()
+    }
+
+    private static func elements(_ scanner: inout JSONScanner) throws(JSONError) -> [String]? {
+        guard scanner.current == UInt8(ascii: "[") else {
+            _ = try text(&scanner)
+            return nil
+        }
+        var elements: [String] = []
+        try scanner.scanElements { scanner throws(JSONError) in elements.append(try text(&scanner)) }
+        return elements
+    }
+
+    private static func text(_ scanner: inout JSONScanner) throws(JSONError) -> String {
+        let start = scanner.position
+        try scanner.skipNestedValue()
+        return scanner.text(start..<scanner.position)
+    }
+}
+
+extension JSONScanner {
+    /// Passes over a value, however deeply it is nested. Of what is in a container only strings and brackets are looked at.
+    fileprivate mutating func skipNestedValue() throws(JSONError) {
+        guard current == UInt8(ascii: "{") || current == UInt8(ascii: "[") else { return try skipValue() }
+        var level = 0
+        repeat {
+            switch current {
+            case UInt8(ascii: "\""):
+                _ = try scanString()
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): level += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): level -= 1
+            default: if position >= bytes.count { throw fail("unterminated value") }
+            }
+            advance()
+        } while level > 0
+    }
+}
