@@ -1,4 +1,6 @@
 #if os(Linux)
+import Foundation
+import FoundationNetworking
 import Processes
 @testable import PusherChannels
 import TestSupport
@@ -35,6 +37,22 @@ import Testing
             #expect(failure?.kind == .upgradeRefused(status: redirects == 0 ? 301 : 307))
         }
         #expect(last.requests.all.count == 1)
+    }
+
+    /// `URLSession` follows a redirect of a POST by a GET, which publishes nothing.
+    // Proves P15.10.
+    @Test func aPublishThatASessionTookElsewhereIsNone() async throws {
+        let page = try RawServer.replying(.text("HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\n{}"))
+        let redirect = "HTTP/1.1 302 x\r\nLocation: http://127.0.0.1:\(page.port)/login\r\nContent-Length: 0\r\n\r\n"
+        let server = try RawServer.replying(.text(redirect))
+        let api = PusherHTTPAPI(
+            appID: "3", key: "k", secret: "s", host: .host("127.0.0.1"), port: server.port, useTLS: false,
+            environment: PusherEnvironment(httpSession: URLSession.shared))
+        let place = "the HTTP API sent the request elsewhere, to 127.0.0.1, and the session followed"
+        let message = "\(place); it may have been carried out"
+        await #expect(throws: PusherError(.httpAPI(.unexpectedStatus), message: message)) {
+            try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+        }
     }
 
     @Test func aCircleEnds() async throws {

@@ -28,7 +28,7 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
     /// Header fields of the request. Called on no particular thread; what it throws fails the authorization, which is tried again
     /// after a while.
     public var headers: @Sendable (AuthorizationContext) async throws -> [String: String] = { _ in [:] }
-    /// Sent beside `socket_id` and `channel_name`. Called like ``headers``.
+    /// Sent beside `socket_id` and `channel_name`, in whose place they don't come. Called like ``headers``.
     public var parameters: @Sendable (AuthorizationContext) async throws -> [String: String] = { _ in [:] }
     private var secretURL: Secret<String>
 

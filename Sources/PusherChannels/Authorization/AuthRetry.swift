@@ -10,6 +10,10 @@ enum AuthRetry {
     /// error of unknown sort may be over next time.
     static func mayHelp(after error: any Error) -> Bool {
         if let error = error as? PusherError { return error.isRetryable }
+        // This package's own session knows more than a code says.
+        if let error = error as? URLError, case .proxyRefused(let status)? = WebSocketFailure(error)?.kind {
+            return HTTPStatus.isTemporary(status)
+        }
         return switch (error as? URLError)?.code {
         case .badURL, .unsupportedURL, .requestBodyStreamExhausted, .dataLengthExceedsMaximum: false
         default: true

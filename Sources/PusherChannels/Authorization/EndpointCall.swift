@@ -32,7 +32,8 @@ struct EndpointCall: Sendable {
             request = try await makeRequest(isRetry: isRetry)
         } catch {
             let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
-            return .failure(AuthorizationFailure(message: message, isRetryable: true))
+            let retryAfter = (error as? PusherError)?.retryAfter
+            return .failure(AuthorizationFailure(message: message, isRetryable: true, retryAfter: retryAfter))
         }
         let outcome = OneShot<Result<Auth, AuthorizationFailure>>()
         let cancel = AuthCall.send(
@@ -50,7 +51,9 @@ struct EndpointCall: Sendable {
         let headers = try await endpoint.headers(context)
         var fields = [(name: "socket_id", value: socketID)]
         if let channel { fields.append(("channel_name", channel)) }
-        fields += try await endpoint.parameters(context).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let own = Set(fields.map { Name($0.name) })
+        fields += try await endpoint.parameters(context).filter { !own.contains(Name($0.key)) }
+            .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         // Whoever fetched them may not have noticed that nobody wants them any more.
         try Task.checkCancellation()
         var request = AuthRequest.make(endpoint: endpoint.url, fields: fields, encoding: endpoint.encoding)

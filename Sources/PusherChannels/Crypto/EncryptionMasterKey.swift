@@ -11,7 +11,9 @@ public struct EncryptionMasterKey: Sendable, CustomStringConvertible {
     ///
     /// - Throws: A ``PusherError`` of kind `invalidRequest` for what is not the base64 of 32 bytes.
     public init(base64: String) throws(PusherError) {
-        guard let data = Data(base64Encoded: base64), data.count == SecretBox.keyLength else {
+        // A file that a command wrote ends with a line's end.
+        let text = base64.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let data = Data(base64Encoded: text), data.count == SecretBox.keyLength else {
             throw PusherError(
                 .invalidRequest,
                 message: "an encryption master key is \(SecretBox.keyLength) bytes in base64: openssl rand -base64 32")

@@ -37,6 +37,20 @@ extension FailedAttempt {
             }
     }
 
+    /// A response from elsewhere; nil for one from where the request was sent. `URLSession` follows redirects, most of them by a GET in place
+    /// of the POST: what answers that has done nothing.
+    init?(_ response: HTTPURLResponse, followedFrom request: URLRequest, by call: HTTPAPICall) {
+        func place(_ url: URL?) -> [String]? {
+            url.map { [$0.scheme?.lowercased() ?? "", $0.host?.lowercased() ?? "", "\($0.port ?? 0)", $0.path] }
+        }
+        guard let reached = place(response.url), let asked = place(request.url), reached != asked else { return nil }
+        let warning = call.repetition == .again ? "; it may have been carried out" : ""
+        error = PusherError(
+            .httpAPI(.unexpectedStatus),
+            message: "the HTTP API sent the request elsewhere, to \(reached[1].inLogLine()), and the session followed\(warning)")
+        remedy = .none
+    }
+
     /// No response.
     init(_ error: any Error, of call: HTTPAPICall) {
         let code = Self.code(of: error)

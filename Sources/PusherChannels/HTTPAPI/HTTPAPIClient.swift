@@ -44,6 +44,9 @@ struct HTTPAPIClient: Sendable {
             try Task.checkCancellation()
             throw FailedAttempt(error, of: call)
         }
+        if environment.httpSession is URLSession, let failure = FailedAttempt(reply.response, followedFrom: request, by: call) {
+            throw failure
+        }
         guard (200..<300).contains(reply.response.statusCode) else {
             throw FailedAttempt(reply.response, body: reply.body, of: call)
         }

@@ -6,12 +6,17 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - path: What stands behind `/apps/{id}`, such as `/connections`, not percent-encoded.
-    ///   - parameters: The query. The signature's own, which begin with `auth_` or are `body_md5`, are refused.
+    ///   - parameters: The query. The signature's own, which begin with `auth_` or are `body_md5`, are refused, and so are names that
+    ///     differ in case alone.
     /// - Returns: The response's body.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func get(_ path: String, parameters: [String: String] = [:]) async throws -> Data {
         for name in parameters.keys where name.lowercased().begins(with: "auth_") || name.lowercased().isExactly("body_md5") {
             throw PusherError(.invalidRequest, message: "\(name.inLogLine()) is the signature's own parameter")
+        }
+        // They are signed in lower case, in the order of their names.
+        guard Set(parameters.keys.map { Name($0.lowercased()) }).count == parameters.count else {
+            throw PusherError(.invalidRequest, message: "parameters whose names differ in case alone can't be signed")
         }
         return try await client.response(to: .get(try Self.checked(path), parameters))
     }

@@ -30,8 +30,9 @@ struct RequestSigner: Sendable {
         components.scheme = useTLS ? "https" : "http"
         components.host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         components.port = port
-        guard !host.isEmpty, let origin = components.string else {
-            throw PusherError(.invalidRequest, message: "\"\(host)\" is no host")
+        // Of a user and a password in front of a host Foundation would make a part of the host, which errors name.
+        guard !host.isEmpty, !host.utf8.contains(UInt8(ascii: "@")), let origin = components.string else {
+            throw PusherError(.invalidRequest, message: "\(host.hostWithoutSecrets.debugDescription) is no host")
         }
         let prefix = (path ?? "").split(separator: "/").map { "/\(String($0).percentEncoded())" }.joined()
         return origin + prefix

@@ -57,6 +57,22 @@ import FoundationNetworking
         #expect(request.text == #"{"socket_id":"46123.486095","tenant":"7"}"#)
     }
 
+    /// A server would refuse the signature of another channel, and say no more.
+    // Proves P14.1.
+    @Test(arguments: [AuthEndpoint.Encoding.form, .json])
+    func parametersReplaceNothingOfTheProtocols(encoding: AuthEndpoint.Encoding) async throws {
+        try reply(200, #"{"auth":"k:s"}"#)
+        let rig = rig {
+            $0.encoding = encoding
+            $0.parameters = { _ in ["channel_name": "private-b", "socket_id": "1.1", "tenant": "7"] }
+        }
+        rig.pusher.subscribe("private-a")
+        try await rig.recorder.next { $0 == .subscribed(channel: "private-a") }
+        let json = #"{"channel_name":"private-a","socket_id":"46123.486095","tenant":"7"}"#
+        let form = "socket_id=46123.486095&channel_name=private-a&tenant=7"
+        #expect(session.requests.map(\.text) == [encoding == .json ? json : form])
+    }
+
     // Proves P14.12.
     @Test func after401TheyAreFetchedOnceMore() async throws {
         try reply(401, "expired")
@@ -115,6 +131,16 @@ import FoundationNetworking
             await executor.settle()
             #expect(rig.recorder.subscribedChannels == ["private-a"])
         }
+    }
+
+    // Proves P14.14.
+    @Test func timeThatWhatIsThrownNamesIsKept() async throws {
+        let rig = rig {
+            $0.headers = { _ in throw PusherError(.authorization, code: 429, message: "busy", retryAfter: .seconds(60)) }
+        }
+        rig.pusher.subscribe("private-a")
+        let failure = try await rig.recorder.next { $0.failure != nil }
+        #expect(failure.failure?.retryAfter == .seconds(60))
     }
 
     #endif

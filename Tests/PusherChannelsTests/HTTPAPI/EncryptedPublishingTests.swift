@@ -106,6 +106,12 @@ import Testing
         #expect(throws: error) { try EncryptionMasterKey(base64: text) }
     }
 
+    /// As `openssl rand -base64 32 > key` writes it.
+    // Proves P15.16.
+    @Test func theEndOfALineBelongsToNoKey() throws {
+        _ = try EncryptionMasterKey(base64: "\(APIRig.masterKey)\n")
+    }
+
     // MARK: With a client
 
     /// A client whose backend has keys, on a server to which an API publishes that has keys as well.

@@ -28,6 +28,9 @@ import Testing
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 
     static let refusals: [Refusal] = [
+        Refusal("parameters whose names differ in case alone can't be signed") {
+            _ = try await $0.get("/x", parameters: ["a": "1", "A": "2"])
+        },
         Refusal("an event needs a channel", trigger([])),
         Refusal(
             "an event can be published to 100 channels at a time, these are 101", trigger(Array(repeating: "a", count: 101))),

@@ -85,6 +85,15 @@ import FoundationNetworking
         #expect(request.url.hasPrefix(prefix), "\(request.url)")
     }
 
+    /// What stands in front of it may be a password.
+    @Test(arguments: [("ann:s3cret@api.example", "api.example"), ("", "")])
+    func aHostIsNoMoreThanThat(host: String, shown: String) async {
+        let rig = APIRig(host: .host(host))
+        await #expect(throws: PusherError(.invalidRequest, message: "\"\(shown)\" is no host")) {
+            try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
+        }
+    }
+
     /// The prefix is taken away again on the way to the server, which checks the signature of what it gets.
     // Proves P15.1.
     @Test func aPathInFrontIsNotSigned() async throws {
