@@ -323,15 +323,21 @@ public final class LocalServer: RequestStubbing {
 
     /// Closes all connections and frees the port; further calls wait for the first.
     ///
-    /// Clients get the close frame of ``ServerProfile/shutdown`` and have ``Settings/closeTimeout`` to answer it.
+    /// Clients get the close frame of ``ServerProfile/shutdown`` and have ``Settings/closeTimeout`` to answer it. The tasks of routes are
+    /// cancelled; one that goes on for ten seconds is among the ``findings``, and isn't waited for.
     public func stop() async {
         let task = stopping.withLock { stopping in
             let task =
                 stopping
-                ?? Task { [core, http, running, tlsProxy] in
+                ?? Task { [core, http, running, router, tlsProxy] in
                     await core.stop()
-                    await http.stop()
-                    _ = await running.value
+                    let goingOn = await ServerEnd.wait {
+                        await http.stop()
+                        _ = await running.value
+                    } unless: {
+                        router.goingOn
+                    }
+                    for name in goingOn { core.find(Finding(.leak, "\(name) goes on, though its task is cancelled")) }
                     tlsProxy?.stop()
                 }
             stopping = task

@@ -53,7 +53,7 @@ struct LocalServerHandler: HTTPHandler {
     private func reply(_ response: () async throws -> StubResponse) async -> StubResponse {
         do {
             return try await core.wait(for: try await response())
-        } catch is CancellationError {
+        } catch is CancellationError where Task.isCancelled {
             return StubResponse(status: 503, text: "the server is being stopped\n")
         } catch {
             return StubResponse(status: 500, text: "\(error)\n")

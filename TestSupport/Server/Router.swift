@@ -43,6 +43,8 @@ public final class Router: Sendable {
     private let entries = Locked<[Entry<any ServerRoute>]>([])
     private let conversations = Locked<[Entry<Conversation>]>([])
     private let thrown = Locked(FirstElements<Finding>())
+    /// The names of those that are being asked, by the number of the call.
+    private let calls = Locked<(names: [Int: String], made: Int)>(([:], 0))
 
     init() {}
 
@@ -138,13 +140,22 @@ public final class Router: Sendable {
         return nil
     }
 
+    /// The names of the routes that are being asked now, by the order of the calls.
+    var goingOn: [String] { calls.withLock { $0.names.sorted { $0.key < $1.key }.map(\.value) } }
+
     /// Asks an entry, and writes down what it throws.
     private func watching<Target, Response>(
         _ entry: Entry<Target>, _ request: RecordedRequest, _ ask: (RecordedRequest) async throws -> Response
     ) async throws -> Response {
+        let number = calls.withLock { calls in
+            calls.made += 1
+            calls.names[calls.made] = entry.name
+            return calls.made
+        }
+        defer { calls.withLock { $0.names[number] = nil } }
         do {
             return try await ask(request)
-        } catch let error where !(error is CancellationError) {
+        } catch let error where !(error is CancellationError && Task.isCancelled) {
             thrown.withLock { $0.append(Finding(.error, "\(entry.name) threw when asked \(request): \(error)")) }
             throw error
         }

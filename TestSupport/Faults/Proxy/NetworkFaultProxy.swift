@@ -12,7 +12,8 @@ import PusherChannels
 /// Positions count, for each connection by itself, what the server sends to the client; latency, bandwidth and dribble slow
 /// that direction as well. What the client sends goes on at once. A fault whose position was passed already acts at once; only
 /// a reset waits for the client to have said something, five seconds at most, as it would look like a refusal to some.
-/// All members may be called from any thread; faults are in force when the call returns. A proxy that is let go stops.
+/// Of TLS that it only passes on it sees bytes, and no frames: faults at frames and of frames do nothing there. Give it `tls`, and a server
+/// without, for these. All members may be called from any thread; faults are in force when the call returns. A proxy that is let go stops.
 public final class NetworkFaultProxy: Sendable {
     /// A proxy could not be started.
     public struct CannotStart: Error, Equatable, Sendable, CustomStringConvertible {

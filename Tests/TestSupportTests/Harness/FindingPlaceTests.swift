@@ -200,12 +200,15 @@ import FoundationNetworking
             let server = try await harness.startServer()
             server.router["GET /never"] = DataResponse { _ in Data() }
             server.router.on("GET /trouble") { _ in throw Trouble() }
-            for path in ["trouble", "neverr"] {
+            // Nobody cancels the route: one of its own tasks was.
+            server.router.on("GET /own") { _ in throw CancellationError() }
+            for path in ["own", "trouble", "neverr"] {
                 _ = try await URLSession.shared.data(from: server.url.appendingPathComponent(path))
             }
         }
-        #expect(found.count == 3)
+        #expect(found.count == 4)
         #expect(found.first?.contains("\n  not route GET /never (+2): path is /neverr, not /never") == true)
+        #expect(found.contains { $0.hasPrefix("error: route GET /own (+5) threw when asked GET http://127.0.0.1:") })
         #expect(found.contains("unused stub: route GET /never (+2) was never asked"))
         #expect(found.last?.hasPrefix("error: route GET /trouble (+3) threw when asked GET http://127.0.0.1:") == true)
         #expect(found.last?.hasSuffix("/trouble: Trouble()") == true)
