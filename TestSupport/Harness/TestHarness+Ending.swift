@@ -41,16 +41,22 @@ extension TestHarness {
 
     // MARK: Other threads
 
-    /// Waits a moment for other threads to let go: what they let go of is no leak.
+    /// Waits a moment for other threads, and for tasks on the harness's executor, to let go: what they let go of is no leak.
     func waitForLastOwners(alive: Bool) {
         let limit = lastOwnersLimit
-        while lastOwnersMayLetGo(by: limit, alive) { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(5)) }
+        while lastOwnersMayLetGo(by: limit, alive) {
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(5))
+            _ = runExecutor()
+        }
     }
 
     /// Does so without holding up its thread.
     func waitForLastOwners(alive: Bool) async {
         let limit = lastOwnersLimit
-        while lastOwnersMayLetGo(by: limit, alive) { await Self.pause(.milliseconds(5)) }
+        while lastOwnersMayLetGo(by: limit, alive) {
+            await Self.pause(.milliseconds(5))
+            _ = runExecutor()
+        }
     }
 
     private var lastOwnersLimit: Instant { LiveScheduler().now + .seconds(2) }

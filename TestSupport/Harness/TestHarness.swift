@@ -216,10 +216,10 @@ public final class TestHarness: Sendable {
             of: client, file, line,
             makeWebSocket: { [self] in
                 let socket = makeWebSocket?() ?? self.makeWebSocket(file: file, line: line)
-                guard let mock = socket as? MockWebSocket else { return socket }
+                guard let mock = socket.mock else { return socket }
                 register(mock)
                 give(mock, to: client)
-                return mock
+                return socket
             })
     }
 

@@ -7,3 +7,8 @@ extension TrafficRecorder {
         TestHarness.current?.keep(self)
     }
 }
+
+extension WebSocket {
+    /// The mock that it is, or that it records.
+    var mock: MockWebSocket? { self as? MockWebSocket ?? (self as? RecordingWebSocket)?.base.mock }
+}

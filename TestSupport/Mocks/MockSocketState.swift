@@ -293,7 +293,7 @@ struct MockSocketState: Sendable {
         case .fault(let fault):
             do throws(UnsupportedFault) {
                 try fault.check(at: .mockWebSocket)
-                faults.addToPresent(fault)
+                faults.addToPresent(fault, whenItIs: phase)
                 applyFaults()
             } catch {
                 scripts.add(Finding(.unsupportedFault, "\(error)"))
@@ -303,7 +303,7 @@ struct MockSocketState: Sendable {
     }
 
     mutating func inject(_ fault: Fault, onConnection connection: Int?) {
-        faults.add(fault, onConnection: connection)
+        faults.add(fault, onConnection: connection, whenItIs: phase)
         applyFaults()
     }
 

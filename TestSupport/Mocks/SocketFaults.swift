@@ -4,16 +4,22 @@ import PusherChannels
 struct SocketFaults: Sendable {
     private var everywhere: [Fault] = []
     private var byConnection: [Int: [Fault]] = [:]
+    /// Those that came when their connection was over, or open where they are of opening it.
+    private var late: [(fault: Fault, connection: Int)] = []
     private var connection = 0
     /// The number of frames that the client got on the present connection.
     private var frames = 0
 
-    mutating func add(_ fault: Fault, onConnection connection: Int?) {
-        if let connection { byConnection[connection, default: []].append(fault) } else { everywhere.append(fault) }
+    mutating func add(_ fault: Fault, onConnection number: Int?, whenItIs phase: MockSocketState.Phase) {
+        guard let number else { return everywhere.append(fault) }
+        byConnection[number, default: []].append(fault)
+        let isOver = number < connection || number == connection && phase == .idle
+        let isOpened = number == connection && phase == .open && fault.isOfOpening
+        if number > 0, isOver || isOpened { late.append((fault, number)) }
     }
 
-    mutating func addToPresent(_ fault: Fault) {
-        byConnection[connection, default: []].append(fault)
+    mutating func addToPresent(_ fault: Fault, whenItIs phase: MockSocketState.Phase) {
+        add(fault, onConnection: connection, whenItIs: phase)
     }
 
     mutating func removeAll() {
@@ -30,11 +36,12 @@ struct SocketFaults: Sendable {
         frames += 1
     }
 
-    /// The faults whose one connection never came.
+    /// The faults whose one connection never came, or had come.
     func findings(socket: String) -> [Finding] {
-        byConnection.filter { $0.key < 1 || $0.key > connection }.sorted { $0.key < $1.key }.flatMap { number, faults in
-            faults.map { Finding(.unplayedStep, "\($0) is for connection \(number) of \(socket), which had \(connection)") }
-        }
+        late.map { Finding(.unplayedStep, "\($0.fault) came too late for connection \($0.connection) of \(socket)") }
+            + byConnection.filter { $0.key < 1 || $0.key > connection }.sorted { $0.key < $1.key }.flatMap { number, faults in
+                faults.map { Finding(.unplayedStep, "\($0) is for connection \(number) of \(socket), which had \(connection)") }
+            }
     }
 
     private var active: [Fault] { everywhere + byConnection[connection, default: []] }
@@ -92,6 +99,16 @@ struct SocketFaults: Sendable {
         switch position {
         case .frames(let count): frames >= count
         case .bytes(let count): count == 0
+        }
+    }
+}
+
+extension Fault {
+    /// Indicates whether it is what becomes of the attempt to open a connection, and nothing once that is open.
+    fileprivate var isOfOpening: Bool {
+        switch self {
+        case .refused, .upgradeRefused, .wrongAcceptKey: true
+        default: false
         }
     }
 }

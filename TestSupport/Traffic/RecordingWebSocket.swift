@@ -5,7 +5,7 @@ import PusherChannels
 /// All members may be called from any thread. Reports come as the socket behind it makes them, on the same thread, one close for
 /// each open.
 public final class RecordingWebSocket: WebSocket {
-    private let base: any WebSocket
+    let base: any WebSocket
     private let forwarder: Forwarder
 
     init(_ base: any WebSocket, recorder: TrafficRecorder) {

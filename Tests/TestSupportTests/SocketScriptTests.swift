@@ -338,6 +338,21 @@ struct SocketScriptTests {
         #expect(rig.findings == [])
     }
 
+    @Test func `A fault that comes too late for its connection is found, taken back or not`() throws {
+        let rig = Rig(server: .trusting)
+        rig.open()
+        try rig.socket.inject(.refused, onConnection: 1)
+        try rig.socket.inject(.latency(.seconds(1)), onConnection: 1)
+        rig.socket.close(code: 1000, reason: "")
+        try rig.socket.inject(.badUTF8, onConnection: 1)
+        rig.socket.heal()
+        #expect(
+            rig.findings.map(\.description)
+                == ["refused", "badUTF8"].map {
+                    "unplayed step: \($0) came too late for connection 1 of the socket made at S"
+                })
+    }
+
     @Test func `Latency makes everything late, and nothing overtakes anything`() throws {
         let rig = Rig(server: .trusting)
         try rig.socket.inject(.latency(.seconds(2)))

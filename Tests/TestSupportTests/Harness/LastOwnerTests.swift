@@ -73,6 +73,20 @@ import Testing
         #expect(failure?.findings.map(\.kind) == [.unusedStub])
     }
 
+    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    @Test func `What a task holds that was cancelled behind its executor's body is no leak`() async throws {
+        try await withTestHarness { harness in
+            let executor = harness.makeExecutor()
+            let channel = harness.makePusher().subscribe("news")
+            let reader = executor.spawn { [channel] in
+                do { for try await _ in channel.events {} } catch {}
+            }
+            try await executor.run { _ in }
+            reader.cancel()
+        }
+    }
+    #endif
+
     @Test func `What another thread holds for good is found`() throws {
         let mayReturn = DispatchSemaphore(value: 0)
         defer { mayReturn.signal() }

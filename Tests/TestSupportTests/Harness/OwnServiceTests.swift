@@ -100,6 +100,20 @@ import FoundationNetworking
         #expect(failure?.findings.first?.text.contains("is open") == true)
     }
 
+    @Test func `So is one behind a recorder`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness(allowing: [.leak]) { harness in
+                let recorder = TrafficRecorder()
+                let socket = MockWebSocket(server: .manual, scheduler: harness.scheduler)
+                socket.play(.establish(), .expect("pusher:subscribe news"))
+                let pusher = Self.client(harness.pusherEnvironment { recorder.recording(socket) })
+                pusher.connect()
+                pusher.disconnect()
+            }
+        }
+        #expect(failure?.findings.map(\.kind).contains(.unplayedStep) == true, "\(failure.map { "\($0)" } ?? "")")
+    }
+
     @Test func `A client that an app keeps is found, and described meanwhile`() throws {
         let kept = Locked<Pusher?>(nil)
         let failure = #expect(throws: TestFailure.self) {

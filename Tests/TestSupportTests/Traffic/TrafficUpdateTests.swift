@@ -94,6 +94,13 @@ struct TrafficUpdateTests {
         #expect(try update(file) == JSONValue(parsing: file))
     }
 
+    /// What is hidden is of no type any more.
+    @Test func `A type that is asked of a hidden value is kept, and holds`() throws {
+        rig.post(#"{"max_tokens": 100}"#)
+        let file = #"[{"url": ".*", "body": {"max_tokens": {"$type": "number"}}}]"#
+        #expect(try update(file) == JSONValue(parsing: file))
+    }
+
     @Test func `A secret in the older file goes`() throws {
         rig.post(#"{"password": "one", "id": 1}"#)
         let file = try update(#"[{"url": ".*", "body": {"password": "hunter2", "id": "[0-9]"}}]"#)
