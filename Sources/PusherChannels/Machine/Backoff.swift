@@ -35,7 +35,8 @@ struct Backoff: Equatable, Sendable {
         if isExhausted { return nil }
         let exponential = ExponentialDelay(initial: policy.initialDelay, maximum: policy.maximumDelay)
         defer { failures += 1 }
-        return max(minimum, exponential.delay(afterFailures: failures, using: &random))
+        // On top: what is drawn below the least would be one time for all clients.
+        return minimum + exponential.delay(afterFailures: failures, using: &random)
     }
 
     /// Returns whether an immediate return is still believed, and any return is allowed; counts it if so.

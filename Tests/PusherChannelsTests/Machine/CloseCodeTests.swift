@@ -52,6 +52,12 @@ import Testing
     func rangeOfOverloadWaitsASecondAtLeast(code: UInt16) {
         let (outcome, errors) = closed(with: code)
         #expect(outcome == .waits(atLeast: .seconds(1)))
+        // Not all clients of a server at the same moment.
+        let delays = (1...10 as ClosedRange<UInt64>).compactMap { seed -> Duration? in
+            var backoff = Backoff(policy: ReconnectPolicy(), seed: seed)
+            return backoff.nextDelay(atLeast: .seconds(1))
+        }
+        #expect(Set(delays).count == 10)
         #expect(errors.isEmpty)
     }
 
