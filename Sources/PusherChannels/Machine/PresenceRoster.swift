@@ -7,6 +7,8 @@ struct PresenceRoster: Equatable, Sendable {
 
     /// What its members may take: a server that names ever more must not fill the memory.
     static let byteLimit = 64 << 20
+    /// What a member takes beside its id and description, by and large.
+    private static let ownSize = 100
 
     private var list = MemberList()
 
@@ -19,7 +21,7 @@ struct PresenceRoster: Equatable, Sendable {
 
     /// Returns whether there is room for one more.
     func admits(_ member: PresenceMember) -> Bool {
-        list.bytes + member.size <= Self.byteLimit
+        list.bytes + member.size + (list.count + 1) * Self.ownSize <= Self.byteLimit
     }
 
     /// Adds a member, or takes over the newer description of one; tells whether it is a new one.

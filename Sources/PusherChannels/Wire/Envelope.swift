@@ -63,8 +63,9 @@ struct Envelope: Sendable {
 
     /// The number of bytes it keeps, when it waits: those of the whole message, names and white space too.
     var size: Int {
-        if storage.object.count > 0 { return storage.object.count }
-        return event.text.utf8.count + (channel?.text.utf8.count ?? 0) + storage.data.count + storage.userID.count
+        let parts = event.text.utf8.count + (channel?.text.utf8.count ?? 0) + storage.data.count + storage.userID.count
+        // Of one whose data was decrypted the object holds the other members alone.
+        return max(storage.object.count, parts)
     }
 
     /// Top-level members the protocol doesn't name, as raw JSON text; nil when there are none.

@@ -76,6 +76,18 @@ import Testing
         withExtendedLifetime(stream) {}
     }
 
+    @Test func soDoTheirIDs() {
+        let rig = ClientRig.connected { $0.maximumMessageSize = 2 << 20 }
+        let stream = rig.pusher.subscribe("presence-room").updates(buffering: StreamBuffering(byteLimit: 5 << 19))
+        for number in 1...3 {
+            #expect(rig.socket.isReading, "\(number)")
+            let member = "{\"user_id\":\"\(number)\(String(repeating: "x", count: 1 << 20))\"}"
+            rig.socket.serverSends(#"{"event":"pusher_internal:member_added","channel":"presence-room","data":\#(member)}"#)
+        }
+        #expect(!rig.socket.isReading)
+        withExtendedLifetime(stream) {}
+    }
+
     @Test func aStreamThatNobodyReadsMakesTheServerWait() async throws {
         let rig = ClientRig.connected()
         let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(byteLimit: 2 << 20))

@@ -30,4 +30,10 @@ import Testing
     func malformedMessageTellsWhatIsWrong(frame: MalformedMessage, description: String) {
         #expect(frame.description == description)
     }
+
+    /// As of an event whose data was decrypted.
+    @Test func itsSizeIsThatOfItsDataToo() {
+        let envelope = Envelope(event: "e", channel: "c", data: "0123456789abcdef", extra: ["serial": "1"])
+        #expect(envelope.size == 18)
+    }
 }

@@ -58,7 +58,7 @@ extension ChannelUpdate {
     var size: Int {
         switch self {
         case .event(let event): event.envelope.size
-        case .memberJoined(let member), .memberLeft(let member): member.info?.text.utf8.count ?? 0
+        case .memberJoined(let member), .memberLeft(let member): member.userId.utf8.count + (member.info?.text.utf8.count ?? 0)
         default: 0
         }
     }
