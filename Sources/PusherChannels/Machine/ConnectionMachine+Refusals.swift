@@ -14,7 +14,7 @@ extension ConnectionMachine {
     mutating func attributeToNamedChannel(
         _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) -> Bool {
-        guard error.mayRefuseSubscription, let channel = awaitedChannel(envelope.channel, orIn: error.message) else {
+        guard error.mayBeRefusal, let channel = awaitedChannel(envelope.channel, orIn: error.message) else {
             return false
         }
         refuse(channel, with: error, at: now, into: &effects)
@@ -65,9 +65,9 @@ extension ConnectionMachine {
 }
 
 extension PusherError {
-    /// Indicates whether it can be a no to a subscription: not what is about client events (4301) or a watchlist (4302), nor what says
+    /// Indicates whether it can be a no to a subscription or to a sign-in: not what is about client events (4301) or a watchlist (4302), nor what says
     /// that the subscription is there already, or isn't there to be given up.
-    fileprivate var mayRefuseSubscription: Bool {
+    var mayBeRefusal: Bool {
         if code == 4301 || code == 4302 { return false }
         return !["Existing subscription", "No current subscription"].contains { message.utf8.starts(with: $0.utf8) }
     }

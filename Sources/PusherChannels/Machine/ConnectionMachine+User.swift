@@ -89,10 +89,10 @@ extension ConnectionMachine {
         begin(name.name, at: now, into: &effects)
     }
 
-    /// An error while the server is asked is taken for its reply, as it names nothing that it is about; but for a watchlist that is
+    /// An error while the server is asked is taken for its reply, if it names nothing that it is about; but for a watchlist that is
     /// too long (4302) or client events that are too many (4301) nobody is turned away.
-    mutating func attributeToSignIn(_ error: PusherError, into effects: inout [Effect]) -> Bool {
-        guard case .signingIn = user.state, error.code != 4301, error.code != 4302 else { return false }
+    mutating func attributeToSignIn(_ error: PusherError, _ envelope: Envelope, into effects: inout [Effect]) -> Bool {
+        guard case .signingIn = user.state, envelope.channel == nil, error.mayBeRefusal else { return false }
         signInFailed(error, into: &effects)
         return true
     }

@@ -81,6 +81,9 @@ import Testing
         let user = UserMachine.Attempt(connection: transcript.attempt, number: 1)
         transcript.play(.userAuthorized(user, .success(PusherUserAuth(auth: "k:s", userData: "{}"))))
         #expect(failures(transcript.receive(error("private-x is invalid"))) == ["private-x: private-x is invalid"])
+        // Nor is what names one that isn't awaited any more.
+        transcript.receive(error("No current subscription to channel private-x"))
+        transcript.receive(#"{"event":"pusher:error","channel":"private-x","data":{"code":null,"message":"no"}}"#)
         guard case .signingIn = transcript.machine.user.state else { return #expect(Bool(false), "still signing in") }
     }
 
