@@ -97,6 +97,8 @@ extension ConnectionMachine {
         case .changeOf(.authorizing(let attempt)):
             effects.append(.cancelAuthorization(attempt))
             subscriptionFailed(key.channel, timedOut(noAuthorization), at: now, into: &effects)
+        case .changeOf(.subscribing) where isReadingPaused:
+            subscriptionDeadlines.insert(key, at: now + timeForUnreadReplies)
         case .changeOf(.subscribing):
             let time = configuration.timeouts.subscription
             let problem = "the server did not answer the subscription to \(key.channel) within \(time)"

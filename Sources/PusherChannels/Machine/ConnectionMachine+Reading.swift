@@ -34,6 +34,14 @@ extension ConnectionMachine {
         if asks { effects.append(.send(.ping)) }
     }
 
+    /// Indicates whether what the server has said may lie unread: the time for an answer doesn't run then.
+    var isReadingPaused: Bool {
+        if case .paused = reading { true } else { false }
+    }
+
+    /// The time that an answer has which was due during a pause.
+    var timeForUnreadReplies: Duration { max(configuration.timeouts.subscription, .seconds(1)) }
+
     var readingDeadline: Instant? {
         guard case .connected = phase, case .paused(let limit) = reading else { return nil }
         return limit

@@ -110,6 +110,8 @@ extension ConnectionMachine {
             effects.append(.cancelUserAuthorization(attempt))
             let problem = "no authorization of the user within \(configuration.timeouts.authorization)"
             authorizationOfUserFailed(PusherError(.timedOut, message: problem), at: now, into: &effects)
+        case .signingIn where isReadingPaused:
+            user.state = .signingIn(deadline: now + timeForUnreadReplies)
         case .signingIn:
             // Not tried again: a server that says nothing may have no users.
             let problem = "the server did not answer the sign-in within \(configuration.timeouts.subscription)"

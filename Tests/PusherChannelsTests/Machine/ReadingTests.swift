@@ -31,6 +31,18 @@ import Testing
         #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
     }
 
+    /// The answer may lie unread.
+    // Proves P4.7.
+    @Test func noReplyIsMissedMeanwhile() {
+        var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
+        transcript.play(.subscribe(channel: "news", auth: nil))
+        transcript.play(.readersChanged(areOver: true))
+        #expect(transcript.pass(.seconds(100)).allSatisfy { $0 == .send(.ping) })
+        transcript.play(.readersChanged(areOver: false))
+        let late = transcript.pass(.seconds(30)).contains { if case .deliver(.subscriptionFailed) = $0 { true } else { false } }
+        #expect(late, "the time runs again")
+    }
+
     /// It was read before.
     @Test func whatComesDuringAPauseDoesNotEndIt() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
