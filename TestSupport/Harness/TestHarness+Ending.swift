@@ -46,7 +46,7 @@ extension TestHarness {
         let limit = lastOwnersLimit
         while lastOwnersMayLetGo(by: limit, alive) {
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(5))
-            _ = runExecutor()
+            runExecutor()
         }
     }
 
@@ -55,7 +55,7 @@ extension TestHarness {
         let limit = lastOwnersLimit
         while lastOwnersMayLetGo(by: limit, alive) {
             await Self.pause(.milliseconds(5))
-            _ = runExecutor()
+            runExecutor()
         }
     }
 

@@ -23,18 +23,16 @@ enum AuthResponse {
         guard let response = response as? HTTPURLResponse else {
             return .failure(AuthorizationFailure(message: "the authorization endpoint gave no HTTP response", isRetryable: true))
         }
-        if let size = data?.count, size > maximumSize {
-            let message = "the authorization endpoint answered with \(size) bytes; at most \(maximumSize) are read"
-            return .failure(
-                AuthorizationFailure(
-                    message: message, url: response.url?.absoluteString, status: response.statusCode,
-                    isRetryable: HTTPStatus.isTemporary(response.statusCode), retryAfter: response.retryAfter))
-        }
-        let body = String(decodingWithoutMark: data ?? Data())
         var failure = AuthorizationFailure(
             message: "the authorization endpoint answered with status \(response.statusCode)",
-            url: response.url?.absoluteString, status: response.statusCode, body: body,
+            url: response.url?.absoluteString, status: response.statusCode,
             isRetryable: HTTPStatus.isTemporary(response.statusCode), retryAfter: response.retryAfter)
+        if let size = data?.count, size > maximumSize {
+            failure.message = "the authorization endpoint answered with \(size) bytes; at most \(maximumSize) are read"
+            return .failure(failure)
+        }
+        let body = String(decodingWithoutMark: data ?? Data())
+        failure.body = body
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
         do {
             return .success(try read(try parse(body)))

@@ -60,10 +60,9 @@ extension WebSocketConnection: ByteStreamOwner {
 
     /// Has messages reported by another thread, as reading them takes long; reports of other connections don't wait for that.
     private func handOver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
-        isHandingOver = true
-        stream.setReading(false)
         let (unread, origin) = (Locked(Optional(messages.copies)), messages.origin)
         self.unread = unread
+        stream.setReading(false)
         loop.environment.performElsewhere { [weak delegate, attempt, key, owner = loop.owner] in
             if let copies = unread.withLock({ $0.take() }) {
                 MessageBatch.with(copies, origin) { delegate?.webSocketDidReceive($0, attempt: attempt) }
@@ -74,7 +73,6 @@ extension WebSocketConnection: ByteStreamOwner {
 
     /// The other thread is done with the messages.
     func handedOver() {
-        isHandingOver = false
         unread = nil
         flush()
         readIfAllowed()

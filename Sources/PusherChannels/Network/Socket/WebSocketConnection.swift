@@ -28,9 +28,7 @@ final class WebSocketConnection {
     /// The endpoint at which it queues for its turn, or holds one of the places.
     var queue: String?
     var isReading = true
-    /// True while another thread reports large messages: until it is done nothing else is reported.
-    var isHandingOver = false
-    /// The large messages, until the other thread reads them.
+    /// What another thread reports, large messages, and nothing in it once that has begun; nil when it is done.
     var unread: Locked<[(MessageBatch.Kind, [UInt8])]?>?
     /// Bytes that came and may not be read yet: with the upgrade's response, or while messages are handed over.
     var early: [UInt8] = []
@@ -57,6 +55,9 @@ final class WebSocketConnection {
     }
 
     var registry: WebSocketConnections { loop.service() }
+
+    /// True while another thread reports large messages: until it is done nothing else is reported.
+    var isHandingOver: Bool { unread != nil }
 
     // MARK: Commands
 
