@@ -58,9 +58,21 @@ def forget():
         known.cache_clear()
 
 
-def fingerprint(project, cell):
-    """None where it can't be known: without git, or where one of the cell's globs matches nothing."""
-    if (known := files(project)) is None or not all(fnmatch.filter(known, glob) for glob in cell.inputs):
+def pattern(glob):
+    """A star fits folders, too, also none where a slash follows two of them; what ends with a slash is all that is in a folder."""
+    return glob.replace("**/", "*") + ("*" if glob.endswith("/") else "")
+
+
+def unmatched(project, cell):
+    """Those of the cell's globs that no file fits."""
+    return [glob for glob in cell.inputs if not fnmatch.filter(files(project) or (), pattern(glob))]
+
+
+def fingerprint(project, cell, report=None):
+    """None where it can't be known: without git, or where one of the cell's globs matches nothing. What a run writes is no part of it."""
+    if (known := files(project)) is None or unmatched(project, cell):
         return None
-    own = {name: digest for name, digest in known.items() if not cell.inputs or any(fnmatch.fnmatch(name, glob) for glob in cell.inputs)}
+    globs = [pattern(glob) for glob in cell.inputs or "*"]
+    own = {name: digest for name, digest in known.items()
+           if not name.startswith(".ci/") and name != report and any(fnmatch.fnmatch(name, glob) for glob in globs)}
     return hashlib.sha256(f"{own} {cell} {tools(project)}".encode(errors="surrogateescape")).hexdigest()

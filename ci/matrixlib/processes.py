@@ -89,7 +89,7 @@ class Processes:
     def run(self, command, environment, folder, seconds, output):
         """Appends what the command says to a file; returns when nothing that it started is left."""
         starved = ended_for_memory()
-        supervised = [sys.executable, "-I", "-S", str(SUPERVISOR), str(seconds), str(output), *command]
+        supervised = [sys.executable, "-I", "-S", "-B", str(SUPERVISOR), str(seconds), str(output), *command]
         with self._lock:
             if self.stopped.is_set():
                 return Ended(None, 0, "interrupted")

@@ -18,6 +18,7 @@ NOTHING = 5
 def run(options, cells, places):
     if not cells:
         print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
+        results.write(options.report or os.devnull, results.to_json([], 0))  # What is there is an earlier run's.
         return NOTHING
     if options.dry_run:
         print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells))
@@ -30,13 +31,17 @@ def run(options, cells, places):
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
     inputs.forget()
-    unchanged = inputs.fingerprint if options.changed == "ci" or options.changed and not on_ci() else None
-    if unchanged and inputs.files(str(places.project)) is None:
-        print("ci/matrix: without git nobody knows what has changed, so that --changed leaves nothing out")
+    project, own = str(places.project), options.report and os.path.relpath(os.path.realpath(options.report), places.project)
+    leaves_out = options.changed == "ci" or options.changed and not on_ci()
+    if leaves_out and inputs.files(project) is None:
+        print(f"ci/matrix: git can't say which files there are (git -C {project} status says why), so that --changed leaves nothing out")
+    for cell in cells if leaves_out else ():
+        for glob in inputs.unmatched(project, cell) if inputs.files(project) is not None else ():
+            print(f"ci/matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")
     runner = Runner(
         places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result),
-        lambda cell: unchanged is not None and history.inputs(cell) == unchanged(str(places.project), cell) is not None)
-    before = {cell.id: inputs.fingerprint(str(places.project), cell) for cell in cells}
+        lambda cell: leaves_out and history.inputs(cell) == inputs.fingerprint(project, cell, own) is not None)
+    before = {cell.id: inputs.fingerprint(project, cell, own) for cell in cells}
 
     def end():
         """What runs; its results are still told."""
@@ -53,7 +58,7 @@ def run(options, cells, places):
         if options.fail_on_flaky and result.status == "flaky":
             result.code = 1
         # What was changed while it ran isn't what passed.
-        result.inputs = before[cell.id] if inputs.fingerprint(str(places.project), cell) == before[cell.id] else None
+        result.inputs = before[cell.id] if inputs.fingerprint(project, cell, own) == before[cell.id] else None
     unwritten = save(options, places, history, found)
     if screen.refused and not isinstance(screen.refused, BrokenPipeError):
         raise screen.refused

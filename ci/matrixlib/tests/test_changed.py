@@ -75,6 +75,27 @@ class ChangedCase(ProjectCase):
             self.cells(cell("a", inputs=globs))
             self.assertEqual([self.ran(), self.ran()], ["passed", expected], globs)
 
+    def test_globs_go_down_into_folders_and_up_to_none(self):
+        (self.project / "Sources/A").mkdir(parents=True)
+        for name in ("Sources/a.swift", "Sources/A/b.swift"):
+            (self.project / name).touch()
+        for glob in ("Sources/**/*.swift", "Sources/", "**/*.swift"):
+            self.cells(cell("a", inputs=[glob]))
+            for name in ("Sources/a.swift", "Sources/A/b.swift"):
+                (self.project / name).write_text(glob)
+                self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"], (glob, name))
+
+    def test_it_says_which_glob_fits_nothing(self):
+        self.cells(cell("a", inputs=["Sourecs/*"]))
+        self.assertIn("a: no file below the project's folder fits 'Sourecs/*' of its inputs", self.matrix("run", "a", "--changed")[1])
+
+    def test_what_a_run_writes_is_no_change(self):
+        (self.project / ".gitignore").write_text("")
+        report = str(self.project / "report.json")
+        for expected in ("passed", "unchanged", "unchanged"):
+            self.matrix("run", "a", "--changed", "--report", report)
+            self.assertEqual(self.statuses()["a"], expected)
+
     def test_versions_of_packages_count_though_git_ignores_them(self):
         self.assert_counts("Package.resolved")
         (self.project / "nested").mkdir()

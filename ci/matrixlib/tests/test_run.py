@@ -26,7 +26,7 @@ class RunCase(ProjectCase):
         self.cells(cell("a", "echo the reason; false | cat") + cell("b"))
         code, said = self.matrix("run", "*")
         self.assertEqual((code, last_line(said)), (1, "1 passed, 1 failed, 0 skipped"))
-        for words in ("echo: exit 1", "| the reason", "log: .ci/logs/a/echo.log", f"again: {MATRIX} --project {self.project} run a\n"):
+        for words in ("echo: exit 1", "| the reason", f"log: {self.project}/.ci/logs/a/echo.log", f"again: {MATRIX} --project {self.project} run a\n"):
             self.assertIn(words, said)
 
     def test_exit_codes_by_the_kind_of_step(self):
@@ -136,7 +136,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         for _ in range(2):
             code, said = self.matrix("run", "a", "--changed", GIT_CEILING_DIRECTORIES=str(self.project.parent))
             self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"))
-            self.assertIn("without git nobody knows what has changed", said)
+            self.assertIn("git can't say which files there are", said)
 
     def test_output_is_shown_as_it_comes(self):
         self.cells(cell("a", "echo one; echo two; printf three") + cell("b"))
@@ -307,6 +307,13 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         code, said = self.matrix("run", "a", "!a")
         self.assertEqual((code, said), (5, "nothing is selected\n0 passed, 0 failed, 0 skipped\n"))
         self.assertEqual(self.statuses(), {"a": "passed"})
+
+    def test_the_report_of_nothing_is_no_earlier_runs(self):
+        self.cells(cell("a"))
+        file = self.project / "report.json"
+        for arguments, count in ((["a"], 1), (["a", "!a"], 0)):
+            self.matrix("run", *arguments, "--report", str(file))
+            self.assertEqual(len(json.loads(file.read_text())["cells"]), count)
 
     def test_two_runs_at_once_both_go_into_the_history(self):
         from matrixlib.history import History
