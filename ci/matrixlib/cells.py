@@ -5,7 +5,7 @@ import pathlib
 import re
 import tomllib
 
-from .problems import Problem, there_is_no
+from .problems import Problem, program, there_is_no
 from .requirements import KINDS as REQUIREMENTS, NAMED
 
 # What each selects: what a merge must pass is what every commit must, and more.
@@ -100,10 +100,14 @@ class Reader:
             self.fail(where, "the values of 'env' are not strings")
         if "SWIFTPM_BUILD_DIR" in values:
             self.fail(where, "'SWIFTPM_BUILD_DIR' is set by ci/matrix: 'build' names the cell in whose folder another one builds")
+        if own := {"TMPDIR", "CI_CELL", "CI_METRICS"} & values.keys():
+            self.fail(where, f"'{min(own)}' is set by ci/matrix")
         for name, value in values.items():
             if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
                 self.fail(where, f"'{name}' is no name of a variable")
             self.placeholders(where, value, OF_VALUES)
+            if re.search(rf"\$\{{?{name}\b", value):
+                self.fail(where, f"'{name}' is taken as it stands, and ${name} in it is no variable's value: export it in the command")
 
     def placeholders(self, where, text, known):
         for name in PLACEHOLDER.findall(text):
@@ -125,25 +129,22 @@ class Reader:
     def steps(self, where, values, templates):
         if ("run" in values) == ("steps" in values):
             self.fail(where, "needs either 'run' or 'steps'")
-        found = []
+        found, of_all = [], {"timeout": values.pop("timeout")} if "timeout" in values else {}
         for item in values.pop("steps", None) or [{"run": values.pop("run")}]:
             if isinstance(item, str):
-                if "/" not in item and " " not in item:
-                    self.one_of(templates, where, "step", item)
-                found.append(templates.get(item) or Step(name=named_after(item), run=item))
+                if "/" not in item and " " not in item and item not in templates:
+                    self.fail(where, f"{there_is_no('step', item, templates)}; a command of one word: {{ run = \"{item}\" }}")
+                found.append(dataclasses.replace(templates.get(item) or Step(name=named_after(item), run=item), **of_all))
                 continue
             own = dict(item) if isinstance(item, dict) else self.fail(where, "a step is a string or a table")
             if (base := own.pop("use", None)) is not None:
                 self.one_of(templates, where, "step", base)
-                own = dataclasses.asdict(templates[base]) | own
-            found.append(self.step(where, named_after(str(own.get("run", ""))), own))
-        if "timeout" in values:
-            seconds = values.pop("timeout")
-            found = [dataclasses.replace(step, timeout=seconds) for step in found]
+                own = dataclasses.asdict(templates[base]) | of_all | own
+            found.append(self.step(where, named_after(str(own.get("run", ""))), of_all | own))
         names = [step.name for step in found]
         for name in names:
             if names.count(name) > 1:
-                self.fail(where, f"two steps are called '{name}'")
+                self.fail(where, f"two steps are called '{name}': {{ name = \"…\", run = \"…\" }} gives one a name")
             if not STEP_NAME.fullmatch(name):
                 self.fail(where, f"'{name}' is no name of a step: it is one of a file, too")
         return tuple(found)
@@ -227,7 +228,7 @@ def load(project):
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise Problem(f"there is no {file}: ci/matrix init writes a first one for a Swift package") from None
+        raise Problem(f"there is no {file}: {instead(pathlib.Path(project).resolve())}") from None
     except OSError as error:
         raise Problem(f"{file}: {error.strerror}") from None
     except RecursionError:
@@ -235,6 +236,14 @@ def load(project):
     except ValueError as error:
         raise Problem(f"{file.name}: {'is not UTF-8' if isinstance(error, UnicodeDecodeError) else error}") from None
     return Reader(file).matrix(table)
+
+
+def instead(project):
+    """What to do where a folder has no cells."""
+    if not project.is_dir():
+        return "nor such a folder"
+    above = next((folder for folder in project.parents if (folder / "ci/cells.toml").exists()), None)
+    return f"the nearest is {above}'s: {program(above)}" if above else f"{program(project)} init writes a first one for a Swift package"
 
 
 def named_after(command):

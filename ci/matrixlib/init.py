@@ -1,8 +1,11 @@
 """`ci/matrix init`: a first cells.toml for a Swift package, and the hosted workflow that runs it."""
 
+import os
 import pathlib
+import re
 
-from .problems import Problem
+from .problems import Problem, program
+from .processes import said
 
 FIRST = pathlib.Path(__file__).with_name("first")
 WORKFLOW, BESIDE = ".github/workflows/ci.yml", ".github/workflows/matrix.yml"
@@ -12,14 +15,21 @@ def init(project):
     """Writes the files, none where one is there already; the lines to say."""
     if not (project / "Package.swift").exists():
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
-    # A workflow of the package's own stays, and this one goes beside it.
-    own = (project / WORKFLOW).exists() and (project / WORKFLOW).read_bytes() != (FIRST / "workflow.yml").read_bytes()
-    files = {"ci/cells.toml": "cells.toml", BESIDE if own else WORKFLOW: "workflow.yml"}
+    # Where GitHub looks for workflows, which the package may be a folder of.
+    root = pathlib.Path(os.path.realpath((said("git", "rev-parse", "--show-toplevel", cwd=project) or str(project)).strip()))
+    folder = os.path.relpath(os.path.realpath(project), root)
+    if not re.fullmatch(r"[\w./-]+", folder, re.ASCII):
+        raise Problem(f"the workflow could not name the folder '{folder}': letters, digits and ._-/ are what it may have")
+    workflow = (FIRST / "workflow.yml").read_bytes().replace(b"--project .", b"--project " + folder.encode())
+    # A workflow of the repository's own stays, and this one goes beside it.
+    own = (root / WORKFLOW).exists() and (root / WORKFLOW).read_bytes() != workflow
+    hosted = os.path.relpath(root / (BESIDE if own else WORKFLOW), os.path.realpath(project))
+    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow}
     there = [name for name in files if (project / name).exists()]
     if there:
-        raise Problem(f"already there: {', '.join(there)}; ci/matrix run runs them, or move them away and begin anew")
+        raise Problem(f"already there: {', '.join(there)}; {program(project)} run runs them, or move them away and begin anew")
     # As `swift package init` writes its sources; swift format's own default is two spaces.
-    formatted = {} if (project / ".swift-format").exists() else {".swift-format": "swift-format.json"}
+    formatted = {} if (project / ".swift-format").exists() else {".swift-format": (FIRST / "swift-format.json").read_bytes()}
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
     if b".ci/" not in known.split():
@@ -27,10 +37,10 @@ def init(project):
         yield "added .ci/ to .gitignore"
     written = []
     try:
-        for name, source in (files | formatted).items():
+        for name, text in (files | formatted).items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             written.append(project / name)
-            written[-1].write_bytes((FIRST / source).read_bytes())
+            written[-1].write_bytes(text)
             yield f"wrote {name}"
     except OSError:
         for file in written:  # None rather than half of them, so that it can be begun anew.

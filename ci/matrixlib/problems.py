@@ -4,6 +4,8 @@ import contextlib
 import difflib
 import errno
 import os
+import pathlib
+import shlex
 import shutil
 
 
@@ -30,6 +32,12 @@ def in_words(error):
 
 class Problem(Exception):
     """Said in one line, without a trace of where it came from; ends with exit code 2."""
+
+
+def program(project):
+    """What runs cells of a project; for another one than this, from wherever it is pasted."""
+    home, project = pathlib.Path(__file__).resolve().parents[2], pathlib.Path(project).resolve()
+    return "ci/matrix" if project == home else shlex.join([f"{home}/ci/matrix", "--project", str(project)])
 
 
 def there_is_no(what, name, known):

@@ -4,7 +4,7 @@ import pathlib
 import shlex
 
 from .cells import PLACEHOLDER
-from .problems import Problem
+from .problems import Problem, program
 
 
 class Places:
@@ -17,9 +17,7 @@ class Places:
 
     @property
     def program(self):
-        """What runs cells of this project again; for another one's, from wherever it is pasted."""
-        home = pathlib.Path(__file__).resolve().parents[2]
-        return "ci/matrix" if self.project == home else shlex.join([f"{home}/ci/matrix", "--project", str(self.project)])
+        return program(self.project)
 
     def folder(self, cell):
         return self.project / ".ci/cells" / cell.build

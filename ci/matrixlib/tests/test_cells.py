@@ -37,7 +37,11 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': there is no key 'lable': did you mean labels?; known: axes, build, env, exclusive, flags, id, inputs, "
                      "job, labels, optional, requires, retries, run, runner, steps, timeout, what")
         self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
-        self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ")
+        self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ; a command of one word: { run = \"biuld\" }")
+        self.refused(cell + 'steps = ["swift build", "swift test"]', "cell 'a': two steps are called 'swift': { name = \"…\", run = \"…\" } gives one a name")
+        self.refused(cell + 'run = "true"\nenv = { PATH = "{project}/bin:$PATH" }',
+                     "cell 'a': 'PATH' is taken as it stands, and $PATH in it is no variable's value: export it in the command")
+        self.refused(cell + 'run = "true"\nenv = { TMPDIR = "/x", CI_CELL = "y" }', "cell 'a': 'CI_CELL' is set by ci/matrix")
         self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': there is no label 'fast'; known: smoke, full, nightly")
         self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'; known: ")
         self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': there is no value of the axis 'y' called '3'; known: 1, 2")
@@ -99,7 +103,7 @@ class CellsCase(ProjectCase):
     def selected(self, *arguments):
         self.cells(TWO)
         code, said = self.matrix("list", *arguments)
-        return code, [line.split()[0] for line in said.splitlines()]
+        return code, [line.split()[0] for line in said.splitlines() if line != "ci/matrix: nothing is selected"]
 
     def test_selection(self):
         self.assertEqual(self.selected(), (0, ["one", "two.five"]))
@@ -165,8 +169,42 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual({cell.retries for cell in load(self.project).cells if cell.id == "coverage"}, {0}, "the profile would be of the retried alone")
         before = (self.project / ".gitignore").read_text()
         code, said = self.matrix("init")
-        self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml; ci/matrix run runs them, or move them away and begin anew\n"))
+        self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml; "
+                                        f"{MATRIX} --project {self.project} run runs them, or move them away and begin anew\n"))
         self.assertEqual((self.project / ".gitignore").read_text(), before)
+
+    def test_the_workflow_of_a_package_in_a_larger_repository_lies_where_it_is_looked_for(self):
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+        package, home = self.project / "packages/lib", self.project
+        package.mkdir(parents=True)
+        (package / "Package.swift").touch()
+        code, said = self.matrix("init", "--project", str(package))
+        self.assertEqual(code, 0, said)
+        self.assertIn("wrote ../../.github/workflows/ci.yml", said)
+        self.assertIn("/ci/matrix --project packages/lib\n", (home / ".github/workflows/ci.yml").read_text())
+        self.assertFalse((package / ".github").exists())
+        spaced = self.project / "a b"
+        spaced.mkdir()
+        (spaced / "Package.swift").touch()
+        code, said = self.matrix("init", "--project", str(spaced))
+        self.assertEqual((code, said), (2, "ci/matrix: the workflow could not name the folder 'a b': letters, digits and ._-/ are what it may have\n"))
+
+    def test_a_folder_without_cells_is_told_what_to_do(self):
+        (self.project / "ci").rmdir()
+        for folder, words in ((self.project, f"{MATRIX} --project {self.project} init writes a first one"), (self.project / "none", "nor such a folder")):
+            code, said = self.matrix("list", "--project", str(folder))
+            self.assertEqual(code, 2)
+            self.assertIn(words, said)
+        (self.project / "ci").mkdir()
+        self.cells(TWO)
+        code, said = self.matrix("list", "--project", str(self.project / "ci"))
+        self.assertIn(f"the nearest is {self.project}'s: {MATRIX} --project {self.project}", said)
+
+    def test_a_steps_own_time_out_is_nearer_than_its_cells(self):
+        from matrixlib.cells import load
+        self.cells("[step.build]\nrun = 'true'\ntimeout = 5\n[[cell]]\nid = 'a'\nwhat = 'b'\ntimeout = 100\n"
+                   "steps = ['build', 'echo 1', { name = 'own', run = 'true', timeout = 1 }, { use = 'build', name = 'other' }]\n")
+        self.assertEqual([step.timeout for step in load(self.project).cells[0].steps], [100, 100, 1, 100])
 
     def test_what_can_not_be_written_leaves_no_part_and_is_begun_anew(self):
         (self.project / "Package.swift").touch()
@@ -205,6 +243,12 @@ next: {MATRIX} --project {self.project} run
         script = said + "\nCOMP_WORDS=(ci/matrix run tw); COMP_CWORD=2; _ci_matrix; echo ${COMPREPLY[@]}"
         done = subprocess.run(["bash"], input=script, capture_output=True, text=True, timeout=30)
         self.assertEqual((done.stdout, done.stderr), ("two.five\n", ""))
+
+    def test_without_smoke_cells_it_says_which_others_there_are(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        code, said = self.matrix("run")
+        self.assertEqual(code, 5)
+        self.assertIn("no cell has the label smoke, which run alone means; by name or label: a\n", said)
 
     def test_without_a_word_the_smoke_cells_run(self):
         self.cells(TWO)
