@@ -12,7 +12,7 @@ from .cells import load
 from .history import History
 from .init import FIRST, init
 from .problems import Problem, in_words, naming
-from .run import run
+from .run import code, run
 from .screen import to_nowhere
 from .selection import changed, matching, select
 from .shell import Places
@@ -136,16 +136,26 @@ def list_cells(options):
     lines = [json.dumps(rows, indent=1)] if options.json else describe.listing(matrix, rows)
     for line in lines:
         print(line)
+    return somewhat(cells)
+
+
+def somewhat(cells):
+    """The exit code of what tells of cells."""
+    if not cells:
+        print("ci/matrix: nothing is selected", file=sys.stderr)
     return 0 if cells else 5
 
 
 def run_cells(options):
-    if all(name.startswith("!") for name in options.names) and not (options.label or options.axis or options.last_failed):
+    by_default = all(name.startswith("!") for name in options.names) and not (options.label or options.axis or options.last_failed)
+    if by_default:
         options.label = ["smoke"]
     places = Places(options.project)
 
     def once():
-        _, cells = chosen(options)
+        matrix, cells = chosen(options)
+        if by_default and not cells and (others := select(matrix, options.names)):
+            print(f"ci/matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
         return run(options, changed(options, cells, History(places)), places)
 
     return watch(places.project, once) if options.watch else once()
@@ -171,14 +181,16 @@ def print_completion(options):
 def print_github(options):
     matrix, cells = chosen(options)
     print("matrix=" + json.dumps({"include": [*github.jobs(matrix, cells)]}))
-    return 0 if cells else 5
+    return somewhat(cells)
 
 
 def print_report(options):
     latest = Places(options.project).results / "latest.json"
     if not options.files and not options.expect and not latest.exists():
-        raise Problem("nothing has been run here yet: ci/matrix run")
+        raise Problem(f"nothing has been run here yet: {Places(options.project).program} run")
     files = [file for file in options.files if file.exists()] if options.expect else options.files or [latest]
+    for file in set(options.files) - set(files) if options.expect else ():
+        print(f"ci/matrix: there is no {file}", file=sys.stderr)
     cells = report.merged([results.read(file) for file in files])
     try:
         cells += report.without_result(json.loads(options.expect), cells) if options.expect else []
@@ -192,6 +204,7 @@ def print_report(options):
         results.write(options.html, page.page(cells, History(Places(options.project))))
     table = report.markdown(cells)
     results.write(options.markdown, table) if options.markdown else print(table, end="")
+    return code(cells) if options.expect else 0
 
 
 def compare_runs(options):

@@ -28,7 +28,7 @@ def differences(before, after, times=lambda name: (), everything=False):
     before, after = ({cell.id: cell for cell in cells} for cells in (before, after))
     found = list(of_cells(before, after, times))
     shown = [line for line, is_noise in found if everything or not is_noise]
-    worse = [name for name, old in before.items() if old.status in GOOD and after.get(name, old).status not in GOOD]
+    worse = [name for name, old in before.items() if old.status in GOOD and (name not in after or after[name].status not in GOOD)]
     return shown, worse, len(found) - len(shown)
 
 

@@ -14,7 +14,7 @@ def lines(places, cell, result):
         if step.status not in ("passed", "interrupted"):
             log = diagnosis.read(places.project / step.log)
             shown += [f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step.tests)]
-            shown.append(f"    log: {step.log}")
+            shown.append(f"    log: {step.log if os.getcwd() == str(places.project) else places.project / step.log}")
     if result.status in ("failed", "flaky"):
         shown.append(f"    again: {places.program} run {cell.id}")
     return shown + (annotations(places, result) + logs(places, result) if os.environ.get("GITHUB_ACTIONS") == "true" else [])
@@ -34,8 +34,10 @@ def escaped(text):
 
 
 def annotations(places, result):
-    """Lines that GitHub shows beside the code."""
-    found = []
+    """Lines that GitHub shows beside the code, whose files it knows by where they lie in the repository."""
+    root = os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or places.project)
+    level = "warning" if result.status == "flaky" else "error"
+    found = [f"::error title={result.id}::{escaped(result.why)}"] if result.status == "failed" and not result.steps else []
     for step in result.steps:
         if step.status == "passed":
             continue
@@ -43,10 +45,11 @@ def annotations(places, result):
         errors += [(test.file, test.line, f"{test.status}: {test.name}: {' '.join(test.messages)}") for test in step.tests
                    if test.status in ("failed", "flaky") and test.file]
         for file, line, message in errors[:10]:
-            file = file.removeprefix(f"{places.project}/")
-            found.append(f"::error file={file},line={line},title={result.id}::{escaped(message)}")
+            place = os.path.relpath(places.project / file, root)
+            file = file if place.startswith("../") else place
+            found.append(f"::{level} file={file},line={line},title={result.id}::{escaped(message)}")
         if not errors:
-            found.append(f"::error title={result.id}::{escaped(f'{step.name}: {step.why}')}")
+            found.append(f"::{level} title={result.id}::{escaped(f'{step.name}: {step.why}')}")
     return found
 
 

@@ -1,9 +1,10 @@
 """Reports: JUnit, JSON, Markdown, what differs between two runs, what GitHub is told."""
 
 import json
+import unittest.mock
 import xml.etree.ElementTree as xml
 
-from support import ProjectCase
+from support import MATRIX, ProjectCase
 from test_run import cell
 from test_tests import CELL
 
@@ -74,10 +75,13 @@ class ReportCase(ProjectCase):
     def test_cells_whose_job_ended_before_it_had_a_result_failed(self):
         file = self.run_to("1.json")
         jobs = '{"include": [{"job": "a", "cells": "a b"}, {"job": "d", "cells": "d"}]}'
-        _, table = self.matrix("report", file, "--expect", jobs)
+        code, table = self.matrix("report", file, "--expect", jobs)
+        self.assertEqual(code, 4)
+        self.assertEqual(self.matrix("report", file, "--expect", '{"include": [{"cells": "a b"}]}')[0], 0)
         self.assertIn("| d | **failed** |  |  |  | no result: its job ended before it had one |", table)
         self.assertTrue(table.endswith("\n2 passed, 1 failed, 1 skipped\n"))
         _, table = self.matrix("report", str(self.project / "none.json"), "--expect", jobs)
+        self.assertIn(f"ci/matrix: there is no {self.project}/none.json\n", table)
         self.assertTrue(table.endswith("\n0 passed, 3 failed, 0 skipped\n"))
         self.assertEqual(self.matrix("report", file, "--expect", "[]")[0], 2)
 
@@ -103,6 +107,7 @@ class ReportCase(ProjectCase):
         self.assertEqual(differences([old], [new]), (["a: 1:00 -> 1:30", "a: coverage 90.0 -> 91.5"], [], 0))
         self.assertEqual(differences([old], [CellResult("a", "unchanged")])[1], [], "it passed, and would again")
         self.assertEqual(differences([CellResult("a", "unchanged")], [CellResult("a", "failed")])[1], ["a"])
+        self.assertEqual(differences([CellResult("a", "passed")], [])[1], ["a"])
 
     def test_differences_within_noise_are_hidden_and_counted(self):
         from matrixlib.compare import differences
@@ -144,7 +149,7 @@ class ReportCase(ProjectCase):
 
     def test_before_any_run_there_is_nothing_to_report(self):
         code, said = self.matrix("report")
-        self.assertEqual((code, said), (2, "ci/matrix: nothing has been run here yet: ci/matrix run\n"))
+        self.assertEqual((code, said), (2, f"ci/matrix: nothing has been run here yet: {MATRIX} --project {self.project} run\n"))
 
     def test_a_report_that_cannot_be_written(self):
         file = self.run_to("1.json")
@@ -156,4 +161,16 @@ class ReportCase(ProjectCase):
         self.run_to("1.json", "one=fail", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
         self.assertIn("::error file=/made/Up.swift,line=7,title=a::failed: Made.Up/one(): 1 is not 2", self.said)
         self.assertIn("::group::a: test", self.said)
+        self.cells(cell("c", requires=["command:no-such-program"]))
+        _, said = self.matrix("run", "c", CI="true", GITHUB_ACTIONS="true")
+        self.assertIn("::error title=c::missing requirement: needs the command no-such-program", said)
+        from matrixlib import details
+        from matrixlib.results import CellResult, StepResult
+        from matrixlib.shell import Places
+        (self.project / "log").write_text(f"{self.project}/lib/A.swift:3:1: error: no such thing\n")
+        for status, level in (("failed", "error"), ("flaky", "warning")):
+            result = CellResult("a", status, steps=[StepResult("s", "build", status, log=str(self.project / "log"))])
+            with unittest.mock.patch.dict("os.environ", GITHUB_WORKSPACE=str(self.project)):
+                found = details.annotations(Places(self.project / "lib"), result)
+            self.assertEqual(found, [f"::{level} file=lib/A.swift,line=3,title=a::no such thing"])
         self.assertIn("| a | **failed** |", summary.read_text())
