@@ -32,44 +32,41 @@ final class LibwebsocketsContext {
         info.user = Unmanaged.passUnretained(loop).toOpaque()
         // This one and its own; otherwise as many as the process may open, which some containers set to a thousand million.
         info.fd_limit_per_thread = 8
-        guard let context = Self.create(info) else {
-            close(descriptor)
-            self.context = nil
-            return
+        context = Self.ofTheProcess.withLock { [name] disposition in
+            guard let context = Self.create(info, &disposition) else { return nil }
+            guard let virtualHost = lws_create_vhost(context, &info), clws_adopt(virtualHost, descriptor, name) != nil else {
+                lws_context_destroy(context)
+                return nil
+            }
+            return context
         }
-        guard let virtualHost = lws_create_vhost(context, &info), clws_adopt(virtualHost, descriptor, name) != nil else {
-            lws_context_destroy(context)
-            close(descriptor)
-            self.context = nil
-            return
-        }
-        self.context = context
+        if context == nil { close(descriptor) }
     }
 
     /// On the thread that made it.
     deinit {
-        if let context { lws_context_destroy(context) }
+        if let context { Self.ofTheProcess.withLock { _ in lws_context_destroy(context) } }
         protocols.deallocate()
         free(name)
     }
 
-    /// The disposition of SIGPIPE before the context that is being made.
-    private static let disposition = Locked(sigaction())
+    /// What there is one of in a process, and libwebsockets changes where contexts are made and ended: the disposition of SIGPIPE, which is
+    /// here as it was before, and since 4.3 a count of those who log. Without a lock, and it ends the process where it finds that wrong; so
+    /// one context at a time.
+    private static let ofTheProcess = Locked(sigaction())
 
     /// Makes a context. libwebsockets ignores SIGPIPE for the whole process when it does, which would keep `program | head`
-    /// running forever; one at a time, lest another takes that for what it was before.
-    private static func create(_ info: lws_context_creation_info) -> OpaquePointer? {
+    /// running forever.
+    private static func create(_ info: lws_context_creation_info, _ disposition: inout sigaction) -> OpaquePointer? {
         var info = info
-        return disposition.withLock { disposition in
-            sigaction(SIGPIPE, nil, &disposition)
-            defer {
-                // What the program has set meanwhile stays.
-                var present = sigaction()
-                sigaction(SIGPIPE, nil, &present)
-                if present.isIgnoring { sigaction(SIGPIPE, &disposition, nil) }
-            }
-            return lws_create_context(&info)
+        sigaction(SIGPIPE, nil, &disposition)
+        defer {
+            // What the program has set meanwhile stays.
+            var present = sigaction()
+            sigaction(SIGPIPE, nil, &present)
+            if present.isIgnoring { sigaction(SIGPIPE, &disposition, nil) }
         }
+        return lws_create_context(&info)
     }
 }
 
