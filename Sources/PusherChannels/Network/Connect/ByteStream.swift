@@ -17,6 +17,15 @@ final class ByteStream: SocketHandler {
         case closed
     }
 
+    /// What goes on when there is room in the system's buffer; each waits with what is before it.
+    private enum RoomWait: Comparable {
+        case nothing
+        /// At first the connection itself.
+        case writing
+        /// What can be read would wake the loop for nothing.
+        case reading
+    }
+
     // Kept: a closing handshake goes on when nobody else wants it any more.
     var owner: (any ByteStreamOwner)?
     private(set) var isReading = true
@@ -26,10 +35,7 @@ final class ByteStream: SocketHandler {
     private var phase = Phase.connecting
     /// The time by which everything that had come was read.
     private var emptyAt: Instant
-    /// True while something waits for room, at first the connection itself.
-    private var awaitsRoom = true
-    /// True while reading can't go on before something is written: what can be read would wake the loop for nothing.
-    private var awaitsRoomToRead = false
+    private var roomWait = RoomWait.writing
     /// The error that a write met with. Whatever the peer sent before is read first.
     private var writeError: SystemError?
 
@@ -80,7 +86,7 @@ final class ByteStream: SocketHandler {
             case .ended, .cutOff, .broken, .failed: fail(SystemError(number: EPIPE))
             }
         }
-        if count < bytes.count { awaitRoom() }
+        if count < bytes.count { awaitRoom(for: .writing) }
         return count
     }
 
@@ -126,8 +132,8 @@ final class ByteStream: SocketHandler {
 
     func socketReady(_ events: SocketEvents) {
         let isGone = !events.isDisjoint(with: .gone)
-        if awaitsRoom, isGone || events.contains(.writable) {
-            (awaitsRoom, awaitsRoomToRead) = (false, false)
+        if roomWait != .nothing, isGone || events.contains(.writable) {
+            roomWait = .nothing
             updateInterest()
             writable()
         }
@@ -239,7 +245,7 @@ final class ByteStream: SocketHandler {
         // More may lie in the session: the first bytes may have come along with the handshake's last.
         case .done: if session.hasPending { readLater() }
         case .needsInput: break
-        case .needsOutput: awaitRoom(toRead: true)
+        case .needsOutput: awaitRoom(for: .reading)
         case .ended: end(.finished)
         case .cutOff: end(.cutOff)
         case .broken(let number): end(.broken(SystemError(number: number)))
@@ -275,17 +281,16 @@ final class ByteStream: SocketHandler {
 
     // MARK: Watching
 
-    private func awaitRoom(toRead: Bool = false) {
-        guard !awaitsRoom || toRead && !awaitsRoomToRead, !isClosed else { return }
-        awaitsRoom = true
-        if toRead { awaitsRoomToRead = true }
+    private func awaitRoom(for wait: RoomWait) {
+        guard wait > roomWait, !isClosed else { return }
+        roomWait = wait
         updateInterest()
     }
 
     private func updateInterest() {
         var events: SocketEvents = []
-        if isReading, !awaitsRoomToRead { events.insert(.readable) }
-        if awaitsRoom { events.insert(.writable) }
+        if isReading, roomWait != .reading { events.insert(.readable) }
+        if roomWait != .nothing { events.insert(.writable) }
         loop.change(number, socket.descriptor, for: events)
     }
 }
