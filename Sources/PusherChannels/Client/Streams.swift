@@ -54,8 +54,9 @@ struct Streams: Sendable {
         case .gap(let channel, let since):
             update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: since)
         case .subscriptionFailed(let channel, let failure): update(channel, .subscriptionFailed(failure.error), at: now)
-        case .memberAdded(let channel, let member): update(channel, .memberJoined(PusherPresenceChannelMember(member)), at: now)
-        case .memberRemoved(let channel, let member): update(channel, .memberLeft(PusherPresenceChannelMember(member)), at: now)
+        case .memberAdded(let channel, let member): update(channel, .memberAdded(PusherPresenceChannelMember(member)), at: now)
+        case .memberRemoved(let channel, let member):
+            update(channel, .memberRemoved(PusherPresenceChannelMember(member)), at: now)
         case .subscriptionCount(let channel, let count): update(channel, .subscriptionCount(count), at: now)
         case .decryptionFailed(let channel, _, _, let since):
             update(channel, .eventsMayBeMissing(EventGap(.decryptionFailed) { [date] in date(since) }), at: since)

@@ -20,8 +20,8 @@ import Testing
         case .subscribed: "subscribed"
         case .event(let event): "\(event.eventName) \(event.data ?? "")"
         case .eventsMayBeMissing(let gap): "\(gap.reason) \(gap.since.timeIntervalSince1970)"
-        case .memberJoined(let member): "+\(member.userId)"
-        case .memberLeft(let member): "-\(member.userId)"
+        case .memberAdded(let member): "+\(member.userId)"
+        case .memberRemoved(let member): "-\(member.userId)"
         case .subscriptionCount(let count): "count \(count)"
         case .subscriptionFailed(let error): "failed \(error.code ?? 0)"
         }

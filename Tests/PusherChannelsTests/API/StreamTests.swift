@@ -84,8 +84,8 @@ import Testing
         var heard: [String] = []
         for try await update in updates {
             switch update {
-            case .memberJoined(let member): heard.append("+\(member.userId)")
-            case .memberLeft(let member): heard.append("-\(member.userId)")
+            case .memberAdded(let member): heard.append("+\(member.userId)")
+            case .memberRemoved(let member): heard.append("-\(member.userId)")
             default: continue
             }
             if heard.count == 2 { break }

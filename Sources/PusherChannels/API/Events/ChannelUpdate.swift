@@ -10,9 +10,9 @@ public enum ChannelUpdate: Sendable {
     /// application that needs them asks its own server.
     case eventsMayBeMissing(EventGap)
     /// A member joined the presence channel; after a reconnect, also one who joined meanwhile.
-    case memberJoined(PusherPresenceChannelMember)
+    case memberAdded(PusherPresenceChannelMember)
     /// A member left the presence channel; after a reconnect, also one who left meanwhile.
-    case memberLeft(PusherPresenceChannelMember)
+    case memberRemoved(PusherPresenceChannelMember)
     /// The number of connections that are subscribed, if the server tells.
     case subscriptionCount(Int)
     /// The channel could not be subscribed to. In ``PusherChannel/updates`` it is tried again in a while; where that can't help, the stream
@@ -58,7 +58,7 @@ extension ChannelUpdate {
     var size: Int {
         switch self {
         case .event(let event): event.envelope.size
-        case .memberJoined(let member), .memberLeft(let member): member.userId.utf8.count + (member.info?.text.utf8.count ?? 0)
+        case .memberAdded(let member), .memberRemoved(let member): member.userId.utf8.count + (member.info?.text.utf8.count ?? 0)
         default: 0
         }
     }
