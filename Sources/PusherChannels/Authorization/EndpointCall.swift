@@ -32,8 +32,11 @@ struct EndpointCall: Sendable {
             request = try await makeRequest(isRetry: isRetry)
         } catch {
             let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
-            let retryAfter = (error as? PusherError)?.retryAfter
-            return .failure(AuthorizationFailure(message: message, isRetryable: true, retryAfter: retryAfter))
+            let told = error as? PusherError
+            return .failure(
+                AuthorizationFailure(
+                    message: message, status: told?.code, isRetryable: AuthRetry.mayHelp(after: error),
+                    retryAfter: told?.retryAfter))
         }
         let outcome = OneShot<Result<Auth, AuthorizationFailure>>()
         let cancel = AuthCall.send(

@@ -143,6 +143,36 @@ import FoundationNetworking
         #expect(failure.failure?.retryAfter == .seconds(60))
     }
 
+    // Proves P14.15.
+    @Test func whatIsThrownAsA401IsFetchedOnceMore() async throws {
+        let rig = rig {
+            $0.headers = { [asked] context in
+                asked.withLock { $0.append(context) }
+                throw PusherError(.authorization, code: 401, message: "old")
+            }
+        }
+        rig.pusher.subscribe("private-a")
+        let failure = try await rig.recorder.next { $0.failure != nil }
+        #expect(failure.failure?.isRetryable == false)
+        #expect(asked.withLock { $0.map(\.isRetry) } == [false, true])
+    }
+
+    // Proves P14.15.
+    @Test(arguments: [(403, false), (503, true), (nil, true)] as [(Int?, Bool)])
+    func whatIsThrownSaysWhetherItMayBeOver(code: Int?, isRetryable: Bool) async throws {
+        struct Other: Error {}
+        let rig = rig {
+            $0.headers = { _ in
+                if let code { throw PusherError(.authorization, code: code, message: "no") }
+                throw Other()
+            }
+        }
+        rig.pusher.subscribe("private-a")
+        let failure = try await rig.recorder.next { $0.failure != nil }
+        #expect(failure.failure?.isRetryable == isRetryable)
+        #expect(failure.failure?.code == code)
+    }
+
     #endif
 
     @Test func aReplyOfManyMegabytesIsNotRead() async throws {
