@@ -21,9 +21,9 @@ extension ClientCore {
             case .openSocket(let attempt, let secure): open(socket(), attempt, secure: secure)
             case .closeSocket(_, let code, let reason): socket().close(code: code, reason: reason)
             case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID)
-            case .cancelAuthorization(let attempt): cancel(.channel(attempt))
+            case .cancelAuthorization(let attempt, let time): cancel(.channel(attempt), unansweredFor: time)
             case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
-            case .cancelUserAuthorization(let attempt): cancel(.user(attempt))
+            case .cancelUserAuthorization(let attempt, let time): cancel(.user(attempt), unansweredFor: time)
             case .decrypt(let event, let secret): opened(event, EncryptedData.open(event.data, with: secret))
             case .log(let line, let context): write(line, context)
             case .deliver, .pauseLimitReached, .setReading: break  // Done when they were sorted.
@@ -77,8 +77,7 @@ extension ClientCore {
                 channel: attempt.channel.text, socketID: socketID, session: session.traced(in: environment),
                 channelUser: { channelUser?().channelData },
                 completion: { [weak self] result in
-                    done()
-                    self?.note(result, of: .channel(attempt), since: asked)
+                    if done() { self?.note(result, of: .channel(attempt), since: asked) }
                     self?.handle(.authorized(attempt, result))
                 })
         }
@@ -89,8 +88,7 @@ extension ClientCore {
         let asked = environment.scheduler.now
         track(.user(attempt)) { done in
             userAuthorizer.authorize(socketID: socketID, session: session.traced(in: environment)) { [weak self] result in
-                done()
-                self?.note(result, of: .user(attempt), since: asked)
+                if done() { self?.note(result, of: .user(attempt), since: asked) }
                 self?.handle(.userAuthorized(attempt, result))
             }
         }
@@ -105,20 +103,26 @@ extension ClientCore {
         endSpan(of: authorization, failure?.error)
     }
 
-    /// Keeps what cancels an authorization until it is done. The entry stands before the question is asked: the answer, which
-    /// removes it, may come at once.
-    private func track(_ authorization: Authorization, _ ask: (@escaping @Sendable () -> Void) -> AuthCall.Cancel) {
+    /// Keeps what cancels an authorization until it is done, and says then whether it was still awaited. The entry stands before the
+    /// question is asked: the answer, which removes it, may come at once.
+    private func track(_ authorization: Authorization, _ ask: (@escaping @Sendable () -> Bool) -> AuthCall.Cancel) {
         change { $0.authorizations[authorization] = {} }
-        let cancel = withSpan(of: authorization) { ask { [weak self] in _ = self?.forget(authorization) } }
+        let cancel = withSpan(of: authorization) { ask { [weak self] in self?.forget(authorization) != nil } }
         change { state in
             if state.authorizations[authorization] != nil { state.authorizations[authorization] = cancel }
         }
     }
 
-    private func cancel(_ authorization: Authorization) {
-        // Before whoever is asked reports that as a failure of its own.
-        endSpan(of: authorization, PusherError(.transport(.cancelled), message: "the authorization is wanted no longer"))
-        forget(authorization)?()
+    /// Whoever is asked may report that as a failure of its own: it is none, unless the time was over.
+    private func cancel(_ authorization: Authorization, unansweredFor time: Duration?) {
+        guard let cancel = forget(authorization) else { return }
+        var reason = PusherError(.transport(.cancelled), message: "the authorization is wanted no longer")
+        if let time {
+            metrics.authorized(false, after: time)
+            reason = PusherError(.timedOut, message: "no authorization within \(time)")
+        }
+        endSpan(of: authorization, reason)
+        cancel()
     }
 
     private func forget(_ authorization: Authorization) -> AuthCall.Cancel? {

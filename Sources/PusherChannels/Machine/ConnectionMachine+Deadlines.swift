@@ -90,12 +90,12 @@ extension ConnectionMachine {
         let noAuthorization = "no authorization for \(key.channel) within \(configuration.timeouts.authorization)"
         switch key.awaited {
         case .key(let attempt):
-            effects.append(.cancelAuthorization(attempt))
+            effects.append(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization))
             keyRefused(key.channel, noAuthorization, at: now, into: &effects)
         case .changeOf(.retrying):
             begin(key.channel, at: now, into: &effects)
         case .changeOf(.authorizing(let attempt)):
-            effects.append(.cancelAuthorization(attempt))
+            effects.append(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization))
             subscriptionFailed(key.channel, timedOut(noAuthorization), at: now, into: &effects)
         case .changeOf(.subscribing) where isReadingPaused:
             subscriptionDeadlines.insert(key, at: now + timeForUnreadReplies)

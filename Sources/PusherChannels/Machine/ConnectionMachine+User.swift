@@ -107,7 +107,7 @@ extension ConnectionMachine {
         guard let deadline = user.deadline, deadline <= now else { return }
         switch user.state {
         case .authorizing(let attempt, _):
-            effects.append(.cancelUserAuthorization(attempt))
+            effects.append(.cancelUserAuthorization(attempt, unansweredFor: configuration.timeouts.authorization))
             let problem = "no authorization of the user within \(configuration.timeouts.authorization)"
             authorizationOfUserFailed(PusherError(.timedOut, message: problem), at: now, into: &effects)
         case .signingIn where isReadingPaused:

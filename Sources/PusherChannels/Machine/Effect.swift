@@ -9,9 +9,10 @@ enum Effect: Equatable, Sendable {
     case pauseLimitReached(heardUpTo: Instant)
     indirect case send(ClientMessage)
     indirect case authorize(SubscriptionAttempt, socketID: String)
-    indirect case cancelAuthorization(SubscriptionAttempt)
+    /// It is wanted no longer, or didn't come in time, which is told then.
+    indirect case cancelAuthorization(SubscriptionAttempt, unansweredFor: Duration? = nil)
     indirect case authorizeUser(UserMachine.Attempt, socketID: String)
-    indirect case cancelUserAuthorization(UserMachine.Attempt)
+    indirect case cancelUserAuthorization(UserMachine.Attempt, unansweredFor: Duration? = nil)
     indirect case decrypt(ConnectionMachine.EncryptedEvent, SharedSecret)
     case deliver(Delivery)
     /// The context is added where the effects of a change are sorted.

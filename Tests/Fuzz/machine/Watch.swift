@@ -70,7 +70,7 @@ struct Watch {
             isReading = reading
         case .send(let message): send(message, after, at: now)
         case .authorize(let attempt, let socketID): authorize(attempt, socketID, after)
-        case .cancelAuthorization(let attempt):
+        case .cancelAuthorization(let attempt, _):
             require(settled.insert(attempt).inserted, "\(attempt) is cancelled when it was answered or cancelled before")
             underWay.remove(attempt)
         case .authorizeUser(let attempt, let socketID):
@@ -78,7 +78,7 @@ struct Watch {
             require(usersUnderWay.isEmpty && !askedUsers.contains(attempt), "a user is asked for once at a time")
             usersUnderWay.insert(attempt)
             askedUsers.append(attempt)
-        case .cancelUserAuthorization(let attempt):
+        case .cancelUserAuthorization(let attempt, _):
             require(usersUnderWay.remove(attempt) != nil, "a user is cancelled whom nobody asks for")
         case .decrypt(let event, _):
             require(!encryptedEvents.contains(event), "an event is opened once")

@@ -254,7 +254,7 @@ import Testing
         var (transcript, attempt) = authorizing()
         #expect(transcript.machine.nextDeadline == .seconds(15))
         let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.cancelAuthorization(try #require(attempt))))
+        #expect(effects.contains(.cancelAuthorization(try #require(attempt), unansweredFor: .seconds(15))))
         guard case .subscriptionFailed(_, let failure)? = effects.deliveries.last else {
             Issue.record("no failure: \(effects)")
             return

@@ -132,7 +132,7 @@ import Testing
         var transcript = Transcript.connected()
         let attempt = try #require(asked(transcript.play(.signIn)))
         let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.cancelUserAuthorization(attempt)))
+        #expect(effects.contains(.cancelUserAuthorization(attempt, unansweredFor: .seconds(15))))
         #expect(failures(effects).map(\.kind) == [.timedOut])
         #expect(transcript.play(.userAuthorized(attempt, .success(auth))).sent.isEmpty, "its answer is stale")
     }

@@ -101,6 +101,22 @@ import Testing
         }
     }
 
+    @Test func anAuthorizationThatIsWantedNoLongerIsNoFailure() throws {
+        let client = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
+        let gate = Gate()
+        client.session.stub("POST https://example.com/auth", StubResponse.json(["auth": "key:s"]).held(by: gate))
+        client.pusher.subscribe("private-a")
+        client.pusher.connect()
+        client.pusher.unsubscribe("private-a")
+        let failures = try client.metrics.expectTimer("pusher_authorization_seconds", [("outcome", "failure")])
+        #expect(failures.values.isEmpty)
+        client.pusher.subscribe("private-a")
+        client.scheduler.advance(by: .seconds(15))
+        #expect(failures.values == [15_000_000_000], "but one that doesn't come in time is")
+        gate.open()
+        #expect(failures.values.count == 1)
+    }
+
     @Test func pingsAndPauses() throws {
         let client = Client { $0.pauseLimit = .seconds(60) }
         let news = client.pusher.subscribe("news")
