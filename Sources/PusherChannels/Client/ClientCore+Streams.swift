@@ -75,11 +75,12 @@ extension ClientCore {
         return StreamSource(self, id, in: \.states)
     }
 
-    /// A run has ended, and with the last one what is read of the client.
+    /// A run has ended, and with the last one what is read of the client: unless somebody has connected it since, or it is shut down and
+    /// what was read before is still to be decrypted.
     func endRun() {
         change { state in
             state.runs -= 1
-            guard state.runs == 0 else { return }
+            guard state.runs == 0, state.machine.hasComeToRest else { return }
             state.finishStreams(forGood: false)
         }
     }

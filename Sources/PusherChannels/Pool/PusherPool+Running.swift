@@ -18,8 +18,8 @@ extension PusherPool {
     public func run() async throws {
         try await environment.endingGracefully(by: { await self.shutdown() }) {
             let run = PoolState.Run(end: OneShot())
-            // Those of a run that has begun since go on.
-            defer { change { if $0.runs.isEmpty { $0.steps.append(.finishStreams) } } }
+            // Those of a run that has begun since go on, and so do those of a life; a shutdown ends them when all is decrypted.
+            defer { change { if $0.runs.isEmpty, $0.phase == .idle { $0.steps.append(.finishStreams) } } }
             end(
                 change { state in
                     let ended = state.connect()

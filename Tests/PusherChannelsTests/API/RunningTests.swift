@@ -145,6 +145,25 @@ import Testing
         }
     }
 
+    /// As a delegate may, that hears of the end first.
+    @Test func theEndOfARunIsNotThatOfALifeThatHasBegunSince() async throws {
+        try await TestExecutor().run { executor in
+            let rig = rig()
+            rig.pusher.subscribe("news")
+            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            let events = rig.pusher.events
+            await executor.settle()
+            rig.pusher.disconnect()
+            rig.pusher.connect()
+            try await running.value
+            rig.socket.publish(channel: "news", event: "e", data: "{}")
+            await rig.pusher.shutdown()
+            var count = 0
+            for try await event in events where event.eventName == "e" { count += 1 }
+            #expect(count == 1)
+        }
+    }
+
     @Test(arguments: [false, true]) func aCancelledTaskWaitsForTheCloseToo(shutsDown: Bool) async throws {
         try await TestExecutor().run { executor in
             let rig = rig()

@@ -278,6 +278,17 @@ import Testing
         #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
     }
 
+    @Test func itHasNotComeToRestBefore() {
+        var transcript = subscribed()
+        let effects = transcript.receive(event("a"))
+        transcript.play(.shutDown)
+        transcript.close(1000)
+        #expect(transcript.machine.state == .disconnected)
+        #expect(!transcript.machine.hasComeToRest)
+        #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a"])
+        #expect(transcript.machine.hasComeToRest)
+    }
+
     /// A second subscription or shutdown changes nothing about it.
     @Test func whateverIsAskedThenItIsOpened() {
         var transcript = subscribed()

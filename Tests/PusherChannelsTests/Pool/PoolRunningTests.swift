@@ -52,13 +52,19 @@ import Testing
         try await rig.recorder.next { $0 == .state(.connected) }
         first.cancel()
         try await rig.recorder.next { $0 == .state(.disconnecting) }
+        let updates = rig.pool.updates
         rig.pool.connect()
         try await first.value
         socket.finishClosing()
         #expect(rig.states == [.connected])
+        rig.pool.subscribe("news")
         rig.pool.disconnect()
         socket.finishClosing()
         #expect(rig.states == [.disconnected])
+        await rig.pool.shutdown()
+        var count = 0
+        for try await _ in updates { count += 1 }
+        #expect(count == 1, "the end of a run isn't that of a life that has begun since")
     }
 
     @Test func oneThatIsGivenUpForGoodEndsAll() async throws {
