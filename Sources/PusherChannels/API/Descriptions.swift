@@ -70,6 +70,7 @@ extension SubscriptionMachine {
             case .waiting: "waits for a connection"
             case .authorizing:
                 deadline.map { "waits for its authorization\(givenUp(at: $0, now))" } ?? "waits for its turn to be authorized"
+            case .awaitingUser: "waits for the user to be signed in\(deadline.map { givenUp(at: $0, now) } ?? "")"
             case .subscribing: "waits for the server's answer\(deadline.map { givenUp(at: $0, now) } ?? "")"
             case .subscribed: "subscribed"
             case .retrying(let time): "tried again in \(max(time - now, .zero))"

@@ -97,17 +97,23 @@ extension ConnectionMachine {
         case .changeOf(.authorizing(let attempt)):
             effects.append(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization))
             subscriptionFailed(key.channel, timedOut(noAuthorization), at: now, into: &effects)
-        case .changeOf(.subscribing) where isReadingPaused:
+        case .changeOf(.subscribing) where isReadingPaused, .changeOf(.awaitingUser) where user.isSigningIn:
             subscriptionDeadlines.insert(key, at: now + timeForUnreadReplies)
         case .changeOf(.subscribing):
             let time = configuration.timeouts.subscription
             let problem = "the server did not answer the subscription to \(key.channel) within \(time)"
             forgetUnnamedRefusal(ifOf: subscriptions[key.channel])
             subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
+        case .changeOf(.awaitingUser):
+            let problem = "the authorization for \(key.channel) names no user, and none was signed in within \(timeForSignIn)"
+            subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
         case .changeOf(.waiting), .changeOf(.subscribed), .changeOf(.failed):
             break
         }
     }
+
+    /// The longest that a sign-in takes which isn't tried again.
+    private var timeForSignIn: Duration { configuration.timeouts.authorization + configuration.timeouts.subscription }
 
     private func timedOut(_ problem: String) -> SubscriptionFailure {
         SubscriptionFailure(error: PusherError(.timedOut, message: problem))
@@ -119,6 +125,7 @@ extension ConnectionMachine {
         guard let state = subscriptions[channel]?.state else { return }
         let deadline: Instant
         switch state {
+        case .awaitingUser: deadline = now + timeForSignIn
         case .subscribing: deadline = now + configuration.timeouts.subscription
         case .retrying(let time): deadline = time
         case .waiting, .authorizing, .subscribed, .failed: return

@@ -125,7 +125,7 @@ extension ConnectionMachine {
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.error(error)))
         if attributeToNamedChannel(error, envelope, at: now, into: &effects) { return }
-        if attributeToSignIn(error, envelope, into: &effects) { return }
+        if attributeToSignIn(error, envelope, at: now, into: &effects) { return }
         noteUnnamedRefusal(error, at: now, into: &effects)
     }
 

@@ -8,7 +8,7 @@ extension ConnectionMachine {
         if let known = subscriptions[channel] {
             switch known.state {
             case .failed, .retrying: break
-            case .waiting, .authorizing, .subscribing, .subscribed: return
+            case .waiting, .authorizing, .awaitingUser, .subscribing, .subscribed: return
             }
             if let auth { subscriptions[channel]?.suppliedAuth = auth }
         } else {
@@ -84,8 +84,17 @@ extension ConnectionMachine {
             let message = "the authorization for \(channel) has no shared_secret, which encrypted channels need"
             return authorizationFailed(channel, AuthorizationFailure(message: message), at: now, into: &effects)
         }
+        if user.isExpected, subscriptions[channel]?.awaitUser(with: auth) == true { return }
         subscriptions[channel]?.subscribe(with: auth, into: &effects)
         useKey(auth, of: channel, into: &effects)
+    }
+
+    /// The sign-in has come to its end: the server knows who joins, or says itself that it doesn't.
+    mutating func subscribeThoseThatAwaitUser(at now: Instant, into effects: inout [Effect]) {
+        for subscription in subscriptions.values.filter(\.awaitsUser).sorted(by: { $0.ordinal < $1.ordinal }) {
+            subscriptions[subscription.channel]?.userIsKnown(into: &effects)
+            setDeadline(for: subscription.channel, at: now)
+        }
     }
 
     private mutating func authorizationFailed(
@@ -101,7 +110,8 @@ extension ConnectionMachine {
         guard let failures = subscriptions[channel]?.failures else { return }
         let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
         let retry = failure.error.isRetryable ? now + max(delay, failure.error.retryAfter ?? .zero) : nil
-        subscriptions[channel]?.fail(failure, at: now, retryingAt: retry, into: &effects)
+        let heard = heardBefore ?? now
+        subscriptions[channel]?.fail(failure, at: now, heardUpTo: heard, retryingAt: retry, into: &effects)
         setDeadline(for: channel, at: now)
     }
 

@@ -43,6 +43,7 @@ extension ConnectionMachine {
         case .success(let auth):
             user.state = .signingIn(deadline: now + configuration.timeouts.subscription)
             user.isAskedFor = true
+            user.takenError = nil
             effects.append(.send(.signIn(auth: auth.auth, userData: auth.userData)))
         case .failure(let failure):
             authorizationOfUserFailed(failure.error, at: now, into: &effects)
@@ -51,17 +52,19 @@ extension ConnectionMachine {
 
     /// Whoever waits is told; what may be over next time is tried again all the same, as that of a channel is.
     private mutating func authorizationOfUserFailed(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
-        signInFailed(error, into: &effects)
         user.notBefore = error.retryAfter.map { now + $0 }
-        guard error.isRetryable else { return }
+        guard error.isRetryable else { return signInFailed(error, at: now, into: &effects) }
         let delay = configuration.subscriptionRetry.delay(afterFailures: user.failures, using: &subscriptionJitter)
         user.failures += 1
-        user.state = .retrying(at: max(now + delay, user.notBefore ?? now))
+        let next = max(now + delay, user.notBefore ?? now)
+        signInFailed(error, retryingAt: next, at: now, into: &effects)
     }
 
     mutating func signedIn(
         _ id: Name, envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
+        let takenError = user.takenError
+        user.takenError = nil
         switch user.state {
         case .signingIn: break
         // What failed it was about something else, or the time for it.
@@ -87,20 +90,29 @@ extension ConnectionMachine {
         }
         user.lostChannel = nil
         begin(name.name, at: now, into: &effects)
+        // Of a channel that had been asked for by then.
+        if let takenError { noteUnnamedRefusal(takenError, at: now, into: &effects) }
+        subscribeThoseThatAwaitUser(at: now, into: &effects)
     }
 
     /// An error while the server is asked is taken for its reply, if it names nothing that it is about; but for a watchlist that is
     /// too long (4302) or client events that are too many (4301) nobody is turned away.
-    mutating func attributeToSignIn(_ error: PusherError, _ envelope: Envelope, into effects: inout [Effect]) -> Bool {
+    mutating func attributeToSignIn(
+        _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
+    ) -> Bool {
         guard case .signingIn = user.state, envelope.channel == nil, error.mayBeRefusal else { return false }
-        signInFailed(error, into: &effects)
+        user.takenError = error
+        signInFailed(error, at: now, into: &effects)
         return true
     }
 
-    private mutating func signInFailed(_ error: PusherError, into effects: inout [Effect]) {
-        user.state = .failed
+    private mutating func signInFailed(
+        _ error: PusherError, retryingAt time: Instant? = nil, at now: Instant, into effects: inout [Effect]
+    ) {
+        user.state = time.map { .retrying(at: $0) } ?? .failed
         user.isAwaited = false
         effects.append(.deliver(.signInFailed(error)))
+        if time == nil { subscribeThoseThatAwaitUser(at: now, into: &effects) }
     }
 
     mutating func signInDeadlineReached(at now: Instant, into effects: inout [Effect]) {
@@ -115,7 +127,7 @@ extension ConnectionMachine {
         case .signingIn:
             // Not tried again: a server that says nothing may have no users.
             let problem = "the server did not answer the sign-in within \(configuration.timeouts.subscription)"
-            signInFailed(PusherError(.timedOut, message: problem), into: &effects)
+            signInFailed(PusherError(.timedOut, message: problem), at: now, into: &effects)
         case .retrying:
             user.state = .waiting
             beginSignIn(at: now, into: &effects)
@@ -134,6 +146,7 @@ extension ConnectionMachine {
         }
         if case .authorizing(let attempt, _) = user.state { effects.append(.cancelUserAuthorization(attempt)) }
         user.isAskedFor = false
+        user.takenError = nil
         user.failures = 0
         if user.state != .signedOut { user.state = .waiting }
     }

@@ -6,6 +6,8 @@ struct SubscriptionMachine: Equatable, Sendable {
         /// For a connection to be established.
         case waiting
         case authorizing(SubscriptionAttempt)
+        /// For the sign-in to come to its end: the authorization leaves it to the user to say who joins.
+        case awaitingUser(SubscriptionAttempt)
         case subscribing(SubscriptionAttempt)
         case subscribed
         /// Until it is time to try again.
@@ -18,7 +20,9 @@ struct SubscriptionMachine: Equatable, Sendable {
     var channel: Name { name.name }
     /// Channels are subscribed in the order in which they were first asked for.
     var ordinal: Int
-    private(set) var state = State.waiting
+    private(set) var state = State.waiting {
+        didSet { if !awaitsUser { authWithoutUser = nil } }
+    }
     private(set) var subscriptionCount: Int?
     /// The requests that the server got on this connection.
     private enum Request {
@@ -39,6 +43,8 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// An authorization that the caller brought along. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
+    /// The authorization that waits for the user.
+    private var authWithoutUser: PusherAuth?
     /// Of an encrypted channel.
     var encryptedEvents: EncryptedEvents?
     private var myUserID: Name?
@@ -61,6 +67,10 @@ struct SubscriptionMachine: Equatable, Sendable {
     var isSubscribed: Bool { state == .subscribed }
 
     var isEncrypted: Bool { name.kind == .encrypted }
+
+    var awaitsUser: Bool {
+        if case .awaitingUser = state { true } else { false }
+    }
 
     var isSubscribing: Bool {
         if case .subscribing = state { true } else { false }
@@ -109,8 +119,25 @@ struct SubscriptionMachine: Equatable, Sendable {
         state == .authorizing(attempt) || encryptedEvents?.refresh == attempt
     }
 
+    /// Keeps an authorization that doesn't say who joins until the user is known; false if it does, or nobody joins.
+    mutating func awaitUser(with auth: PusherAuth) -> Bool {
+        guard name.kind == .presence, auth.channelData == nil, case .authorizing(let attempt) = state else { return false }
+        state = .awaitingUser(attempt)
+        authWithoutUser = auth
+        return true
+    }
+
+    mutating func userIsKnown(into effects: inout [Effect]) {
+        guard case .awaitingUser(let attempt) = state, let auth = authWithoutUser else { return }
+        subscribe(attempt, with: auth, into: &effects)
+    }
+
     mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {
         guard case .authorizing(let attempt) = state else { return }
+        subscribe(attempt, with: auth, into: &effects)
+    }
+
+    private mutating func subscribe(_ attempt: SubscriptionAttempt, with auth: PusherAuth, into effects: inout [Effect]) {
         state = .subscribing(attempt)
         request = .made
         myUserID = auth.channelData.flatMap(Self.userID)
@@ -131,10 +158,10 @@ struct SubscriptionMachine: Equatable, Sendable {
         switch state {
         case .subscribing, .subscribed: break
         // It came after the time for it or after a refusal of an earlier request, but it is the answer.
-        case .retrying where request != .none, .failed where request != .none: break
+        case .retrying where request != .none, .failed where request != .none, .awaitingUser where request != .none: break
         case .authorizing(let attempt) where request != .none:
             effects.append(.cancelAuthorization(attempt))  // The same, while the next try is on its way.
-        case .waiting, .authorizing, .retrying, .failed:
+        case .waiting, .authorizing, .awaitingUser, .retrying, .failed:
             effects.append(.log(.subscribedUnasked(channel)))
             return
         }
@@ -176,9 +203,15 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     /// Not subscribed, for now or for good.
+    ///
+    /// - Parameters:
+    ///   - heard: Up to when all that came before this is known to have been heard.
+    ///   - time: When it is tried again; nil for not by itself.
     mutating func fail(
-        _ failure: SubscriptionFailure, at now: Instant, retryingAt time: Instant?, into effects: inout [Effect]
+        _ failure: SubscriptionFailure, at now: Instant, heardUpTo heard: Instant, retryingAt time: Instant?,
+        into effects: inout [Effect]
     ) {
+        if isSubscribed { missingSince = heard }
         failures += 1
         notBefore = failure.error.retryAfter.map { now + $0 }
         latestFailure = failure.error

@@ -25,6 +25,8 @@ struct UserMachine: Equatable, Sendable {
     var isAwaited = false
     /// Indicates whether the server was asked on this connection: its yes counts, whenever it comes.
     var isAskedFor = false
+    /// An error that ended the sign-in and named nothing: if its success comes after all, it was about something else.
+    var takenError: PusherError?
     /// The user's channel as it was when its connection was lost: the next subscription says what may be missing between the two.
     var lostChannel: SubscriptionMachine?
     var attempts = 0
@@ -35,6 +37,19 @@ struct UserMachine: Equatable, Sendable {
 
     /// Events for a user come on a channel of this name, which the server lets only that user have.
     static func channel(ofUser id: Name) -> Name { Name("#server-to-user-\(id)") }
+
+    /// Indicates whether a user is wanted who isn't signed in yet.
+    var isExpected: Bool {
+        switch state {
+        case .waiting, .authorizing, .signingIn, .retrying: true
+        case .signedOut, .signedIn, .failed: false
+        }
+    }
+
+    /// Indicates whether the server has still to reply.
+    var isSigningIn: Bool {
+        if case .signingIn = state { true } else { false }
+    }
 
     var id: Name? {
         if case .signedIn(let id, _) = state { id } else { nil }

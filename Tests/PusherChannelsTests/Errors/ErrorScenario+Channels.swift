@@ -1,6 +1,7 @@
 import Foundation
 import PusherChannels
 import TestSupport
+import Testing
 
 /// Why a channel isn't subscribed, and why a client event isn't sent.
 extension ErrorScenario {
@@ -75,6 +76,18 @@ extension ErrorScenario {
             rig.pusher.subscribe("news")
             rig.scheduler.advance(by: .seconds(30))
             return try await rig.error()
+        },
+        ErrorScenario("A presence channel waits for a user who isn't signed in") {
+            let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint)) {
+                $0.userAuthMethod = .endpoint("https://app.example/user")
+            }
+            rig.session.stub("POST \(endpoint)", .json(["auth": "k:s"]))
+            rig.session.stub("POST https://app.example/user", .http(503))
+            rig.pusher.signIn { _ in }
+            rig.pusher.subscribe("presence-lobby")
+            rig.scheduler.advance(by: .seconds(45))
+            let told = try await rig.recorder.next { if case .failedToSubscribe = $0 { true } else { false } }
+            return try #require(told.failure)
         },
         ErrorScenario("A channel is waited for after the client was shut down") {
             let rig = ClientRig()

@@ -85,6 +85,19 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: now)])
     }
 
+    // Proves P3.11.
+    @Test func itBeginsBeforeTheRefusalOfAChannelThatWasSubscribed() {
+        var transcript = subscribed()
+        transcript.pass(.seconds(10))
+        transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
+        transcript.pass(.seconds(5))
+        transcript.receive(
+            #"{"event":"pusher:subscription_error","channel":"room","data":{"status":403,"error":"no longer"}}"#)
+        transcript.pass(.seconds(20))
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .seconds(10))])
+    }
+
     @Test func connectionsWithoutTheSubscriptionMakeItLonger() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))

@@ -168,6 +168,22 @@ import Testing
         #expect(transcript.machine.user.id == "ann")
     }
 
+    // Proves P9.4, P14.10.
+    @Test(arguments: [false, true]) func thenTheErrorWasTheRefusalOfAChannel(isAskedAgain: Bool) throws {
+        var transcript = try signingIn()
+        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
+        if isAskedAgain {
+            // What succeeds may be the second try: then the first was refused.
+            let again = try #require(asked(transcript.play(.signIn)))
+            transcript.play(.userAuthorized(again, .success(auth)))
+        }
+        let refusals = transcript.receive(success).deliveries.compactMap {
+            if case .subscriptionFailed("private-room", let failure) = $0 { failure.error.code } else { nil }
+        }
+        #expect(refusals == (isAskedAgain ? [] : [4009]))
+    }
+
     // Proves P9.4.
     @Test func soItDoesWhileTheNextTryIsOnItsWay() throws {
         var transcript = try signingIn()
