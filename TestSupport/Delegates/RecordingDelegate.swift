@@ -155,7 +155,14 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// The errors among the notifications.
     public var errors: [PusherError] { notifications.compactMap(\.failure) }
 
-    /// The next notification that is wanted, now or when it comes; those before it are passed over, and not looked at again.
+    /// Passes over all that was heard so far, for a ``next(within:file:line:where:)`` that is to be of what follows, such as a reconnect.
+    public func passOver() {
+        look()
+        recorder.passOver()
+    }
+
+    /// The next notification that is wanted, now or when it comes: the first of those that nobody got here, so that it may have come
+    /// before (``passOver()``). Those before it are passed over, and not looked at again.
     ///
     /// - Parameters:
     ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.

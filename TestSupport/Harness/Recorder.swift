@@ -164,6 +164,14 @@ public final class Recorder<Entry: Sendable>: Sendable {
         }
     }
 
+    /// Nobody gets what came so far any more.
+    func passOver() {
+        state.withLock { state in
+            state.unclaimed = []
+            state.version += 1
+        }
+    }
+
     // MARK: Matching
 
     /// Gives entries to those who wait for them. What they want is asked without the lock: it is a user's code.

@@ -25,7 +25,8 @@ extension TestHarness {
             runExecutor()
             if try condition() { return }
             guard scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) else {
-                throw neverHappened(what, limit, file, line)
+                let others = "other threads had no time: in an asynchronous test `try await harness.eventually` gives them some; "
+                throw neverHappened(what, limit, file, line, others: others)
             }
         }
     }
@@ -34,7 +35,8 @@ extension TestHarness {
     ///
     /// On a ``TestExecutor`` of the harness's it does what ``TestExecutor/eventually(_:within:_:)`` does. Elsewhere nobody knows whether
     /// another thread or task still works for the condition: it gets a moment of real time before each timer, and `patience` after the
-    /// last. Who waits for other threads alone says `within: .zero`, and no time passes in the harness.
+    /// last. Who waits for other threads alone says `within: .zero`: no time passes in the harness, so that no state is over before it was
+    /// looked at.
     ///
     /// - Parameters:
     ///   - what: Names the condition in the error.
@@ -94,7 +96,7 @@ extension TestHarness {
     /// How often a condition is looked at before time moves on.
     private static var turns: Int { 5 }
 
-    private func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int, others: String = "")
+    private func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int, others: String)
         -> NeverHappened
     {
         var error = NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)

@@ -26,6 +26,7 @@ public final class Signer: Authorizer, Sendable {
 
     private let app: ServerApp
     private let userID: String?
+    private let userInfo: (any Encodable & Sendable)?
     private let state = Locked(State())
     private let recorder = Recorder<PusherAuthRequest>()
 
@@ -34,9 +35,11 @@ public final class Signer: Authorizer, Sendable {
     /// - Parameters:
     ///   - app: The app whose key, secret and master key it signs with, and whose denials it keeps to.
     ///   - userID: The id of the user who joins presence channels and signs in; nil for the socket id.
-    public init(app: ServerApp = .local, userID: String? = nil) {
+    ///   - userInfo: What the members of presence channels are told of the user; nil for nothing.
+    public init(app: ServerApp = .local, userID: String? = nil, userInfo: (any Encodable & Sendable)? = nil) {
         self.app = app
         self.userID = userID
+        self.userInfo = userInfo
     }
 
     // MARK: Signing
@@ -75,7 +78,8 @@ public final class Signer: Authorizer, Sendable {
 
     // MARK: What it does otherwise
 
-    /// Refuses the next requests with an HTTP status, after those failures that were asked for before.
+    /// Refuses the next requests with an HTTP status, after those failures that were asked for before. An `Authorizer` can't tell it: there
+    /// each failure is one without a status, which is final.
     ///
     /// - Parameters:
     ///   - status: The status.
@@ -142,7 +146,7 @@ public final class Signer: Authorizer, Sendable {
         if app.deniedChannels.contains(channel) || !app.authorizes(request, userID) { throw Self.refusal(403, of: channel) }
         let authenticator = try authenticator()
         guard ChannelName(channel).kind == .presence else { return try authenticator.authorizeChannel(request) }
-        return try authenticator.authorizePresenceChannel(request, userID: userID ?? request.socketID)
+        return try authenticator.authorizePresenceChannel(request, userID: userID ?? request.socketID, userInfo: userInfo)
     }
 
     private func authenticator() throws -> PusherAuthenticator {

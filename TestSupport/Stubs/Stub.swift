@@ -44,7 +44,7 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     // MARK: Conditions
 
-    /// Answers so many requests; later ones find the stub made before.
+    /// Answers so many requests, and fewer are reported unless it is ``optional()``; later ones find the stub made before.
     @discardableResult
     public func times(_ count: Int) -> Stub {
         state.withLock { $0.limit = count }
@@ -124,14 +124,16 @@ public final class Stub: Sendable, CustomStringConvertible {
     /// The finding for a test's end.
     var finding: Finding? {
         let source = source.withLock { $0 }
-        let (count, limit, demand) = state.withLock { ($0.requests.count, $0.limit ?? .max, $0.demand) }
-        switch (demand, source) {
-        case (.never, _) where count > 0:
+        let (count, limit, demand) = state.withLock { ($0.requests.count, $0.limit, $0.demand) }
+        let own = if case .sequence(let responses) = source { responses.count } else { 1 }
+        let demanded = limit ?? own
+        switch demand {
+        case .never where count > 0:
             return Finding(.unexpectedCall, "\(self) must not be asked, and was asked \(count == 1 ? "once" : "\(count) times")")
-        case (.used, _) where count == 0:
+        case .used where count == 0:
             return Finding(.unusedStub, "\(self)")
-        case (.used, .sequence(let responses)) where count < min(responses.count, limit):
-            return Finding(.unplayedStep, "\(self) gave \(count) of \(responses.count) answers")
+        case .used where count < demanded:
+            return Finding(.unplayedStep, "\(self) gave \(count) of \(demanded) answers")
         default:
             return nil
         }

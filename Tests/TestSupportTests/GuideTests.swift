@@ -81,7 +81,7 @@ extension Trait where Self == IssueHandlingTrait {
             let line = StatusLine()
             feed.pusher.mainActorDelegate = line
             feed.pusher.connect()
-            try await harness.eventually("the line says so") { await line.text == "connected" }
+            try await harness.eventually("the line says so", within: .zero) { await line.text == "connected" }
         }
     }
 
@@ -331,6 +331,29 @@ extension Trait where Self == IssueHandlingTrait {
             request.httpMethod = "POST"
             _ = try await session.data(for: request)
             #expect(recorder.entries.map(\.description) == ["POST https://analytics.example.com/events"])
+        }
+    }
+
+    @Test func theFeedComesBack() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            let feed = OrderFeed(environment: harness.pusherEnvironment { socket })
+            feed.pusher.connect()
+            socket.drop()
+            harness.scheduler.advance(by: .seconds(5))
+            #expect(feed.orders.subscribed)
+            #expect(socket.requests.count == 2)
+        }
+    }
+
+    @Test func aSlowPageComes() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(3)))
+            let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
+            let loading = Task { try await urlSession.data(from: URL(string: "https://api.example.com/orders")!).0 }
+            _ = try await harness.session.nextRequest("GET /orders")
+            harness.scheduler.advance(by: .seconds(3))
+            #expect(try await String(decoding: loading.value, as: UTF8.self) == #"["tea"]"#)
         }
     }
 

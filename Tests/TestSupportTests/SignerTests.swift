@@ -32,6 +32,20 @@ import FoundationNetworking
         }
     }
 
+    @Test func `Others are told of the user`() throws {
+        try withTestHarness { harness in
+            let watcher = harness.makePusher()
+            let lobby = watcher.subscribeToPresenceChannel(channelName: "presence-lobby")
+            watcher.connect()
+            let ann = Signer(userID: "ann", userInfo: ["name": "Ann"])
+            let pusher = harness.makePusher { $0.authMethod = .authorizer(authorizer: ann) }
+            pusher.subscribe("presence-lobby")
+            pusher.connect()
+            let info = try lobby.findMember(userId: "ann")?.decodeUserInfo(as: [String: String].self)
+            #expect(info == ["name": "Ann"])
+        }
+    }
+
     @Test func `The user is signed in`() async throws {
         try await withTestHarness { harness in
             let pusher = makePusher(harness, signer)

@@ -41,6 +41,16 @@ extension Recorder {
         await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { _ in true } }
     }
 
+    @Test func `What came before is nobody's any more where it is passed over`() async throws {
+        let recorder = Recorder<Int>()
+        recorder.append(1)
+        recorder.passOver()
+        await #expect(throws: NothingCame.self) { try await recorder.next("1", within: .zero) { $0 == 1 } }
+        recorder.append(1)
+        #expect(try await recorder.next("1", within: .zero) { $0 == 1 } == 1)
+        #expect(recorder.all == [1, 1])
+    }
+
     /// What a wait in vain says.
     private func complaint(of recorder: Recorder<Int>) async -> String {
         let error = await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { $0 < 0 } }

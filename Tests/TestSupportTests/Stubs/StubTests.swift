@@ -69,6 +69,17 @@ struct StubTests {
         #expect((0..<3).map { _ in reply("GET", "/a") } == ["200 twice", "200 twice", "200 always"])
     }
 
+    @Test func `A stub with a limit has to be asked as often`() {
+        session.stub("/a", .ok).times(2)
+        let closure = session.stub("/b") { _ in .ok }.times(2)
+        #expect([reply("GET", "/a"), reply("GET", "/b")] == ["200 ", "200 "])
+        #expect(session.findings.map(\.kind) == [.unplayedStep, .unplayedStep])
+        #expect(session.findings.first?.text.hasSuffix("gave 1 of 2 answers") == true)
+        closure.optional()
+        _ = reply("GET", "/a")
+        #expect(session.findings.isEmpty)
+    }
+
     @Test func `A scenario decides which stub answers`() {
         let visit = Scenario("visit", startingIn: "signed out")
         session.stub("GET /me", .http(401)).in(visit, state: "signed out")
