@@ -46,12 +46,12 @@ import Testing
     }
 
     func keepOrders(_ pusher: Pusher) async throws {
-        let updates = pusher.subscribe("private-orders").updates
+        let updates = pusher.updates(of: "private-orders")
         async let connection: Void = pusher.run()
         for try await update in updates {
             switch update {
             case .subscribed: print("orders come in from here on")
-            case .event(let event): try await handle(event)
+            case .event(let event) where event.eventName == "placed": try await handle(event.decode(Order.self))
             case .eventsMayBeMissing(let gap): try await fetchOrders(since: gap.since)
             case .subscriptionFailed(let error): print("no orders, for now: \(error)")
             default: break
@@ -60,7 +60,73 @@ import Testing
         try await connection
     }
 
-    private func handle(_ event: PusherEvent) async throws {}
+    private struct Order: Decodable {
+        let id: Int
+    }
+
+    private func handle(_ order: Order) async throws {}
+
+    func followOrders(_ pusher: Pusher, clock: some Clock<Duration>) async throws {
+        while true {
+            do {
+                for try await update in pusher.updates(of: "private-orders") { try await handle(update) }
+                return  // nothing more can come: the channel was given up, or the client is at its end
+            } catch let error as PusherError where [.authorization, .subscriptionRefused].contains(error.kind) {
+                print("no orders, for now: \(error)")
+                try await clock.sleep(for: .seconds(60), tolerance: nil)
+            }
+        }
+    }
+
+    private let updates = Locked<[ChannelUpdate]>([])
+
+    private func handle(_ update: ChannelUpdate) async throws { updates.withLock { $0.append(update) } }
+
+    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+
+    @Test func whoIsRefusedIsLetInAfterAWhile() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("POST /pusher/auth", .http(403)).times(1)
+            let pusher = harness.makePusher()
+            pusher.connect()
+            try await harness.makeExecutor().run { [self] executor in
+                async let following: Void = followOrders(pusher, clock: harness.clock)
+                try await executor.eventually("the second answer", within: .seconds(90)) { [updates] in
+                    updates.withLock { !$0.isEmpty }
+                }
+                harness.server.publish(channel: "private-orders", event: "placed", data: #"{"id":7}"#)
+                await pusher.shutdown()
+                try await following
+            }
+        }
+        let heard = updates.withLock(\.self)
+        guard case .subscribed? = heard.first, case .event? = heard.last else {
+            Issue.record("heard \(heard)")
+            return
+        }
+        #expect(heard.count == 2)
+    }
+
+    #endif
+
+    final class Status: PusherDelegate {
+        func changedConnectionState(from old: ConnectionState, to new: ConnectionState) { print("\(new)") }
+
+        func receivedError(error: PusherError) { print("\(error)") }
+    }
+
+    @Test func aDelegateIsWeaklyHeld() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            do {
+                let status = Status()
+                pusher.delegate = status
+                #expect(pusher.delegate === status)
+                withExtendedLifetime(status) {}
+            }
+            #expect(pusher.delegate == nil)
+        }
+    }
 
     private func fetchOrders(since date: Date) async throws {}
 

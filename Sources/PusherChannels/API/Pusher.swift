@@ -89,6 +89,21 @@ public final class Pusher: Sendable {
         return connection.channel(name, number) as? PusherPresenceChannel ?? PusherPresenceChannel(name, number, connection)
     }
 
+    /// Asks for a channel, as ``subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)`` does, and returns a stream of
+    /// all that happens to it from then on: of a client that is connected, too, it misses neither the subscription nor what comes with it.
+    ///
+    /// A channel that was refused is asked for again. One that is subscribed already stays so, and its stream begins with what comes next.
+    ///
+    /// - Parameters:
+    ///   - channelName: The channel's name, prefix included.
+    ///   - auth: An authorization to use once, instead of asking for one.
+    ///   - buffering: How much may wait, and what becomes of more.
+    public func updates(
+        of channelName: String, auth: PusherAuth? = nil, buffering: StreamBuffering = StreamBuffering()
+    ) -> PusherStream<ChannelUpdate> {
+        PusherStream(source: connection.core.subscribe(Name(channelName), auth: auth, updates: buffering))
+    }
+
     /// Gives up a channel, in whatever state it is. Events that are still under way are dropped.
     public func unsubscribe(_ channelName: String) {
         connection.core.unsubscribe(Name(channelName))

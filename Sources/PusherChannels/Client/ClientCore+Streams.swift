@@ -18,6 +18,18 @@ extension ClientCore {
         }
     }
 
+    /// Asks for a channel, and makes the stream in the same step: what comes of the wish is in it.
+    func subscribe(_ channel: Name, auth: PusherAuth?, updates buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
+        let id = makeID()
+        change { state, now in
+            state.streams.add(id, to: \.updates, for: .init(channel: channel), buffering)
+            listenerChanges.increment()
+            _ = state.listeners.request(channel)
+            state.handle(.subscribe(channel: channel, auth: auth), at: now)
+        }
+        return StreamSource(self, id, in: \.updates)
+    }
+
     func poolUpdates(_ buffering: StreamBuffering) -> StreamSource<PoolUpdate> {
         make(\.poolUpdates, for: .init(), buffering) { _, _ in }
     }

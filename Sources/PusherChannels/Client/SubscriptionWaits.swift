@@ -85,7 +85,7 @@ extension ClientCore {
 
     private func notInTime(_ channel: Name, _ limit: Duration) -> PusherError {
         let (state, failure) = read { ($0.state, $0.subscriptions[channel]?.latestFailure ?? $0.lastConnectionError) }
-        let reason = failure?.message ?? "the client is \(state)"
+        let reason = failure?.message ?? "the client is \(state)" + (state == .disconnected ? ": call connect() or run()" : "")
         return PusherError(.timedOut, code: failure?.code, message: "\(channel) was not subscribed within \(limit): \(reason)")
     }
 }

@@ -49,6 +49,33 @@ import Testing
         #expect((109...111).contains(age), "\(age)")
     }
 
+    @Test func askedForOfAConnectedClientTheyBeginWithTheSubscription() async throws {
+        let rig = ClientRig.connected()
+        let updates = rig.pusher.updates(of: "news")
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        #expect(try await lines(updates, 2) == ["subscribed", "n 1"])
+        let again = rig.pusher.updates(of: "news")
+        rig.socket.publish(channel: "news", event: "n", data: "2")
+        #expect(try await lines(again, 1) == ["n 2"], "it is subscribed already")
+        #expect(rig.socket.frames.filter { $0.event == "pusher:subscribe" }.count == 1)
+    }
+
+    @Test func askedForOfARefusedChannelTheyAskAgain() async throws {
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "https://example.com/auth"))
+        rig.session.stub("POST https://example.com/auth", .http(403), .json(["auth": "key:signature"]))
+        let refused = rig.pusher.updates(of: "private-a")
+        let error = await #expect(throws: PusherError.self) { for try await _ in refused {} }
+        #expect(error?.code == 403)
+        #expect(try await lines(rig.pusher.updates(of: "private-a"), 1) == ["subscribed"])
+    }
+
+    @Test func askedForOfWhatIsNoNameOrAfterTheEndTheyEnd() async throws {
+        let rig = ClientRig.connected()
+        await #expect(throws: PusherError.self) { for try await _ in rig.pusher.updates(of: "no name") {} }
+        await rig.pusher.shutdown()
+        for try await _ in rig.pusher.updates(of: "news") { Issue.record("nothing can come") }
+    }
+
     /// What tells of a gap may be dropped as well; what tells of that begins where the gap began.
     @Test(arguments: [StreamBuffering.Overflow.dropOldest, .dropNewest])
     func aGapThatIsDroppedKeepsItsBeginning(overflow: StreamBuffering.Overflow) async throws {

@@ -97,6 +97,19 @@ import Testing
         }
     }
 
+    @Test func whoForgotToConnectIsToldSo() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig()
+            let task = await waiting(rig, executor)
+            rig.scheduler.advance(by: .seconds(30))
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(
+                error?.message
+                    == "private-orders was not subscribed within 30.0 seconds: the client is disconnected: call connect() or run()"
+            )
+        }
+    }
+
     @Test func theTimeIsLimitedAndTheTroubleTold() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(auth: Self.auth)

@@ -19,13 +19,13 @@ enum Daemon {
     /// Whether somebody has to change something first, such as a wrong key: systemd isn't to start it again for that.
     private static func isOfSettings(_ error: any Error) -> Bool {
         guard let error = error as? PusherError else { return error is Missing || error is Unusable }
-        // Over the app's quota of connections (4004) there may be room again in a while.
-        return !error.isRetryable && error.code != 4004
+        // Over the app's quota of connections (4004) there may be room again in a while, and a channel that was refused may be allowed then.
+        return !error.isRetryable && error.code != 4004 && ![.authorization, .subscriptionRefused].contains(error.kind)
     }
 
     private static func run() async throws {
         let pusher = Pusher(key: try setting("PUSHER_KEY"), options: try options())
-        let orders = Orders(updates: pusher.subscribe("orders").updates)
+        let orders = Orders(updates: pusher.updates(of: "orders"))
         // Asked to end from the last to the first: the reader before the client.
         let group = ServiceGroup(
             services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "daemon"))

@@ -33,7 +33,7 @@ enum Listener {
             case .failure(let error): write("not signed in: \(error)")
             }
         }
-        let orders = Orders(updates: pusher.subscribe("private-orders").updates)
+        let orders = Orders(updates: pusher.updates(of: "private-orders"))
         let group = ServiceGroup(
             services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "listener"))
         try await group.run()

@@ -24,7 +24,8 @@ public struct PusherEvent: Sendable {
 
     /// Decodes ``data`` from JSON with the environment's decoder; the default does what a `JSONDecoder()` does, in less time.
     ///
-    /// Throws what the decoder throws; where there is no data, `DecodingError.valueNotFound`.
+    /// Throws what the decoder throws; where there is no data, `DecodingError.valueNotFound`. Text that is no JSON, as a backend sends it that
+    /// publishes a string, is ``data``.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         guard envelope.hasData else {
             let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")
