@@ -120,9 +120,10 @@ struct Serve: AsyncParsableCommand {
         let server = try await LocalServer.start(
             port: port, apps: [app], profile: imitated ?? .hosted, seed: seed, settings: settings,
             tls: tls ? .throwaway : nil)
-        if let authority = server.certificateAuthority {
-            output("certificate authority in \(try authority.file().path)")
-        }
+        let authority = try server.certificateAuthority?.file()
+        // It would go with the server, which a task may hold to the end of the process.
+        defer { if let authority { try? FileManager.default.removeItem(at: authority) } }
+        if let authority { output("certificate authority in \(authority.path)") }
         if page { LivePage(profile: profile, hostNames: Set(pageHost.map { $0.lowercased() })).show(server) }
         output("listening on \(server.url)")
         if page { output("live page on \(server.url)/") }
