@@ -33,17 +33,17 @@ enum AuthCall {
             do {
                 completion(.success(try await handler()))
             } catch {
-                completion(.failure(failure(of: error)))
+                completion(.failure(failure("the authorization handler failed", of: error)))
             }
         }
         return { task.cancel() }
     }
 
-    /// The code, where there is one, is told as the failure's status; the message doesn't repeat it.
-    private static func failure(of error: any Error) -> AuthorizationFailure {
+    /// The failure by what the application's code threw. The code, where there is one, is told as the status; the message doesn't repeat it.
+    static func failure(_ problem: String, of error: any Error) -> AuthorizationFailure {
         let told = error as? PusherError
         return AuthorizationFailure(
-            message: "the authorization handler failed: \(told?.message ?? text(of: error))", status: told?.code,
+            message: "\(problem): \(told?.message ?? text(of: error))", status: told?.code,
             isRetryable: AuthRetry.mayHelp(after: error), retryAfter: told?.retryAfter)
     }
 }

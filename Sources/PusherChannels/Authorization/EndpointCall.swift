@@ -31,12 +31,7 @@ struct EndpointCall: Sendable {
         do {
             request = try await makeRequest(isRetry: isRetry)
         } catch {
-            let message = "headers or parameters for \(endpoint) could not be had: \(text(of: error))"
-            let told = error as? PusherError
-            return .failure(
-                AuthorizationFailure(
-                    message: message, status: told?.code, isRetryable: AuthRetry.mayHelp(after: error),
-                    retryAfter: told?.retryAfter))
+            return .failure(AuthCall.failure("headers or parameters for \(endpoint) could not be had", of: error))
         }
         let outcome = OneShot<Result<Auth, AuthorizationFailure>>()
         let cancel = AuthCall.send(
