@@ -40,13 +40,17 @@ extension ClientCore {
     /// The channel's listeners and the wish for it come in one step, and go in one: another thread, or the end of what a replaced
     /// callback holds, may give the channel up meanwhile. Gives back the number of the listeners.
     func subscribe(_ channel: Name, auth: PusherAuth?, callbacks: ChannelCallbacks) -> Int {
-        change { state, now in
-            listenerChanges.increment()
-            let number = state.listeners.request(channel)
-            if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
-            state.handle(.subscribe(channel: channel, auth: auth), at: now)
-            return number
-        }
+        change { state, now in subscribe(channel, auth: auth, callbacks: callbacks, &state, at: now) }
+    }
+
+    func subscribe(
+        _ channel: Name, auth: PusherAuth?, callbacks: ChannelCallbacks, _ state: inout State, at now: Instant
+    ) -> Int {
+        listenerChanges.increment()
+        let number = state.listeners.request(channel)
+        if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
+        state.handle(.subscribe(channel: channel, auth: auth), at: now)
+        return number
     }
 
     /// Nothing that comes later reaches the channel's listeners.

@@ -1,55 +1,50 @@
 /// Streams, as the API's objects make them.
 extension ClientCore {
     func events(_ buffering: StreamBuffering) -> StreamSource<PusherEvent> {
-        make(\.events, for: .init(), buffering) { _, _ in }
+        make(\.events, for: .init(), buffering) { _, _, _ in }
     }
 
     func events(of channel: Name, number: Int, named event: Name? = nil, _ buffering: StreamBuffering) -> StreamSource<
         PusherEvent
     > {
-        make(\.events, for: .init(channel: channel, event: event), buffering) { state, id in
+        make(\.events, for: .init(channel: channel, event: event), buffering) { state, id, _ in
             if case .ended(let failure) = Self.outlook(of: channel, number, state) { state.streams.events.finish(id, failure) }
         }
     }
 
     func updates(of channel: Name, number: Int, _ buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
-        make(\.updates, for: .init(channel: channel), buffering) { state, id in
+        make(\.updates, for: .init(channel: channel), buffering) { state, id, _ in
             if case .ended(let failure) = Self.outlook(of: channel, number, state) { state.streams.updates.finish(id, failure) }
         }
     }
 
     /// Asks for a channel, and makes the stream in the same step: what comes of the wish is in it.
     func subscribe(_ channel: Name, auth: PusherAuth?, updates buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
-        let id = makeID()
-        change { state, now in
-            state.streams.add(id, to: \.updates, for: .init(channel: channel), buffering)
-            listenerChanges.increment()
-            _ = state.listeners.request(channel)
-            state.handle(.subscribe(channel: channel, auth: auth), at: now)
+        make(\.updates, for: .init(channel: channel), buffering) { state, _, now in
+            _ = subscribe(channel, auth: auth, callbacks: ChannelCallbacks(), &state, at: now)
         }
-        return StreamSource(self, id, in: \.updates)
     }
 
     func poolUpdates(_ buffering: StreamBuffering) -> StreamSource<PoolUpdate> {
-        make(\.poolUpdates, for: .init(), buffering) { _, _ in }
+        make(\.poolUpdates, for: .init(), buffering) { _, _, _ in }
     }
 
     func states(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
-        make(\.states, for: .init(), buffering) { _, _ in }
+        make(\.states, for: .init(), buffering) { _, _, _ in }
     }
 
     func poolStates(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
-        make(\.poolStates, for: .init(), buffering) { _, _ in }
+        make(\.poolStates, for: .init(), buffering) { _, _, _ in }
     }
 
     private func make<Element>(
         _ table: StreamSource<Element>.Table, for topic: StreamTable<Element>.Topic, _ buffering: StreamBuffering,
-        finishIfOver: (inout State, Int) -> Void
+        then next: (inout State, Int, Instant) -> Void
     ) -> StreamSource<Element> {
         let id = makeID()
-        change { state in
+        change { state, now in
             state.streams.add(id, to: table, for: topic, buffering)
-            finishIfOver(&state, id)
+            next(&state, id, now)
         }
         return StreamSource(self, id, in: table)
     }
