@@ -78,6 +78,27 @@ import Testing
         }
     }
 
+    /// With a date as other languages write it.
+    @Test func codersAreTheEnvironments() throws {
+        let options = PusherClientOptions()
+        var environment = PusherEnvironment.live
+        environment.jsonDecoder = {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return decoder
+        }
+        environment.jsonEncoder = {
+            let encoder = JSONEncoder()
+            encoder.dateEncodingStrategy = .iso8601
+            return encoder
+        }
+        let pusher = Pusher(key: "app-key", options: options, environment: environment)
+        _ = pusher
+        let date = Date(timeIntervalSince1970: 0)
+        #expect(try String(decoding: environment.jsonEncoder().encode([date]), as: UTF8.self) == #"["1970-01-01T00:00:00Z"]"#)
+        #expect(try environment.jsonDecoder().decode([Date].self, from: Data(#"["1970-01-01T00:00:00Z"]"#.utf8)) == [date])
+    }
+
     private let updates = Locked<[ChannelUpdate]>([])
 
     private func handle(_ update: ChannelUpdate) async throws { updates.withLock { $0.append(update) } }
