@@ -136,10 +136,10 @@ def list_cells(options):
     lines = [json.dumps(rows, indent=1)] if options.json else describe.listing(matrix, rows)
     for line in lines:
         print(line)
-    return somewhat(cells)
+    return exit_code(cells)
 
 
-def somewhat(cells):
+def exit_code(cells):
     """The exit code of what tells of cells."""
     if not cells:
         print("ci/matrix: nothing is selected", file=sys.stderr)
@@ -181,7 +181,7 @@ def print_completion(options):
 def print_github(options):
     matrix, cells = chosen(options)
     print("matrix=" + json.dumps({"include": [*github.jobs(matrix, cells)]}))
-    return somewhat(cells)
+    return exit_code(cells)
 
 
 def print_report(options):

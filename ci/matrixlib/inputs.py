@@ -72,7 +72,7 @@ def fingerprint(project, cell, report=None):
     """None where it can't be known: without git, or where one of the cell's globs matches nothing. What a run writes is no part of it."""
     if (known := files(project)) is None or unmatched(project, cell):
         return None
-    globs = [pattern(glob) for glob in cell.inputs or "*"]
+    globs = [pattern(glob) for glob in cell.inputs]
     own = {name: digest for name, digest in known.items()
-           if not name.startswith(".ci/") and name != report and any(fnmatch.fnmatch(name, glob) for glob in globs)}
+           if not name.startswith(".ci/") and name != report and (not globs or any(fnmatch.fnmatch(name, glob) for glob in globs))}
     return hashlib.sha256(f"{own} {cell} {tools(project)}".encode(errors="surrogateescape")).hexdigest()
