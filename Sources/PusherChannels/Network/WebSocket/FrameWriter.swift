@@ -13,12 +13,7 @@ struct FrameWriter {
         text.withUTF8 { append(.text, UnsafeRawBufferPointer($0), to: &output) }
     }
 
-    /// Adds a ping (5.5.2); a payload that is too long is cut.
-    func append(ping payload: UnsafeRawBufferPointer, to output: inout [UInt8]) {
-        append(.ping, UnsafeRawBufferPointer(rebasing: payload.prefix(maximumControlPayload)), to: &output)
-    }
-
-    /// Adds the pong for a ping (5.5.3): its payload.
+    /// Adds the pong for a ping (5.5.3): its payload, which is cut if it is too long.
     func append(pong payload: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         append(.pong, UnsafeRawBufferPointer(rebasing: payload.prefix(maximumControlPayload)), to: &output)
     }
