@@ -126,13 +126,27 @@ class Runner:
             yield its_own
 
     def metrics(self, cell):
-        file, found = self.places.metrics(cell), {}
+        file, found, other = self.places.metrics(cell), {}, []
         for line in file.read_text(errors="replace").splitlines() if file.exists() else ():
-            name, separator, value = line.partition("=")
-            with contextlib.suppress(ValueError):
-                if separator and math.isfinite(float(value)):
-                    found[name] = float(value)
+            name, _, value = line.partition("=")
+            number = number_in(value)
+            if name and number is not None:
+                found[name] = number
+            elif line.strip():
+                other.append(line)
+        if other:
+            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {shown(', '.join(other[:5]))}"
+                            + (f" and {len(other) - 5} more" if other[5:] else ""))
         return found
+
+
+def number_in(text):
+    """The finite number that a text is; None if it isn't one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 @contextlib.contextmanager

@@ -240,10 +240,11 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         (found,) = json.loads((self.project / "out.json").read_text())["cells"]
         self.assertEqual(found["metrics"], {"coverage": 91.5})
 
-    def test_metrics_that_are_none_are_left_out(self):
+    def test_metrics_that_are_none_are_left_out_and_named(self):
         self.cells(cell("a", "printf 'one=1\\n\\377=2\\nx=y\\nz\\nn=nan\\ni=inf\\n' > \"$CI_METRICS\""))
         code, said = self.matrix("run", "a")
         self.assertEqual((code, self.results()[0]["metrics"]), (0, {"one": 1, "\ufffd": 2}), said)
+        self.assertIn("a: left out of its metrics, for not being NAME=NUMBER: x=y, z, n=nan, i=inf\n", said)
 
     def test_what_is_printed_does_the_same_when_pasted(self):
         text = ('[[cell]]\nid = "a"\nwhat = "b"\nflags = ["--x", "it\'s $HOME"]\nenv = { ONE = "1 $ \'" }\nsteps = [{ name = "s", env = { TWO = "2" }, '
