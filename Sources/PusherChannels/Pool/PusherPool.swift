@@ -64,6 +64,9 @@ public final class PusherPool: Sendable {
 
     /// Returns the channel of this name, to bind closures, trigger client events or read a stream of it alone; nil if it wasn't subscribed to.
     ///
+    /// It is also nil as long as another thread's call is being carried out, such as ``resize(to:)``: what is asked for meanwhile comes after
+    /// it, and whoever asked doesn't wait.
+    ///
     /// It is a handle of the connection that the channel is on. When ``resize(to:)`` moves the channel, the handle is idle and its streams
     /// end; ``updates`` goes on.
     ///
