@@ -80,7 +80,7 @@ extension JSONScanner {
     private func codeUnit(at offset: Int) -> UInt16? {
         var unit: UInt16 = 0
         for index in 0..<4 {
-            guard let digit = hexDigit(bytes[offset + index]) else { return nil }
+            guard let digit = bytes[offset + index].hexadecimalValue else { return nil }
             unit = unit << 4 | UInt16(digit)
         }
         return unit

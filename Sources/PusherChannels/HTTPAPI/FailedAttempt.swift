@@ -75,7 +75,7 @@ extension FailedAttempt {
     private static func code(of error: any Error) -> URLError.Code? {
         if let error = error as? URLError { return error.code }
         let error = error as NSError
-        return error.domain.isExactly(NSURLErrorDomain) ? URLError.Code(rawValue: error.code) : nil
+        return error.domain.hasBytes(of: NSURLErrorDomain) ? URLError.Code(rawValue: error.code) : nil
     }
 
     /// Codes after which no connection was made, and one may be next time.

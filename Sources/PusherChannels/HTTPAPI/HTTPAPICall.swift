@@ -34,7 +34,7 @@ struct HTTPAPICall: Sendable {
     /// A path of segments that a user chose. They stay what they are: official libraries sign and send names of channels as they
     /// are, and whatever those can't hold is escaped.
     static func path(_ segments: [String]) throws(PusherError) -> String {
-        for segment in segments where segment.isEmpty || segment.isExactly(".") || segment.isExactly("..") {
+        for segment in segments where segment.isEmpty || segment.hasBytes(of: ".") || segment.hasBytes(of: "..") {
             throw PusherError(.invalidRequest, message: "\"\(segment)\" can't be a part of a path")
         }
         return segments.map { "/\($0.percentEncoded(allowing: "=@,;"))" }.joined()

@@ -55,9 +55,9 @@ public struct PusherAuthRequest: Equatable, Sendable {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let name = formDecoded(parts[0]) else { continue }
-            if name.isExactly("socket_id") {
+            if name.hasBytes(of: "socket_id") {
                 try take(parts[1], as: &fields.socketID, name)
-            } else if name.isExactly("channel_name") {
+            } else if name.hasBytes(of: "channel_name") {
                 try take(parts[1], as: &fields.channelName, name)
             }
         }

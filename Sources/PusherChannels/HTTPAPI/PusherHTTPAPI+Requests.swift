@@ -11,7 +11,7 @@ extension PusherHTTPAPI {
     /// - Returns: The response's body.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func get(_ path: String, parameters: [String: String] = [:]) async throws -> Data {
-        for name in parameters.keys where name.lowercased().begins(with: "auth_") || name.lowercased().isExactly("body_md5") {
+        for name in parameters.keys where name.lowercased().begins(with: "auth_") || name.lowercased().hasBytes(of: "body_md5") {
             throw PusherError(.invalidRequest, message: "\(name.inLogLine()) is the signature's own parameter")
         }
         // They are signed in lower case, in the order of their names.

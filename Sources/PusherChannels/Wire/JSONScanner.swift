@@ -133,21 +133,12 @@ struct JSONScanner {
         switch current {
         case UInt8(ascii: "u"):
             guard position + 4 < bytes.count else { throw fail("incomplete escape") }
-            for index in 1...4 where hexDigit(bytes[position + index]) == nil {
+            for index in 1...4 where bytes[position + index].hexadecimalValue == nil {
                 throw fail("bad \\u escape")
             }
             position += 5
         default:
             throw fail("bad escape")
         }
-    }
-}
-
-func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
     }
 }

@@ -93,7 +93,7 @@ private func unicodeScalar(_ source: UnsafeRawBufferPointer, at read: inout Int)
 private func codeUnit(_ source: UnsafeRawBufferPointer, at offset: Int) -> UInt16 {
     var unit: UInt16 = 0
     for index in 0..<4 {
-        unit = unit << 4 | UInt16(hexDigit(source[offset + index]) ?? 0)
+        unit = unit << 4 | UInt16(source[offset + index].hexadecimalValue ?? 0)
     }
     return unit
 }

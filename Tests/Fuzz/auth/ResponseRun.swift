@@ -10,7 +10,9 @@ enum ResponseRun {
             switch (left, right) {
             case (.response(let left, let leftUnread), .response(let right, let rightUnread)):
                 left.status == right.status && left.body == right.body && left.reuse == right.reuse && leftUnread == rightUnread
-                    && left.fields.elementsEqual(right.fields) { $0.name.isExactly($1.name) && $0.value.isExactly($1.value) }
+                    && left.fields.elementsEqual(right.fields) {
+                        $0.name.hasBytes(of: $1.name) && $0.value.hasBytes(of: $1.value)
+                    }
             case (.problem(let left), .problem(let right)): left == right
             default: false
             }

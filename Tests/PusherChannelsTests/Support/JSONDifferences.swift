@@ -111,7 +111,8 @@ struct JSONDifferences {
     /// The code unit that an escape stands for; `nil` where there is no such escape.
     private static func codeUnit(_ bytes: ArraySlice<UInt8>) -> UInt16? {
         let digits = bytes.prefix(6).dropFirst(2)
-        guard bytes.starts(with: #"\u"#.utf8), digits.count == 4, digits.allSatisfy({ hexDigit($0) != nil }) else { return nil }
+        guard bytes.starts(with: #"\u"#.utf8), digits.count == 4, digits.allSatisfy({ $0.hexadecimalValue != nil })
+        else { return nil }
         return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }

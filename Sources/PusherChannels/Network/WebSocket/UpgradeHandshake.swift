@@ -13,7 +13,7 @@ struct UpgradeHandshake: Equatable, Sendable {
     init(nonce: (UInt64, UInt64), subprotocols: String? = nil) {
         key = withUnsafeBytes(of: (nonce.0.bigEndian, nonce.1.bigEndian)) { Data($0) }.base64EncodedString()
         self.subprotocols = ResponseHead.list(subprotocols ?? "").reduce(into: []) { known, name in
-            if !known.contains(where: name.isExactly) { known.append(name) }
+            if !known.contains(where: name.hasBytes(of:)) { known.append(name) }
         }
     }
 
@@ -38,12 +38,12 @@ struct UpgradeHandshake: Equatable, Sendable {
         guard !upgrade.isEmpty, upgrade.allSatisfy({ $0.isSameWord(as: "websocket") }) else { throw .noUpgrade }
         guard response.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }) else { throw .noConnectionUpgrade }
         let accepted = response.contents("Sec-WebSocket-Accept")
-        guard accepted.count == 1, accepted[0].isExactly(accept) else { throw .wrongAccept }
+        guard accepted.count == 1, accepted[0].hasBytes(of: accept) else { throw .wrongAccept }
         // A body would stand where the frames do; HTTP/1.1 has none after 101 (RFC 9110, 8.6 and RFC 9112, 6.1).
         for name in ["Content-Length", "Transfer-Encoding"] where response.has(name) { throw .body(name) }
         if let extensions = response.values("Sec-WebSocket-Extensions").first { throw .unwantedExtension(extensions) }
         let chosen = response.contents("Sec-WebSocket-Protocol").filter { !$0.isEmpty }
-        guard chosen.count <= 1, chosen.allSatisfy({ name in subprotocols.contains(where: name.isExactly) }) else {
+        guard chosen.count <= 1, chosen.allSatisfy({ name in subprotocols.contains(where: name.hasBytes(of:)) }) else {
             throw .unwantedSubprotocol(chosen.joined(separator: ", "))
         }
         return chosen.first

@@ -13,9 +13,9 @@ import Testing
 
     // Proves W4.19.
     @Test func exactIsTheSameBytes() {
-        #expect("é".isExactly("é") && "".isExactly(""))
+        #expect("é".hasBytes(of: "é") && "".hasBytes(of: ""))
         for (one, other) in [("\u{212A}", "K"), ("e\u{301}", "é"), ("a", "A"), ("a", "ab")] {
-            #expect(!one.isExactly(other))
+            #expect(!one.hasBytes(of: other))
         }
     }
 }
