@@ -1,0 +1,67 @@
+"""What `ci/matrix init` writes for a package, and that it does as the pages say."""
+
+import subprocess
+
+from support import MATRIX, ProjectCase
+
+
+class InitCase(ProjectCase):
+    def test_a_package_gets_its_first_cells(self):
+        self.assertEqual(self.matrix("init")[0], 2, "no package is there")
+        (self.project / "Package.swift").touch()
+        (self.project / ".gitignore").write_text("/.build")
+        code, said = self.matrix("init")
+        self.assertEqual((self.project / ".gitignore").read_text(), "/.build\n.ci/\n")
+        self.assertEqual((code, said), (0, f"""added .ci/ to .gitignore
+wrote ci/cells.toml
+wrote .github/workflows/ci.yml
+wrote .swift-format
+next: {MATRIX} --project {self.project} run
+"""))
+        code, said = self.matrix("list", "-l", "full")
+        self.assertEqual((code, [line.split()[0] for line in said.splitlines()]), (0, ["format", "debug", "release", "tsan", "asan", "coverage"]))
+        from matrixlib.cells import load
+        self.assertEqual({cell.retries for cell in load(self.project).cells if cell.id == "coverage"}, {0}, "the profile would be of the retried alone")
+        before = (self.project / ".gitignore").read_text()
+        code, said = self.matrix("init")
+        self.assertEqual((code, said), (2, "ci/matrix: already there: ci/cells.toml, .github/workflows/ci.yml; "
+                                        f"{MATRIX} --project {self.project} run runs them, or move them away and begin anew\n"))
+        self.assertEqual((self.project / ".gitignore").read_text(), before)
+
+    def test_the_workflow_of_a_package_in_a_larger_repository_lies_where_it_is_looked_for(self):
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+        package, home = self.project / "packages/lib", self.project
+        package.mkdir(parents=True)
+        (package / "Package.swift").touch()
+        code, said = self.matrix("init", "--project", str(package))
+        self.assertEqual(code, 0, said)
+        self.assertIn("wrote ../../.github/workflows/ci.yml", said)
+        self.assertIn("/ci/matrix --project packages/lib\n", (home / ".github/workflows/ci.yml").read_text())
+        self.assertFalse((package / ".github").exists())
+        spaced = self.project / "a b"
+        spaced.mkdir()
+        (spaced / "Package.swift").touch()
+        code, said = self.matrix("init", "--project", str(spaced))
+        self.assertEqual((code, said), (2, "ci/matrix: the workflow could not name the folder 'a b': letters, digits and ._-/ are what it may have\n"))
+
+    def test_what_can_not_be_written_leaves_no_part_and_is_begun_anew(self):
+        (self.project / "Package.swift").touch()
+        (self.project / ".gitignore").write_bytes(b"# f\xfcr\n")
+        (self.project / ".github").touch()
+        self.assertEqual(self.matrix("init")[0], 4)
+        (self.project / ".github").unlink()
+        self.assertEqual(self.matrix("init")[0], 0)
+        self.assertEqual((self.project / ".gitignore").read_bytes(), b"# f\xfcr\n.ci/\n")
+
+    def test_a_workflow_that_a_package_has_already_stays(self):
+        (self.project / "Package.swift").touch()
+        workflows = self.project / ".github/workflows"
+        workflows.mkdir(parents=True)
+        (workflows / "ci.yml").write_text("name: Mine\n")
+        code, said = self.matrix("init")
+        self.assertEqual((code, said.splitlines()[2]), (0, "wrote .github/workflows/matrix.yml"))
+        self.assertEqual((workflows / "ci.yml").read_text(), "name: Mine\n")
+        self.assertIn("$MATRIX github", (workflows / "matrix.yml").read_text())
+        code, said = self.matrix("init")
+        self.assertEqual(code, 2)
+        self.assertIn("already there: ci/cells.toml, .github/workflows/matrix.yml;", said)
