@@ -1,8 +1,10 @@
 """What `ci/matrix init` writes for a package, and that it does as the pages say."""
 
+import re
 import subprocess
+import tomllib
 
-from support import MATRIX, ProjectCase
+from support import MATRIX, ROOT, ProjectCase
 
 
 class InitCase(ProjectCase):
@@ -65,3 +67,14 @@ next: {MATRIX} --project {self.project} run
         code, said = self.matrix("init")
         self.assertEqual(code, 2)
         self.assertIn("already there: ci/cells.toml, .github/workflows/matrix.yml;", said)
+
+    def test_the_page_keeps_what_the_first_cells_require(self):
+        page = (ROOT / "TestSupport/TestSupport.docc/TestingYourApp.md").read_text()
+        (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+        self.assertIn("in place of the table there", page)
+        first = (ROOT / "ci/matrixlib/first/cells.toml").read_text()
+        table = re.search(r"\[requires\.configuration\]\n(.+\n)+", first)[0]
+        for value, needs in tomllib.loads(table)["requires"]["configuration"].items():
+            self.assertEqual(tomllib.loads(shown)["requires"]["configuration"][value][:len(needs)], needs)
+        self.cells(first.replace(table, shown))
+        self.assertEqual(self.matrix("list")[0], 0)
