@@ -27,4 +27,4 @@ def row(cell, slowest, usual, history):
     return (
         f'<tr class="{html.escape(cell.status)}"><th scope="row">{html.escape(cell.id)}</th><td>{html.escape(own)}</td><td>{html.escape(cell.status)}</td>'
         f'<td><meter max="{slowest}" value="{cell.seconds}"></meter> {clock(cell.seconds) if cell.steps else ""}<ul>{steps}</ul></td>'
-        f"<td>{len(cell.tests) or ''}</td><td><pre>{why}</pre></td><td><ul>{flakes}</ul></td></tr>\n")
+        f"<td>{len(cell.tests) or ''}{cell.beside}</td><td><pre>{why}</pre></td><td><ul>{flakes}</ul></td></tr>\n")

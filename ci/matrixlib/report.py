@@ -78,5 +78,5 @@ def markdown(cells):
         took = clock(cell.seconds) if cell.steps else ""
         metrics = ", ".join(f"{name} {value:g}" for name, value in cell.metrics.items())
         why = cells_of_table("; ".join(filter(None, [cell.why, metrics])))
-        rows.append(f"| {cell.id} | {result} | {took} | {len(cell.tests) or ''} | {cells_of_table(shown)} | {why} |")
+        rows.append(f"| {cell.id} | {result} | {took} | {len(cell.tests) or ''}{cell.beside} | {cells_of_table(shown)} | {why} |")
     return "\n".join([*rows, "", closing_line(cells)]) + "\n"

@@ -54,6 +54,12 @@ class CellResult:
         return [test for step in self.steps for test in step.tests]
 
     @property
+    def beside(self):
+        """What is said behind the number of its tests: how many of them were skipped."""
+        skipped = sum(test.status == "skipped" for test in self.tests)
+        return f", {skipped} skipped" if skipped else ""
+
+    @property
     def failed_steps(self):
         """Empty where it failed for something else: a requirement that is missing, a log that could not be written."""
         return [step for step in self.steps if step.status not in ("passed", "flaky")]

@@ -69,7 +69,7 @@ class Screen:
             self.running.pop(result.id, None)
             self.finished.add(result.id)
             count = len(result.tests)
-            tests = f"{count} test{'s' * (count > 1)}" if count else ""
+            tests = f"{count} test{'s' * (count > 1)}{result.beside}" if count else ""
             took = clock(result.seconds) if result.steps else ""
             status = self.paint(result.status, f"{result.status:11}")
             self._print(f"{status} {result.id:{self.width}} {took:>7}  {result.why or tests}".rstrip())

@@ -100,8 +100,8 @@ def judge(result, step, ended, log, found):
             result.why += f"; still there: {', '.join(ended.running[:3])}"
     elif ended.code == 0 and result.finding:
         result.why = f"ended well, but there is {result.finding}"
-    elif ended.code == 0 and step.reports_tests and not result.tests:
-        result.why = "no test was run"
+    elif ended.code == 0 and step.reports_tests and all(test.status == "skipped" for test in result.tests):
+        result.why = "no test was run" + (f": all {len(result.tests)} were skipped" if result.tests else "")
     elif ended.code == 0 and running:
         result.why = f"ended in the middle of {names(running)}"
     elif ended.code == 0 and failing:

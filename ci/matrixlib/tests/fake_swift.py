@@ -41,6 +41,9 @@ def run(stream, name, behavior, file="Up"):
         return run(stream, name, "pass", file="Down") and run(stream, name, "fail")
     test = f"Made.Up/{name}()/{file}.swift:{len(name)}:2"
     stream.write("test", kind="function", id=test, name=f"{name}()")
+    if behavior == "skip":
+        stream.event("testSkipped", test, messages=[{"symbol": "skip", "text": f'Test {name}() skipped: "made up"'}])
+        return True
     stream.event("testStarted", test)
     if behavior == "waiting":
         return True
@@ -77,7 +80,7 @@ if arguments[0] == "build":
 
 stream = Stream(option("--experimental-event-stream-output"))
 chosen = {name: what for name, what in behaviors.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
-results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "fail", "flaky", "namesakes", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit")]
+results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "skip", "fail", "flaky", "namesakes", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit")]
 for what in behaviors.values():
     if what == "linger":
         os.system("sleep 1000 & wait")

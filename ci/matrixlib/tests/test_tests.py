@@ -180,6 +180,17 @@ class TestsCase(ProjectCase):
         self.assertEqual(self.ran("one=absent"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: no test was run", self.said)
 
+    def test_tests_that_were_all_skipped_are_no_success(self):
+        self.assertEqual(self.ran("one=skip two=skip"), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("test: no test was run: all 2 were skipped", self.said)
+
+    def test_skipped_tests_are_counted_beside_the_others(self):
+        self.assertEqual(self.ran("one=pass two=pass three=skip"), (0, "1 passed, 0 failed, 0 skipped"))
+        self.assertIn(" 3 tests, 1 skipped\n", self.said)
+        _, said = self.matrix("report", "--html", str(self.project / "page.html"))
+        self.assertIn(" | 3, 1 skipped | ", said)
+        self.assertIn("<td>3, 1 skipped</td>", (self.project / "page.html").read_text())
+
     def test_xctest_is_read_from_what_it_prints(self):
         from matrixlib.testlog import only, xctest
         log = ("Test Case 'Some.testA' started at 2026-01-01\nTest Case 'Some.testA' passed (0.001 seconds)\n"
