@@ -68,6 +68,16 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual(code, 2)
         self.assertIn("already there: ci/cells.toml, .github/workflows/matrix.yml;", said)
 
+    def test_the_format_cell_reads_sources_wherever_they_lie(self):
+        for name in ("Package.swift", "App/Main.swift", "a b/C.swift", ".build/D.swift"):
+            (self.project / name).parent.mkdir(exist_ok=True)
+            (self.project / name).touch()
+        self.program("swift", f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {self.project}/asked\n")
+        self.matrix("init")
+        self.assertEqual(self.matrix("run", "format")[0], 0)
+        asked = (self.project / "asked").read_text().splitlines()
+        self.assertEqual((asked[:3], sorted(asked[3:])), (["format", "lint", "--strict"], ["./App/Main.swift", "./a b/C.swift"]))
+
     def test_the_page_keeps_what_the_first_cells_require(self):
         page = (ROOT / "TestSupport/TestSupport.docc/TestingYourApp.md").read_text()
         (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
