@@ -30,9 +30,12 @@ class Step:
     tests: str = ""
     env: dict = dataclasses.field(default_factory=dict)
 
+    def takes(self, name):
+        return name in PLACEHOLDER.findall(self.run)
+
     @property
     def reports_tests(self):
-        return "report" in PLACEHOLDER.findall(self.run)
+        return self.takes("report")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +127,8 @@ class Reader:
         found = Step(**({"name": name} | values))
         if found.kind == "test" and not found.reports_tests:
             self.fail(where, "a test step needs {report}, without which nobody knows how its tests went")
+        if found.tests and not found.takes("tests"):
+            self.fail(where, "'tests' has no effect: write {tests} where the command takes them")
         return found
 
     def steps(self, where, values, templates):
@@ -219,6 +224,8 @@ class Reader:
             self.fail(f"cell '{cell.id}'", f"there is no cell '{cell.build}' with a build folder of its own")
         if owner is not cell and cell.flags:
             self.fail(f"cell '{cell.id}'", f"has the flags of '{owner.id}', whose build folder it uses")
+        if cell.flags and not any(step.takes("flags") for other in cells if other.build == cell.id for step in other.steps):
+            self.fail(f"cell '{cell.id}'", "'flags' has no effect: write {flags} where a command takes them")
         return dataclasses.replace(cell, flags=owner.flags, job=cell.job or owner.job or owner.id)
 
 

@@ -5,7 +5,7 @@ import fnmatch
 import math
 import shlex
 
-from .cells import LABELS, PLACEHOLDER
+from .cells import LABELS
 from .problems import Problem, there_is_no
 
 
@@ -25,7 +25,7 @@ def changed(options, cells, history):
         steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
         if options.rest and steps:
             # For the first step that chooses its tests, in place of that, and without the others, which would find none of them; or for the last.
-            of_tests, words = [step for step in steps if "tests" in PLACEHOLDER.findall(step.run)], shlex.join(options.rest)
+            of_tests, words = [step for step in steps if step.takes("tests")], shlex.join(options.rest)
             chosen, own = (of_tests[0], {"tests": words}) if of_tests else (steps[-1], {"run": f"{steps[-1].run.rstrip()} {words}"})
             steps = [dataclasses.replace(step, **own) if step is chosen else step for step in steps if step is chosen or step not in of_tests]
         retries = cell.retries if options.retries is None else options.retries

@@ -151,6 +151,14 @@ class CellsCase(ProjectCase):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'echo ${HOME} {1..2} { x }'\n")
         self.assertEqual(self.matrix("list")[0], 0)
 
+    def test_keys_without_effect_are_refused(self):
+        cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
+        self.refused(cell + 'run = "true"\nflags = ["-x"]', "cell 'a': 'flags' has no effect: write {flags} where a command takes them")
+        self.refused(cell + 'steps = [{ run = "true", tests = "x" }]', "cell 'a': 'tests' has no effect: write {tests} where the command takes them")
+        self.refused('[step.s]\nrun = "true"\ntests = "x"\n' + cell + 'steps = ["s"]', "step 's': 'tests' has no effect: write {tests} where the command takes them")
+        self.cells(cell + 'run = "true"\nflags = ["-x"]\n' + cell.replace('"a"', '"c"') + 'build = "a"\nrun = "true {flags}"')
+        self.assertEqual(self.matrix("list")[0], 0, "another cell has them from this one")
+
     def test_a_folder_without_cells_is_told_what_to_do(self):
         (self.project / "ci").rmdir()
         for folder, words in ((self.project, f"{MATRIX} --project {self.project} init writes a first one"), (self.project / "none", "nor such a folder")):
