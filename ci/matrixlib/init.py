@@ -29,7 +29,7 @@ def init(project):
     if there:
         raise Problem(f"already there: {', '.join(there)}; {program(project)} run runs them, or move them away and begin anew")
     # As `swift package init` writes its sources; swift format's own default is two spaces.
-    formatted = {} if (project / ".swift-format").exists() else {".swift-format": (FIRST / "swift-format.json").read_bytes()}
+    formatted = {} if has_format(project, root) else {".swift-format": (FIRST / "swift-format.json").read_bytes()}
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
     if b".ci/" not in known.split():
@@ -46,3 +46,9 @@ def init(project):
         for file in written:  # None rather than half of them, so that it can be begun anew.
             file.unlink(missing_ok=True)
         raise
+
+
+def has_format(project, root):
+    """Whether there is a .swift-format already: swift format looks in the folders above, too."""
+    own = pathlib.Path(os.path.realpath(project))
+    return any((folder / ".swift-format").exists() for folder in (own, *own.parents) if folder.is_relative_to(root))

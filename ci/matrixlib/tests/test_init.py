@@ -1,6 +1,7 @@
 """What `ci/matrix init` writes for a package, and that it does as the pages say."""
 
 import re
+import shutil
 import subprocess
 import tomllib
 
@@ -77,6 +78,17 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual(self.matrix("run", "format")[0], 0)
         asked = (self.project / "asked").read_text().splitlines()
         self.assertEqual((asked[:3], sorted(asked[3:])), (["format", "lint", "--strict"], ["./App/Main.swift", "./a b/C.swift"]))
+
+    def test_a_format_of_a_folder_above_counts_up_to_the_repository(self):
+        for above, written in ((".", True), ("repo", False), ("repo/packages", False)):
+            package = self.project / "repo/packages/lib"
+            package.mkdir(parents=True)
+            subprocess.run(["git", "init", "-q", str(self.project / "repo")], check=True)
+            (package / "Package.swift").touch()
+            (self.project / above / ".swift-format").touch()
+            self.assertEqual("wrote .swift-format" in self.matrix("init", "--project", str(package))[1], written, above)
+            (self.project / above / ".swift-format").unlink()
+            shutil.rmtree(self.project / "repo")
 
     def test_the_page_keeps_what_the_first_cells_require(self):
         page = (ROOT / "TestSupport/TestSupport.docc/TestingYourApp.md").read_text()
