@@ -8,7 +8,6 @@ from .problems import Problem, program
 from .processes import said
 
 FIRST = pathlib.Path(__file__).with_name("first")
-WORKFLOW, BESIDE = ".github/workflows/ci.yml", ".github/workflows/matrix.yml"
 
 
 def init(project):
@@ -20,14 +19,13 @@ def init(project):
     folder = os.path.relpath(os.path.realpath(project), root)
     if not re.fullmatch(r"[\w./-]+", folder, re.ASCII):
         raise Problem(f"the workflow could not name the folder '{folder}': letters, digits and ._-/ are what it may have")
-    workflow = (FIRST / "workflow.yml").read_bytes().replace(b"--project .", b"--project " + folder.encode())
-    # A workflow of the repository's own stays, and this one goes beside it.
-    own = (root / WORKFLOW).exists() and (root / WORKFLOW).read_bytes() != workflow
-    hosted = os.path.relpath(root / (BESIDE if own else WORKFLOW), os.path.realpath(project))
-    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow}
+    hosted = os.path.relpath(place(root, folder), os.path.realpath(project))
+    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow(folder)}
     there = [name for name in files if (project / name).exists()]
-    if there:
+    if "ci/cells.toml" in there:
         raise Problem(f"already there: {', '.join(there)}; {program(project)} run runs them, or move them away and begin anew")
+    if there:
+        raise Problem(f"already there: {hosted}; move it away and begin anew")
     # As `swift package init` writes its sources; swift format's own default is two spaces.
     formatted = {} if has_format(project, root) else {".swift-format": (FIRST / "swift-format.json").read_bytes()}
     ignored = project / ".gitignore"
@@ -46,6 +44,19 @@ def init(project):
         for file in written:  # None rather than half of them, so that it can be begun anew.
             file.unlink(missing_ok=True)
         raise
+
+
+def workflow(folder):
+    """The hosted workflow of a package in a folder of its repository; the names of its jobs say which one's they are."""
+    text = (FIRST / "workflow.yml").read_text().replace("--project .", f"--project {folder}")
+    return (text if folder == "." else text.replace("name: CI", f"name: CI {folder}")).encode()
+
+
+def place(root, folder):
+    """Its file; beside a workflow of the repository's own that has the same name."""
+    name = "" if folder == "." else "-" + folder.replace("/", "-")
+    first, beside = (root / f".github/workflows/{kind}{name}.yml" for kind in ("ci", "matrix"))
+    return beside if first.exists() and f"/ci/matrix --project {folder}\n" not in first.read_text(errors="replace") else first
 
 
 def has_format(project, root):

@@ -6,6 +6,7 @@ import subprocess
 import tomllib
 
 from support import MATRIX, ROOT, ProjectCase
+from workflow import parse
 
 
 class InitCase(ProjectCase):
@@ -38,8 +39,10 @@ next: {MATRIX} --project {self.project} run
         (package / "Package.swift").touch()
         code, said = self.matrix("init", "--project", str(package))
         self.assertEqual(code, 0, said)
-        self.assertIn("wrote ../../.github/workflows/ci.yml", said)
-        self.assertIn("/ci/matrix --project packages/lib\n", (home / ".github/workflows/ci.yml").read_text())
+        self.assertIn("wrote ../../.github/workflows/ci-packages-lib.yml", said)
+        text = (home / ".github/workflows/ci-packages-lib.yml").read_text()
+        self.assertIn("/ci/matrix --project packages/lib\n", text)
+        self.assertIn("\nname: CI packages/lib\n", text)
         self.assertFalse((package / ".github").exists())
         spaced = self.project / "a b"
         spaced.mkdir()
@@ -78,6 +81,26 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual(self.matrix("run", "format")[0], 0)
         asked = (self.project / "asked").read_text().splitlines()
         self.assertEqual((asked[:3], sorted(asked[3:])), (["format", "lint", "--strict"], ["./App/Main.swift", "./a b/C.swift"]))
+
+    def test_each_package_of_a_larger_repository_has_a_workflow_of_its_own(self):
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+        for name in (".", "one", "two", "three"):
+            (self.project / name).mkdir(exist_ok=True)
+            (self.project / name / "Package.swift").touch()
+            code, said = self.matrix("init", "--project", str(self.project / name))
+            self.assertEqual(code, 0, said)
+        files = {file.name: parse(file.read_text()) for file in (self.project / ".github/workflows").iterdir()}
+        self.assertEqual(sorted(files), ["ci-one.yml", "ci-three.yml", "ci-two.yml", "ci.yml"])
+        self.assertEqual(sorted(workflow["name"] for workflow in files.values()), ["CI", "CI one", "CI three", "CI two"])
+        names = [job["name"] for workflow in files.values() for job in workflow["jobs"].values() if "name" in job]
+        self.assertEqual(len(names), len(set(names)), names)
+
+    def test_workflows_of_others_are_not_told_to_be_run(self):
+        (self.project / "Package.swift").touch()
+        (self.project / ".github/workflows").mkdir(parents=True)
+        for name in ("ci.yml", "matrix.yml"):
+            (self.project / ".github/workflows" / name).touch()
+        self.assertEqual(self.matrix("init"), (2, "ci/matrix: already there: .github/workflows/matrix.yml; move it away and begin anew\n"))
 
     def test_a_format_of_a_folder_above_counts_up_to_the_repository(self):
         for above, written in ((".", True), ("repo", False), ("repo/packages", False)):
