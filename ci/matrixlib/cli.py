@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pathlib
+import shlex
 import sys
 
 from . import compare, describe, github, page, report, results
@@ -18,10 +19,12 @@ from .selection import changed, matching, select
 from .shell import Places
 from .watch import watch
 
+HOME = pathlib.Path(__file__).resolve().parents[2]
+
 
 def parser():
     top = argparse.ArgumentParser(prog="ci/matrix", description=(FIRST / "help.txt").read_text(), formatter_class=argparse.RawDescriptionHelpFormatter)
-    top.add_argument("--project", type=pathlib.Path, metavar="DIR", default=pathlib.Path(__file__).resolve().parents[2], help="another project's folder")
+    top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="another project's folder")
     commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
 
     def selecting(name, what):
@@ -119,9 +122,20 @@ def obeyed(arguments):
         options.names += unknown
     if arguments[place:] and options.command != "run":
         options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
+    if options.project is None:
+        options.project = by_default(options.command)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # Logs have letters that not every terminal knows.
     return COMMANDS[options.command](options) or 0
+
+
+def by_default(command):
+    """The project that is meant where none is named: this one, which somebody in another one's folder is told."""
+    if command == "init":
+        raise Problem(f"init writes into the package that --project names: {shlex.quote(f'{HOME}/ci/matrix')} --project . init")
+    if command != "completion" and not pathlib.Path.cwd().is_relative_to(HOME):
+        print(f"ci/matrix: works on {HOME}; --project DIR names another one", file=sys.stderr)
+    return HOME
 
 
 def chosen(options):

@@ -4,7 +4,7 @@ import contextlib
 import io
 import subprocess
 
-from support import MATRIX, ProjectCase
+from support import MATRIX, ROOT, ProjectCase
 
 
 class UsageCase(ProjectCase):
@@ -22,6 +22,20 @@ class UsageCase(ProjectCase):
             said = self.said(*arguments)
             self.assertTrue(said.startswith("usage: ci/matrix ") and f" {arguments[0]} " in said.splitlines()[0], said)
             self.assertIn(f"ci/matrix {arguments[0]}: error: ", said)
+
+    def elsewhere(self, *arguments):
+        return subprocess.run([MATRIX, *arguments], cwd=self.project, capture_output=True, text=True, timeout=30, env=self.environment())
+
+    def test_outside_of_the_project_it_says_which_one_it_works_on(self):
+        done = self.elsewhere("list", "--json", "format")
+        self.assertEqual((done.returncode, done.stderr), (0, f"ci/matrix: works on {ROOT}; --project DIR names another one\n"))
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        self.assertEqual(self.elsewhere("list", "--project", ".").stderr, "")
+        self.assertEqual(self.elsewhere("completion").stderr, "", "a shell reads it in whichever folder")
+
+    def test_init_asks_for_the_project(self):
+        done = self.elsewhere("init")
+        self.assertEqual((done.returncode, done.stderr), (2, f"ci/matrix: init writes into the package that --project names: {MATRIX} --project . init\n"))
 
     def test_the_project_is_named_before_the_verb_or_behind_it(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
