@@ -20,19 +20,24 @@ def run(options, cells, places):
         print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
         results.write(options.report or os.devnull, results.to_json([], 0))  # What is there is an earlier run's.
         return NOTHING
+    inputs.forget()
+    history, project = History(places), str(places.project)
+    own = options.report and os.path.relpath(os.path.realpath(options.report), places.project)
+    leaves_out = options.changed == "ci" or options.changed and not on_ci()
+
+    def unchanged(cell):
+        return leaves_out and history.inputs(cell) == inputs.fingerprint(project, cell, own) is not None
+
     if options.dry_run:
-        print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells))
+        print_commands(places, cells, unchanged)
         return 0
     if options.install and (reason := install(cells, places.project)):
         print(f"ci/matrix: Debian packages could not be installed: {reason}")
         return INFRASTRUCTURE
     forget()  # What was missing may be there when --watch runs it again.
-    history, processes = History(places), Processes()
+    processes = Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
-    inputs.forget()
-    project, own = str(places.project), options.report and os.path.relpath(os.path.realpath(options.report), places.project)
-    leaves_out = options.changed == "ci" or options.changed and not on_ci()
     if leaves_out and inputs.files(project) is None:
         print(f"ci/matrix: git can't say which files there are (git -C {project} status says why), so that --changed leaves nothing out")
     for cell in cells if leaves_out else ():
@@ -40,7 +45,7 @@ def run(options, cells, places):
             print(f"ci/matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")
     runner = Runner(
         places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result),
-        lambda cell: leaves_out and history.inputs(cell) == inputs.fingerprint(project, cell, own) is not None)
+        unchanged)
     before = {cell.id: inputs.fingerprint(project, cell, own) for cell in cells}
 
     def end():
@@ -70,6 +75,13 @@ def run(options, cells, places):
     if options.watch and screen.refused:  # Who watched has gone.
         return INTERRUPTED
     return code(found) or (INFRASTRUCTURE if unwritten else 0)
+
+
+def print_commands(places, cells, unchanged):
+    """What would run; on the other output what --changed would leave out."""
+    for cell in filter(unchanged, cells):
+        print(f"ci/matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
+    print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells if not unchanged(cell)))
 
 
 def estimate(cells, history, jobs):

@@ -5,6 +5,7 @@ import shlex
 
 from .cells import PLACEHOLDER
 from .problems import Problem, program
+from .requirements import missing_of
 
 
 class Places:
@@ -68,6 +69,7 @@ def script(places, cell):
     lines = [
         f"{shlex.join(SHELL)} /dev/fd/3 3<<'CELL' </dev/null",
         f"# {cell.id}: {cell.what}",
+        *([f"# would be skipped here: {reason}"] if (reason := missing_of(cell, str(places.project))) else []),
         f"cd {shlex.quote(str(places.project))}",
         *exports(environment(places, cell)),
         "export TMPDIR=$(mktemp -d /tmp/ci-matrix.XXXXXX)",

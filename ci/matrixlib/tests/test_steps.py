@@ -1,6 +1,7 @@
 """Which steps of which cells are run, and with which options."""
 
 import shlex
+import subprocess
 
 from support import ProjectCase
 from test_run import cell
@@ -73,6 +74,16 @@ steps = [
     def test_variables_of_a_cell_are_explained(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nenv = { ONE = '{project}/x', TWO = '1' }\nsteps = [{ name = 'c', run = 'true', env = { TWO = '2' } }]\n")
         self.assertIn(f"    c: a check, 600 s at most\n      ONE={self.project}/x\n      TWO=2\n      true\n", self.matrix("explain", "a")[1])
+
+    def test_what_is_printed_is_what_would_run_and_what_would_not_says_so(self):
+        subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
+        self.cells(cell("a") + cell("b", requires=["command:none-such"]))
+        self.matrix("run", "a")
+        said = self.matrix("run", "*", "--dry-run", "--changed")[1]
+        self.assertIn("ci/matrix: a: unchanged since it passed\n", said)
+        self.assertNotIn("# a: made up\n", said)
+        self.assertIn("# b: made up\n# would be skipped here: needs the command none-such\n", said)
+        self.assertIn("# a: made up\n", self.matrix("run", "a", "--dry-run")[1])
 
     def test_what_is_the_shells_stays_the_shells(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nenv = { X = '${project} {project}' }\n"
