@@ -9,7 +9,7 @@ from . import diagnosis, testlog
 def lines(places, cell, result):
     """The first failure's output, where its log is, and how to see it again."""
     shown = []
-    for step in result.steps:
+    for step in result.steps if result.status != "unchanged" else ():
         shown += [f"    {step.name}: {note}" for note in step.notes if not note.startswith("built for ")]
         if step.status not in ("passed", "interrupted"):
             log = diagnosis.read(places.project / step.log)

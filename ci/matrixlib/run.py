@@ -26,7 +26,9 @@ def run(options, cells, places):
     leaves_out = options.changed == "ci" or options.changed and not on_ci()
 
     def unchanged(cell):
-        return leaves_out and history.inputs(cell) == inputs.fingerprint(project, cell, own) is not None
+        """What the cell's last run said, if --changed leaves it out."""
+        if leaves_out and (now := inputs.fingerprint(project, cell, own)) is not None and history.inputs(cell) == now:
+            return results.kept(places.result(cell), cell.id, now)
 
     if options.dry_run:
         print_commands(places, cells, unchanged)
@@ -97,8 +99,10 @@ def estimate(cells, history, jobs):
 
 def save(options, places, history, found):
     """Writes the results, each where that can be done; why some can't."""
-    value, unwritten = results.to_json(found, sum(result.seconds for result in found)), []
+    ran = [result for result in found if result.steps and result.status != "unchanged"]
+    value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), []
     for write, *what in (
+            *((results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
             (results.write, options.report or os.devnull, value),
             (results.write, places.results / "latest.json", value),
             (results.write, places.results / "junit.xml", report.junit(found)),

@@ -21,7 +21,7 @@ TIMEOUT, INFRASTRUCTURE, INTERRUPTED = 124, 4, 130
 
 
 class Runner:
-    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda cell, result: [], unchanged=lambda cell: False):
+    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda cell, result: [], unchanged=lambda cell: None):
         self.places, self.processes, self.screen = places, processes, screen
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.unchanged = unchanged
@@ -65,8 +65,9 @@ class Runner:
             not_begun(result)
         elif self.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
-        elif self.unchanged(cell):
+        elif before := self.unchanged(cell):
             result.status, result.why = "unchanged", "since it passed"
+            result.steps, result.seconds, result.metrics = before.steps, before.seconds, before.metrics
         elif reason := missing_of(cell, str(self.places.project)):
             result.why = reason
             if on_ci() and not cell.optional:

@@ -32,6 +32,9 @@ class Places:
     def events(self, cell, step, attempt=0):
         return self.log(cell, step, attempt).with_suffix(".events")
 
+    def result(self, cell):
+        return self.logs(cell) / "result.json"
+
     def metrics(self, cell):
         return self.logs(cell) / "metrics"
 

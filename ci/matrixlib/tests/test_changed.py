@@ -5,6 +5,7 @@ import tracemalloc
 
 from support import ProjectCase
 from test_run import cell
+from test_tests import CELL
 
 AS_SOMEBODY = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.com", "-c", "protocol.file.allow=always"]
 
@@ -39,6 +40,21 @@ class ChangedCase(ProjectCase):
         self.git("init", "-q", folder=name)
         self.git("add", ".", folder=name)
         self.git("commit", "-qm", "x", folder=name)
+
+    def test_what_is_unchanged_keeps_what_its_last_run_said(self):
+        self.cells(CELL.format(retries=0, timeout=30) + cell("b"))
+        tests = {"FAKE_TESTS": "one=pass two=pass"}
+        self.matrix("run", "a", **tests)
+        ran = self.results()[0]
+        self.matrix("run", "b", **tests)
+        code, said = self.matrix("run", "*", "--changed", **tests)
+        self.assertEqual((code, self.statuses()), (0, {"a": "unchanged", "b": "unchanged"}), said)
+        self.assertEqual([self.results()[0][key] for key in ("steps", "seconds")], [ran[key] for key in ("steps", "seconds")])
+        self.assertIn('name="two()"', (self.project / ".ci/results/junit.xml").read_text())
+        self.assertRegex(self.matrix("report")[1], r"\| a \| unchanged \| \d:\d\d \| 2 \|")
+        (self.project / ".ci/logs/a/result.json").unlink()
+        self.assertEqual(self.matrix("run", "a", "--changed", **tests)[0], 0)
+        self.assertEqual((self.statuses(), self.results()[0]["steps"]), ({"a": "unchanged"}, []))
 
     def test_a_file_that_can_not_be_read_stops_no_run(self):
         (self.project / "memory").symlink_to("/proc/self/mem")
