@@ -6,7 +6,7 @@ import shlex
 from . import diagnosis, testlog
 
 
-def lines(places, cell, result):
+def lines(places, options, result):
     """The first failure's output, where its log is, and how to see it again."""
     shown = []
     for step in result.steps if result.status != "unchanged" else ():
@@ -16,17 +16,20 @@ def lines(places, cell, result):
             shown += [f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step.tests)]
             shown.append(f"    log: {step.log if os.getcwd() == str(places.project) else places.project / step.log}")
     if result.status in ("failed", "flaky"):
-        shown.append(f"    again: {places.program} run {cell.id}")
+        shown.append(again(places, options, result, next(iter(result.failed_steps), None)))
     return shown + (annotations(places, result) + logs(places, result) if os.environ.get("GITHUB_ACTIONS") == "true" else [])
 
 
-def alone(result, step):
-    """The options that run just what failed of a step, behind what builds."""
-    steps = "".join(f" --step {other.name}" for other in result.steps if other is step or other.kind in ("setup", "build"))
-    failed = [test for test in step.tests if test.status in ("failed", "running")]
-    if step.kind != "test" or not 0 < len(failed) <= 20:
-        return steps if step.kind != "build" else ""
-    return f"{steps} -- {shlex.join(testlog.only(failed))}"
+def again(places, options, result, step=None):
+    """The command that runs just what failed of a step, behind what builds; what was asked for stays."""
+    steps = [other.name for other in result.steps if other is step or other.kind in ("setup", "build")]
+    words = [] if options.retries is None else ["--retries", str(options.retries)]
+    for name in steps if step and step.kind != "build" else options.step:
+        words += ["--step", name]
+    failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" else []
+    if rest := options.rest or (testlog.only(failed) if 0 < len(failed) <= 20 else []):
+        words += ["--", *rest]
+    return f"    again: {places.program} run {shlex.join([result.id, *words])}"
 
 
 def escaped(text):

@@ -46,7 +46,7 @@ def run(options, cells, places):
         for glob in inputs.unmatched(project, cell) if inputs.files(project) is not None else ():
             print(f"ci/matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")
     runner = Runner(
-        places, processes, screen, options.jobs, options.fail_fast, lambda cell, result: details.lines(places, cell, result),
+        places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result),
         unchanged)
     before = {cell.id: inputs.fingerprint(project, cell, own) for cell in cells}
 
@@ -116,21 +116,20 @@ def save(options, places, history, found):
     return "; ".join(dict.fromkeys(unwritten))
 
 
-def failures(places, found):
+def failures(options, places, found):
     """What failed, where more than one cell was run: cell, step and tests, with the command that does just that again."""
     for result in found if len(found) > 1 else ():
-        again = f"    again: {places.program} run {result.id}"
         if result.status == "failed" and not result.failed_steps:
-            yield from (f"failed: {result.id}: {result.why}", again)
+            yield from (f"failed: {result.id}: {result.why}", details.again(places, options, result))
         for step in result.failed_steps if result.status == "failed" else ():
-            yield from (f"failed: {result.id}: {step.name}: {step.why}", again + details.alone(result, step))
+            yield from (f"failed: {result.id}: {step.name}: {step.why}", details.again(places, options, result, step))
 
 
 def close(options, places, found, unwritten):
     """Says what the lines of the cells don't, down to the last line."""
     if unwritten:
         print(f"the results could not be written: {unwritten}")
-    for line in failures(places, found):
+    for line in failures(options, places, found):
         print(line)
     flaky = [result.id for result in found if result.status == "flaky"]
     if flaky:

@@ -21,7 +21,7 @@ TIMEOUT, INFRASTRUCTURE, INTERRUPTED = 124, 4, 130
 
 
 class Runner:
-    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda cell, result: [], unchanged=lambda cell: None):
+    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda result: [], unchanged=lambda cell: None):
         self.places, self.processes, self.screen = places, processes, screen
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.unchanged = unchanged
@@ -47,7 +47,7 @@ class Runner:
             found.append(result := self.cell(cell))
             if result.status == "failed":
                 self.failed = self.failed or cell.id
-            self.screen.ended_cell(result, self.details(cell, result))
+            self.screen.ended_cell(result, self.details(result))
         return found
 
     def cell(self, cell):

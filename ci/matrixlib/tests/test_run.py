@@ -26,7 +26,7 @@ class RunCase(ProjectCase):
         self.cells(cell("a", "echo the reason; false | cat") + cell("b"))
         code, said = self.matrix("run", "*")
         self.assertEqual((code, last_line(said)), (1, "1 passed, 1 failed, 0 skipped"))
-        for words in ("echo: exit 1", "| the reason", f"log: {self.project}/.ci/logs/a/echo.log", f"again: {MATRIX} --project {self.project} run a\n"):
+        for words in ("echo: exit 1", "| the reason", f"log: {self.project}/.ci/logs/a/echo.log", f"again: {MATRIX} --project {self.project} run a --step echo\n"):
             self.assertIn(words, said)
 
     def test_exit_codes_by_the_kind_of_step(self):

@@ -3,7 +3,7 @@
 import shlex
 import subprocess
 
-from support import ProjectCase
+from support import MATRIX, ProjectCase
 from test_run import cell
 
 THREE = """[[cell]]
@@ -52,11 +52,32 @@ steps = [
 ]
 """)
         _, said = self.matrix("run", "*", FAKE_TESTS="one=pass two=fail")
-        (again,) = [line for line in said.splitlines() if line.startswith("    again: ") and " --step " in line]
+        (again,) = {line for line in said.splitlines() if line.startswith("    again: ")}
         (self.project / "ran").unlink()
         arguments = shlex.split(again)
         self.matrix(*arguments[arguments.index("run"):], FAKE_TESTS="one=pass two=fail")
         self.assertEqual((self.project / "ran").read_text().splitlines(), ["prepared", "built", r"tested --filter ^Made\.Up/two\(\)(/|$)"])
+
+    def test_again_is_as_it_was_asked_for(self):
+        steps = '[{ name = "build", kind = "build", run = "true" }, { name = "two", run = "false {tests}" }]'
+        self.cells(f'[[cell]]\nid = "a"\nwhat = "made up"\nsteps = {steps}\n' + cell("b", "true"))
+        again = f"    again: {MATRIX} --project {self.project} run a"
+        for arguments, words in (
+                (["a", "--retries", "1", "--", "--filter", "X Y"], " --retries 1 --step build --step two -- --filter 'X Y'"),
+                (["a", "--step", "two"], " --step two"), (["*", "--step", "two", "--step", "true", "--", "x"], " --step two -- x")):
+            lines = self.matrix("run", *arguments)[1].splitlines()
+            self.assertIn(again + words, lines)
+            self.assertEqual({line for line in lines if line.startswith(again)}, {again + words}, arguments)
+
+    def test_one_cell_alone_says_how_to_run_just_what_failed_again(self):
+        self.cells("""[[cell]]
+id = "a"
+what = "b"
+retries = 0
+steps = [{ name = "one", run = "true" }, { name = "test", kind = "test", run = "swift test {report} {tests}" }]
+""")
+        said = self.matrix("run", "a", FAKE_TESTS="one=pass two=fail")[1]
+        self.assertIn(r"run a --step test -- --filter '^Made\.Up/two\(\)(/|$)'" + "\n", said)
 
     def test_where_nothing_failed_no_step_is_unknown(self):
         self.cells(cell("a"))
