@@ -29,6 +29,11 @@ class ReportCase(ProjectCase):
         parser.feed(text)
         self.assertFalse(tags & {"script", "img", "link", "iframe"}, "it needs nothing else")
 
+    def test_a_page_says_that_more_failed_than_it_shows(self):
+        self.run_to("1.json", " ".join(f"t{number}=fail" for number in range(5)))
+        self.matrix("report", "--html", str(self.project / "page.html"))
+        self.assertIn("Made.Up/t2(): 1 is not 2\nand 2 more</pre>", (self.project / "page.html").read_text())
+
     def run_to(self, name, tests="one=pass two=pass", **values):
         self.cells(CELL.format(retries=0, timeout=30) + cell("b") + cell("c", requires=["command:no-such-program"], optional=True))
         file = str(self.project / name)
