@@ -21,7 +21,7 @@ def row(cell, slowest, usual, history):
     own = ", ".join(f"{axis}={value}" for (axis, value), common in zip(cell.axes.items(), usual) if value != common)
     flakes = "".join(f"<li>{html.escape(test)}: {count}×</li>" for test, count in history.flakes(cell).items())
     failure = next((step for step in cell.steps if step.status != "passed"), None)
-    said = [f"{test.name}: {message}" for test in failure.tests for message in test.messages[:1]] if failure else []
+    said = [f"{test.name}: {message}" for test in failure.tests if test.status != "skipped" for message in test.messages[:1]] if failure else []
     said = said[:3] + ([f"and {len(said) - 3} more"] if said[3:] else [])
     why = html.escape("\n".join([cell.why, *said]).strip())
     steps = "".join(f"<li>{html.escape(step.name)} {clock(step.seconds)}</li>" for step in cell.steps)

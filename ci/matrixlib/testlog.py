@@ -11,7 +11,9 @@ from .results import Test
 XCTEST = re.compile(r"Test Case '(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]?' (started|passed|failed|skipped)(?: at .*|\.| \((\d+\.\d+) seconds\)\.?)$")
 # The messages that are kept of a test, and the characters of each.
 MOST, WIDTH = 20, 20_000
-XCTEST_ERROR = re.compile(r"^(.*?):(\d+): error: (?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]? : (.*)$")
+# An error's text, or why it was skipped.
+XCTEST_SAID = re.compile(r"^(.*?):(\d+): (error: )?(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]? : (?(3)|Test skipped[ :-]*)(.*)$")
+SKIPPED = re.compile(r'skipped: "(.*)"$', re.DOTALL)
 
 
 def swift_testing(stream):
@@ -47,6 +49,7 @@ def apply(event, test, began, name):
         began.setdefault(name, now)
     elif what == "testSkipped":
         test.status = "skipped"
+        test.messages = SKIPPED.findall(text(event))
     elif failure(event):
         place = event.get("issue", {}).get("sourceLocation") or {}
         test.file = test.file or place.get("_filePath", "")
@@ -78,17 +81,17 @@ def short(name):
 
 def xctest(log):
     """A test begins each time that its name does: targets may have classes of one name."""
-    tests, latest, errors = [], {}, collections.defaultdict(list)
+    tests, latest, messages = [], {}, collections.defaultdict(list)
 
     def note(name):
-        if name in latest and (found := errors.pop(name, None)):
+        if name in latest and (found := messages.pop(name, None)):
             latest[name].file, latest[name].line = found[0][:2]
-            latest[name].messages = [text for _, _, text in found]
+            latest[name].messages = [text for _, _, text in found if text]
 
     for line in log:
-        if error := XCTEST_ERROR.match(line):
-            found = errors[f"{error[3]}/{error[4]}"]
-            found += [(error[1], int(error[2]), text) for text in kept(found, error[5])]
+        if said := XCTEST_SAID.match(line):
+            found = messages[f"{said[4]}/{said[5]}"]
+            found += [[said[1], int(said[2]), text] for text in kept(found, said[6])]
         elif case := XCTEST.search(line):  # Behind what a test printed without an end of the line, too.
             name = f"{case[1]}/{case[2]}"
             if case[3] == "started" or name not in latest:
@@ -97,7 +100,7 @@ def xctest(log):
                 tests.append(latest[name])
             if case[3] != "started":
                 latest[name].status, latest[name].seconds = case[3], float(case[4] or 0)
-    for name in list(errors):
+    for name in list(messages):
         note(name)
     return tests
 

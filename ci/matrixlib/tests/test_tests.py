@@ -187,6 +187,7 @@ class TestsCase(ProjectCase):
     def test_skipped_tests_are_counted_beside_the_others(self):
         self.assertEqual(self.ran("one=pass two=pass three=skip"), (0, "1 passed, 0 failed, 0 skipped"))
         self.assertIn(" 3 tests, 1 skipped\n", self.said)
+        self.assertIn('<skipped message="made up" />', (self.project / ".ci/results/junit.xml").read_text())
         _, said = self.matrix("report", "--html", str(self.project / "page.html"))
         self.assertIn(" | 3, 1 skipped | ", said)
         self.assertIn("<td>3, 1 skipped</td>", (self.project / "page.html").read_text())
@@ -201,6 +202,15 @@ class TestsCase(ProjectCase):
                          [("Some/testA", "passed"), ("Some/testB", "failed"), ("Some/testC", "running")])
         self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))
         self.assertEqual(only(found[1:2]), ["--filter", r"\.Some/testB$"])
+
+    def test_why_an_xctest_was_skipped_is_kept(self):
+        from matrixlib.testlog import xctest
+        log = ("Test Case 'S.a' started at 1\n/x/Y.swift:3: S.a : Test skipped - no network\nTest Case 'S.a' skipped (0.1 seconds)\n"
+               "Test Case '-[M.S b]' started.\n/x/Y.swift:4: -[M.S b] : Test skipped: required true value but got false - so\n"
+               "Test Case '-[M.S b]' skipped (0.1 seconds).\nTest Case 'S.c' started at 1\n/x/Y.swift:3: S.c : Test skipped\n"
+               "Test Case 'S.c' skipped (0.1 seconds)\n")
+        self.assertEqual([(test.status, test.messages) for test in xctest(log.splitlines(keepends=True))], [
+            ("skipped", ["no network"]), ("skipped", ["required true value but got false - so"]), ("skipped", [])])
 
     def test_of_two_xctests_of_one_name_each_has_its_own_end(self):
         from matrixlib.testlog import xctest
