@@ -11,6 +11,8 @@ from .results import Test
 XCTEST = re.compile(r"Test Case '(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]?' (started|passed|failed|skipped)(?: at .*|\.| \((\d+\.\d+) seconds\)\.?)$")
 # The messages that are kept of a test, and the characters of each.
 MOST, WIDTH = 20, 20_000
+# The lines that are kept of a message of XCTest's, which has no end: what the test prints next may be among them.
+LINES = 20
 # An error's text, or why it was skipped.
 XCTEST_SAID = re.compile(r"^(.*?):(\d+): (error: )?(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]? : (?(3)|Test skipped[ :-]*)(.*)$")
 SKIPPED = re.compile(r'skipped: "(.*)"$', re.DOTALL)
@@ -81,7 +83,7 @@ def short(name):
 
 def xctest(log):
     """A test begins each time that its name does: targets may have classes of one name."""
-    tests, latest, messages = [], {}, collections.defaultdict(list)
+    tests, latest, messages, goes_on = [], {}, collections.defaultdict(list), None
 
     def note(name):
         if name in latest and (found := messages.pop(name, None)):
@@ -92,6 +94,7 @@ def xctest(log):
         if said := XCTEST_SAID.match(line):
             found = messages[f"{said[4]}/{said[5]}"]
             found += [[said[1], int(said[2]), text] for text in kept(found, said[6])]
+            goes_on = found[-1] if len(found) <= MOST else None
         elif case := XCTEST.search(line):  # Behind what a test printed without an end of the line, too.
             name = f"{case[1]}/{case[2]}"
             if case[3] == "started" or name not in latest:
@@ -100,6 +103,9 @@ def xctest(log):
                 tests.append(latest[name])
             if case[3] != "started":
                 latest[name].status, latest[name].seconds = case[3], float(case[4] or 0)
+            goes_on = None
+        elif goes_on and goes_on[2].count("\n") < LINES and len(goes_on[2]) < WIDTH:
+            goes_on[2] = f"{goes_on[2]}\n{line.rstrip()}"[:WIDTH]
     for name in list(messages):
         note(name)
     return tests

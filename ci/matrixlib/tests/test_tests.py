@@ -203,6 +203,15 @@ class TestsCase(ProjectCase):
         self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))
         self.assertEqual(only(found[1:2]), ["--filter", r"\.Some/testB$"])
 
+    def test_a_message_of_an_xctest_is_kept_with_all_its_lines(self):
+        from matrixlib.testlog import xctest
+        log = ("Test Case 'S.a' started at 1\n/x/Y.swift:3: error: S.a : failed - one\ntwo\n\nthree\n/x/Y.swift:4: error: S.a : failed - four\n"
+               "Test Case 'S.a' failed (0.1 seconds)\nTest Suite 'S' failed at 2\n")
+        (test,) = xctest(log.splitlines(keepends=True))
+        self.assertEqual(test.messages, ["failed - one\ntwo\n\nthree", "failed - four"])
+        (test,) = xctest(["Test Case 'S.a' started at 1\n", "/x/Y.swift:3: error: S.a : no\n", *["what it prints next\n"] * 1000])
+        self.assertEqual(test.messages[0].count("\n"), 20)
+
     def test_why_an_xctest_was_skipped_is_kept(self):
         from matrixlib.testlog import xctest
         log = ("Test Case 'S.a' started at 1\n/x/Y.swift:3: S.a : Test skipped - no network\nTest Case 'S.a' skipped (0.1 seconds)\n"
