@@ -23,6 +23,8 @@ KILLED = "signal 9 (SIGKILL), which the kernel sends where memory is short"
 TAIL = 25
 # Bytes of a log's beginning, and as many of its end, which are shown: a step may print without end.
 READ = 4 << 20
+# What output.py says of bytes that it didn't write, at most so many before that end.
+DROPPED, MARGIN = re.compile(rb"\n\.\.\. (\d+) bytes were left out; the end:\n"), 1 << 20
 WIDTH = 500
 
 
@@ -33,9 +35,11 @@ def read(file):
             found = log.read(READ)
             left = os.fstat(log.fileno()).st_size - 2 * READ
             if left > 0:
-                found += f"\n… {left} bytes are left out here …\n".encode()
-                log.seek(-READ, os.SEEK_END)
-            found += log.read(READ)
+                log.seek(max(READ, left + READ - MARGIN))
+                end = log.read()
+                left += sum(int(number) for number in DROPPED.findall(end))
+                found += f"\n… {left} bytes are left out here …\n".encode() + end[-READ:]
+            found += log.read()
     except FileNotFoundError:
         return ""
     return found.decode(errors="replace")

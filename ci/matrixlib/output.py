@@ -84,7 +84,7 @@ class Output:
     def close(self):
         self.take()
         if self.dropped:
-            self.write(f"... {self.dropped} bytes were left out; the end:\n".encode())
+            self.write(f"... {self.dropped - MATTERS + self.left} bytes were left out; the end:\n".encode())
         for piece in self.tail:
             self.write(piece)
         os.close(self.reading)

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import unittest.mock
 
 from support import ROOT, SpawningCase, last_line, spawning
@@ -131,6 +133,20 @@ class ProcessesCase(SpawningCase):
         self.assertRegex(text, r"\n/x/Y\.swift:3: error: ?\n50 %Test Case 'A\.b' failed\n")
         self.assertRegex(text, r"\.\.\. \d+ bytes were left out; the end:")
         self.assertLess(len(text), 350)
+
+    def test_what_was_dropped_of_a_log_is_counted_where_its_middle_is_left_out(self):
+        from matrixlib import diagnosis, output
+        lines = "y\n" * 600_000 + "/x/Y.swift:3: error: z\n" + "y\n" * 600_000
+        with unittest.mock.patch.multiple(output, HEAD=4000, TAIL=4000, PIECE=500), unittest.mock.patch.object(diagnosis, "READ", 3000):
+            log = output.Output(self.project / "log")
+            writing = threading.Thread(target=lambda: (os.write(log.writing, lines.encode()), os.close(log.writing)))
+            writing.start()
+            while not log.is_over:
+                log.wait(1)
+            log.close()
+            writing.join()
+            left = int(re.search(r"\n… (\d+) bytes are left out here …\n", diagnosis.read(self.project / "log"))[1])
+        self.assertAlmostEqual(left, len(lines) - 6000, delta=200)
 
     def test_the_time_is_up_for_a_command_that_prints_without_an_end_too(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\ntimeout = 2\nrun = 'yes'\n")
