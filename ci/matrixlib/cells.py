@@ -162,6 +162,8 @@ class Reader:
         for key in ("id", "what"):
             if not values.get(key):
                 self.fail(where, f"'{key}' is missing")
+        if "\n" in values["what"]:
+            self.fail(where, "'what' has a line break: it is said in one line")
         if not ID.fullmatch(values["id"]):
             self.fail(where, "an id is made of lower-case letters, digits, '-' and '.'")
         for label in values.setdefault("labels", ["full"]):
