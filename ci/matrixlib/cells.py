@@ -17,6 +17,8 @@ PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+# How a value of each type is called, and written.
+WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
 LEAST, FILLED = {"timeout": 1, "retries": 0}, {"run", "steps", "labels"}
 
 
@@ -67,8 +69,9 @@ class Matrix:
 class Reader:
     """Reads tables, and says of what is wrong where it stands."""
 
-    def __init__(self, file):
+    def __init__(self, file, text):
         self.file = file
+        self.cells_at = [number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[cell]]")]
 
     def fail(self, where, what):
         raise Problem(f"{self.file.name}: {where}: {what}")
@@ -84,7 +87,8 @@ class Reader:
         for key, value in table.items():
             self.one_of(sorted(types), where, "key", key)
             if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
-                self.fail(where, f"'{key}' is not of type {types[key].__name__}")
+                called, written = WRITTEN[types[key]]
+                self.fail(where, f"'{key}' is not {called}: write {'[[cell]]' if key == 'cell' else f'{key} = {written}'}")
             if key in LEAST and value < LEAST[key]:
                 self.fail(where, f"'{key}' is less than {LEAST[key]}")
             if key in FILLED and not (value.strip() if isinstance(value, str) else value):
@@ -154,8 +158,16 @@ class Reader:
                 self.fail(where, f"'{name}' is no name of a step: it is one of a file, too")
         return tuple(found)
 
-    def cell(self, table, axes, runners, templates, needs):
-        where = f"cell '{table.get('id', '?')}'" if isinstance(table, dict) else "a cell"
+    def place(self, number, table):
+        """How a cell is called in what is said of it: one without an id by where it stands."""
+        if not isinstance(table, dict):
+            return "a cell"
+        if "id" in table:
+            return f"cell '{table['id']}'"
+        return f"cell {number}" + (f" ([[cell]] in line {self.cells_at[number - 1]})" if number <= len(self.cells_at) else "")
+
+    def cell(self, number, table, axes, runners, templates, needs):
+        where = self.place(number, table)
         values = self.take(where, table, {
             "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
             "requires": list, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
@@ -170,7 +182,11 @@ class Reader:
             self.one_of(LABELS, where, "label", label)
         for axis, value in values.get("axes", {}).items():
             self.one_of(axes, where, "axis", axis)
+            if isinstance(value, list):
+                self.fail(where, f"has one value of the axis '{axis}': write a cell for each")
             self.one_of(axes[axis], where, f"value of the axis '{axis}' called", value)
+        if values.get("build") == values["id"]:
+            self.fail(where, "'build' names another cell, and this one builds in its own folder without it")
         self.one_of(runners, where, "runner", values.get("runner", "linux"))
         steps = self.steps(where, values, templates)
         values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
@@ -204,13 +220,15 @@ class Reader:
         for axis, known in axes.items():
             if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
                 self.fail(f"axis '{axis}'", "is not a list of strings, of which the first is what cells have that say nothing")
+            if twice := next((value for value in known if known.count(value) > 1), None):
+                self.fail(f"axis '{axis}'", f"'{twice}' stands there twice")
         for name, runner in runners.items():
             self.take(f"runner '{name}'", runner, {"runs-on": str, "container": str})
         templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")
         needs = self.needs(table.get("requires", {}), axes)
-        cells = [self.cell(item, axes, runners, templates, needs) for item in table["cell"]]
+        cells = [self.cell(number, item, axes, runners, templates, needs) for number, item in enumerate(table["cell"], 1)]
         cells = tuple(self.joined(cell, cells) for cell in cells)
         for cell in cells:
             if other := next((other for other in cells if other.job == cell.job and other.runner != cell.runner), None):
@@ -235,7 +253,8 @@ def load(project):
     """The matrix of the project in a folder."""
     file = pathlib.Path(project) / "ci/cells.toml"
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8-sig")  # Which some editors begin with a mark.
+        table = tomllib.loads(text)
     except FileNotFoundError:
         raise Problem(f"there is no {file}: {instead(pathlib.Path(project).resolve())}") from None
     except OSError as error:
@@ -244,7 +263,7 @@ def load(project):
         raise Problem(f"{file.name}: has too many brackets in brackets") from None
     except ValueError as error:
         raise Problem(f"{file.name}: {'is not UTF-8' if isinstance(error, UnicodeDecodeError) else error}") from None
-    return Reader(file).matrix(table)
+    return Reader(file, text).matrix(table)
 
 
 def instead(project):

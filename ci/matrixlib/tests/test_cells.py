@@ -47,8 +47,8 @@ class CellsCase(ProjectCase):
         self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': there is no value of the axis 'y' called '3'; known: 1, 2")
         self.refused(cell + 'run = "true"\nrunner = "mac"', "cell 'a': there is no runner 'mac'; known: linux")
         self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
-        self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not of type int")
-        self.refused(cell + 'steps = [{ run = 5 }]', "cell 'a': 'run' is not of type str")
+        self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not a number: write timeout = 5")
+        self.refused(cell + 'steps = [{ run = 5 }]', "cell 'a': 'run' is not a text: write run = \"…\"")
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
@@ -60,7 +60,7 @@ class CellsCase(ProjectCase):
         for text, why in (('[requires.color]\nred = []', "requires: there is no key 'color'; known: size"),
                           ('[requires.size]\nred = []', "requires.size: there is no key 'red'; known: big, small"),
                           ('[requires.size]\nbig = ["rot"]', "requires.size: 'big': there is no requirement 'rot': did you mean root?; known: apt"),
-                          ('[requires.size]\nbig = "root"', "requires.size: 'big' is not of type list")):
+                          ('[requires.size]\nbig = "root"', "requires.size: 'big' is not a list: write big = [\"…\"]")):
             self.cells(f"{axes}{text}\n[[cell]]{cells}")
             code, said = self.matrix("list")
             self.assertEqual(code, 2, said)
@@ -150,6 +150,19 @@ class CellsCase(ProjectCase):
             self.assertEqual(code, 2, said)
             self.assertIn(words, said)
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'echo ${HOME} {1..2} { x }'\n")
+        self.assertEqual(self.matrix("list")[0], 0)
+
+    def test_what_to_write_instead_is_said(self):
+        cell = '[[cell]]\nid = "a"\nwhat = "b"\nrun = "true"\n'
+        self.refused(cell + 'labels = "smoke"', "cell 'a': 'labels' is not a list: write labels = [\"…\"]")
+        self.refused(cell.replace("[[cell]]", "[cell]"), "top level: 'cell' is not a list: write [[cell]]")
+        self.refused('[axes]\nx = ["1", "2"]\n' + cell + 'axes = { x = ["1", "2"] }', "cell 'a': has one value of the axis 'x': write a cell for each")
+        self.refused('[axes]\nx = ["1", "1"]\n' + cell, "axis 'x': '1' stands there twice")
+        self.refused(cell + 'build = "a"', "cell 'a': 'build' names another cell, and this one builds in its own folder without it")
+        self.refused(cell + '\n[[cell]]\nwhat = "c"\n', "cell 2 ([[cell]] in line 6): 'id' is missing")
+
+    def test_a_byte_order_mark_is_none_of_its_text(self):
+        (self.project / "ci/cells.toml").write_text(TWO.lstrip(), encoding="utf-8-sig")
         self.assertEqual(self.matrix("list")[0], 0)
 
     def test_keys_without_effect_are_refused(self):
