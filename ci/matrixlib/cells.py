@@ -130,7 +130,7 @@ class Reader:
         self.placeholders(where, values["run"], PLACEHOLDERS)
         found = Step(**({"name": name} | values))
         if found.kind == "test" and not found.reports_tests:
-            self.fail(where, "a test step needs {report}, without which nobody knows how its tests went")
+            self.fail(where, "a test step needs {report}, by which swift test writes how each test went; a step without it has kind = \"check\"")
         if found.tests and not found.takes("tests"):
             self.fail(where, "'tests' has no effect: write {tests} where the command takes them")
         return found

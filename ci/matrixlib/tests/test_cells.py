@@ -143,7 +143,8 @@ class CellsCase(ProjectCase):
                 ("run = 'swift test {reprot}'", "there is no placeholder {reprot}; known: {flags}, {folder}, {report}, {tests}"),
                 ("run = 'true'\nenv = { A = '{folder}' }", "there is no placeholder {folder}; known: {project}"),
                 ("run = 'true'\nenv = { SWIFTPM_BUILD_DIR = 'x' }", "'SWIFTPM_BUILD_DIR' is set by ci/matrix"),
-                ("steps = [{ run = 'swift test', kind = 'test' }]", "a test step needs {report}"),
+                ("steps = [{ run = 'swift test', kind = 'test' }]", "a test step needs {report}, by which swift test writes how each test went; "
+                 "a step without it has kind = \"check\""),
                 ("steps = [{ run = 'swift test ${report}', kind = 'test' }]", "a test step needs {report}")):
             self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\n{line}\n")
             code, said = self.matrix("list")

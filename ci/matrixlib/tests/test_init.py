@@ -113,6 +113,12 @@ next: {MATRIX} --project {self.project} run
             (self.project / above / ".swift-format").unlink()
             shutil.rmtree(self.project / "repo")
 
+    def test_the_first_cells_say_what_commands_may_have(self):
+        from matrixlib.cells import OF_VALUES, PLACEHOLDERS
+        head = (ROOT / "ci/matrixlib/first/cells.toml").read_text().partition("[axes]")[0]
+        for name in [f"{{{name}}}" for name in PLACEHOLDERS | OF_VALUES] + ["$CI_METRICS"]:
+            self.assertIn(name, head)
+
     def test_the_page_keeps_what_the_first_cells_require(self):
         page = (ROOT / "TestSupport/TestSupport.docc/TestingYourApp.md").read_text()
         (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
