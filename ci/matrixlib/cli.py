@@ -11,16 +11,13 @@ import sys
 from . import compare, describe, github, page, report, results
 from .cells import load
 from .history import History
-from .init import FIRST, init
+from .init import FIRST, HOME, init
 from .problems import Problem, in_words, naming
 from .run import code, run
 from .screen import to_nowhere
 from .selection import changed, matching, select
 from .shell import Places
 from .watch import watch
-
-HOME = pathlib.Path(__file__).resolve().parents[2]
-
 
 def parser():
     top = argparse.ArgumentParser(prog="ci/matrix", description=(FIRST / "help.txt").read_text(), formatter_class=argparse.RawDescriptionHelpFormatter)

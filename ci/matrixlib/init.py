@@ -7,6 +7,7 @@ import re
 from .problems import Problem, program
 from .processes import said
 
+HOME = pathlib.Path(__file__).resolve().parents[2]
 FIRST = pathlib.Path(__file__).with_name("first")
 
 
@@ -48,8 +49,14 @@ def init(project):
 
 def workflow(folder):
     """The hosted workflow of a package in a folder of its repository; the names of its jobs say which one's they are."""
-    text = (FIRST / "workflow.yml").read_text().replace("--project .", f"--project {folder}")
-    return (text if folder == "." else text.replace("name: CI", f"name: CI {folder}")).encode()
+    text = (FIRST / "workflow.yml").read_text().replace("REVISION: main", f"REVISION: {revision()}").replace("--project .", f"--project {folder}")
+    return (text if folder == "." else text.replace("name: CI", f"name: CI {folder}").replace(" .ci/", f" {folder}/.ci/")).encode()
+
+
+def revision():
+    """The commit that this is of; a copy without git, or in another repository, is of none."""
+    top, commit = (said("git", "rev-parse", what, cwd=HOME) or "" for what in ("--show-toplevel", "HEAD"))
+    return commit.strip() if top.strip() == str(HOME) and commit else "main"
 
 
 def place(root, folder):

@@ -1,5 +1,6 @@
 """What `ci/matrix init` writes for a package, and that it does as the pages say."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -43,6 +44,7 @@ next: {MATRIX} --project {self.project} run
         text = (home / ".github/workflows/ci-packages-lib.yml").read_text()
         self.assertIn("/ci/matrix --project packages/lib\n", text)
         self.assertIn("\nname: CI packages/lib\n", text)
+        self.assertIn("\n            packages/lib/.ci/logs\n", text)
         self.assertFalse((package / ".github").exists())
         spaced = self.project / "a b"
         spaced.mkdir()
@@ -101,6 +103,40 @@ next: {MATRIX} --project {self.project} run
         for name in ("ci.yml", "matrix.yml"):
             (self.project / ".github/workflows" / name).touch()
         self.assertEqual(self.matrix("init"), (2, "ci/matrix: already there: .github/workflows/matrix.yml; move it away and begin anew\n"))
+
+    def test_the_workflow_runs_each_change_once_at_one_commit_and_ends_in_one_job(self):
+        workflow = self.workflow()
+        self.assertEqual(workflow["on"], {"push": {"branches": ["main", "master"]}, "pull_request": ""})
+        self.assertIn("cancel-in-progress", workflow["concurrency"])
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        self.assertEqual(workflow["env"]["REVISION"], head or "main")
+        jobs = workflow["jobs"]
+        self.assertEqual([job for job in jobs if "timeout-minutes" not in jobs[job]], [])
+        self.assertEqual((jobs["report"]["name"], jobs["report"]["needs"]), ("CI passed", ["plan", "cells"]))
+        self.assertEqual(jobs["cells"]["steps"][-1]["with"]["path"].split(), ["results.json", ".ci/logs", ".ci/results/junit.xml"])
+
+    def test_the_workflow_passes_where_no_cell_is_for_each_commit_and_fails_without_a_plan(self):
+        jobs = self.workflow()["jobs"]
+        for label, planned in (("nightly", []), ("full", ["a"])):
+            self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\nlabels = ['{label}']\n")
+            self.hosted(jobs["plan"]["steps"][-1])
+            matrix = (self.project / "output").read_text().removeprefix("matrix=")
+            self.assertEqual([job["job"] for job in json.loads(matrix)["include"]], planned)
+            self.assertEqual(self.hosted(jobs["report"]["steps"][-1], JOBS=matrix), 1 if planned else 0)
+            (self.project / "output").unlink()
+        self.assertEqual(self.hosted(jobs["report"]["steps"][-1], JOBS=""), 1)
+
+    def workflow(self):
+        (self.project / "Package.swift").touch()
+        self.matrix("init")
+        return parse((self.project / ".github/workflows/ci.yml").read_text())
+
+    def hosted(self, step, **values):
+        """How a step of the workflow ends, as on a runner, but with this ci/matrix."""
+        places = {"GITHUB_OUTPUT": str(self.project / "output"), "GITHUB_STEP_SUMMARY": str(self.project / "summary")}
+        return subprocess.run(
+            ["bash", "-e", "-c", step["run"]], cwd=self.project, capture_output=True,
+            env=self.environment(CI="true", MATRIX=f"{MATRIX} --project .", **places, **values)).returncode
 
     def test_a_format_of_a_folder_above_counts_up_to_the_repository(self):
         for above, written in ((".", True), ("repo", False), ("repo/packages", False)):
