@@ -62,7 +62,8 @@ def parser():
     command.add_argument("before", type=pathlib.Path)
     command.add_argument("after", type=pathlib.Path)
     command.add_argument("--all", action="store_true", help="differences within noise, too")
-    for command in commands.choices.values():
+    top.verbs = commands.choices
+    for command in top.verbs.values():
         command.set_defaults(verb=command)
         command.add_argument("--project", type=pathlib.Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return top
@@ -185,8 +186,14 @@ def begin(options):
 
 def print_completion(options):
     """In whichever folder it is called; for bash, and zsh after `autoload -U bashcompinit && bashcompinit`."""
-    cells = " ".join(cell.id for cell in load(options.project).cells)
-    print((FIRST / "completion.bash").read_text().replace("{verbs}", " ".join(COMMANDS)).replace("{cells}", cells), end="")
+    matrix, text = load(options.project), (FIRST / "completion.bash").read_text()
+    options = [f'        {name}) options="{" ".join(verb._option_string_actions)}" ;;' for name, verb in parser().verbs.items()]
+    for name, words in {
+            "verbs": " ".join(COMMANDS), "options": "\n".join(options), "cells": " ".join(cell.id for cell in matrix.cells),
+            "axes": " ".join(f"{axis}={value}" for axis, values in matrix.axes.items() for value in values),
+            "steps": " ".join(dict.fromkeys(step.name for cell in matrix.cells for step in cell.steps))}.items():
+        text = text.replace(f"{{{name}}}", words)
+    print(text, end="")
 
 
 def print_github(options):

@@ -199,14 +199,6 @@ class CellsCase(ProjectCase):
         code, said = self.matrix("list")
         self.assertEqual((code, said), (2, "ci/matrix: cells.toml: cell 'a': is in one hosted job with 'b', which has another runner\n"))
 
-    def test_a_shell_can_complete_cells(self):
-        self.cells(TWO)
-        said = self.matrix("completion")[1]
-        self.assertIn("one two.five", said)
-        script = said + "\nCOMP_WORDS=(ci/matrix run tw); COMP_CWORD=2; _ci_matrix; echo ${COMPREPLY[@]}"
-        done = subprocess.run(["bash"], input=script, capture_output=True, text=True, timeout=30)
-        self.assertEqual((done.stdout, done.stderr), ("two.five\n", ""))
-
     def test_without_smoke_cells_it_says_which_others_there_are(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
         code, said = self.matrix("run")

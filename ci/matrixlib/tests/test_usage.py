@@ -37,6 +37,22 @@ class UsageCase(ProjectCase):
         done = self.elsewhere("init")
         self.assertEqual((done.returncode, done.stderr), (2, f"ci/matrix: init writes into the package that --project names: {MATRIX} --project . init\n"))
 
+    def test_a_shell_completes_what_may_come_next(self):
+        self.cells("[axes]\nsize = ['small', 'big']\n[[cell]]\nid = 'one'\nwhat = 'b'\nrun = 'true'\n[[cell]]\nid = 'two.five'\nwhat = 'b'\nrun = 'make x'\n")
+        (self.project / "out.json").touch()
+        (self.project / "folder").mkdir()
+        script = self.matrix("completion")[1]
+        for line, expected in (
+                ("exp", "explain"), ("--pro", "--project"), ("--project fol", "folder"), ("--project . exp", "explain"), ("run tw", "two.five"),
+                ("--project . run on", "one"), ("run --project . on", "one"), ("run --fail-", "--fail-fast --fail-on-flaky"), ("run --proj", "--project"),
+                ("run -l s", "smoke"), ("run one --label n", "nightly"), ("list -a si", "size=small size=big"), ("run --step ma", "make"),
+                ("run --report o", "out.json"), ("report --html o", "out.json"), ("report o", "out.json"), ("list --json on", "one"),
+                ("compare o", "out.json"), ("explain o", "one"), ("report --exp", "--expect")):
+            words = ["ci/matrix", *line.split()]
+            asked = f"{script}\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _ci_matrix; echo ${{COMPREPLY[@]}}"
+            done = subprocess.run(["bash"], input=asked, capture_output=True, text=True, timeout=30, cwd=self.project)
+            self.assertEqual((done.stdout, done.stderr), (f"{expected}\n", ""), line)
+
     def test_the_project_is_named_before_the_verb_or_behind_it(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
         done = subprocess.run([MATRIX, "list", "--project", self.project], capture_output=True, text=True, timeout=30)
