@@ -55,7 +55,21 @@ struct EndpointCall: Sendable {
         // Whoever fetched them may not have noticed that nobody wants them any more.
         try Task.checkCancellation()
         var request = AuthRequest.make(endpoint: endpoint.url, fields: fields, encoding: endpoint.encoding)
-        for (name, value) in headers { request?.setValue(value, forHTTPHeaderField: name) }
+        for (name, value) in headers {
+            try Self.checkField(name, value)
+            request?.setValue(value, forHTTPHeaderField: name)
+        }
         return request
+    }
+
+    /// Foundation leaves out a field that it can't send, without a word: the request would go out without its token.
+    private static func checkField(_ name: String, _ value: String) throws(PusherError) {
+        guard HTTPSyntax.isToken(name) else {
+            throw PusherError(.invalidRequest, message: "\(name.inLogLine(upTo: 40).debugDescription) is no name for a header")
+        }
+        guard HTTPSyntax.isFieldValue(value) else {
+            let problem = "the value of the header \(name) has characters that a header can't have, such as the end of a line"
+            throw PusherError(.invalidRequest, message: problem)
+        }
     }
 }

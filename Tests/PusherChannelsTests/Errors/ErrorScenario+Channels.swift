@@ -28,6 +28,13 @@ extension ErrorScenario {
     static let authorization: [ErrorScenario] = [
         method("There is no way to authorize a channel", .noMethod),
         method("The endpoint's address is none", .endpoint(authEndpoint: "app.example/auth")),
+        ErrorScenario("A header for the endpoint can't be sent") {
+            var app = AuthEndpoint(endpoint)
+            app.headers = { _ in ["Authorization": "Bearer token\n"] }
+            let rig = ClientRig.connected(auth: .customEndpoint(app))
+            rig.pusher.subscribe("private-orders")
+            return try await rig.error()
+        },
         ErrorScenario("The endpoint can't be reached") {
             let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
             let text = "app.example:443 can't be reached: connection refused (address 192.0.2.1)"
