@@ -20,7 +20,7 @@ enum SocketPoolSettings {
 
 #if canImport(Darwin)
 extension AsyncSocketPool where Self == SocketPool<kQueue> {
-    static var lasting: Self { .kQueue() }
+    static func lasting(_ listener: ListenerCopy) -> Self { .kQueue() }
 }
 #else
 /// Waits on copies of file descriptors.
@@ -34,6 +34,7 @@ extension AsyncSocketPool where Self == SocketPool<kQueue> {
 /// second waits for the client's acknowledgment of the first, 40 ms for each request on a connection that is kept.
 struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
     let base: SocketPool<Queue>
+    let listener: ListenerCopy
 
     func prepare() async throws {
         try await base.prepare()
@@ -45,6 +46,7 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
 
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
         try Task.checkCancellation()
+        listener.keep(socket.file.rawValue)
         // Where it fails the answer is slow, or the connection gone, which shows elsewhere.
         try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
         // Or a child would hold the port, or a connection whose client waits for its end.
@@ -60,8 +62,8 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
             try await base.suspendSocket(Socket(file: .init(rawValue: copy)), untilReadyFor: events)
         } catch {
             await base.settle()
-            // The server is being stopped. A child that is just being spawned has a copy, too, and would bar the port until it runs.
-            if Sockets.isListening(copy) { shutdown(copy, Int32(SHUT_RDWR)) }
+            // The server is being stopped.
+            if Sockets.isListening(copy) { listener.free() }
             throw error
         }
         await base.settle()
@@ -75,7 +77,7 @@ extension SocketPool {
 }
 
 extension AsyncSocketPool where Self == LastingSocketPool<ePoll> {
-    static var lasting: Self { LastingSocketPool(base: .ePoll()) }
+    static func lasting(_ listener: ListenerCopy) -> Self { LastingSocketPool(base: .ePoll(), listener: listener) }
 }
 #endif
 #endif

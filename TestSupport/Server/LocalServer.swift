@@ -96,6 +96,7 @@ public final class LocalServer: RequestStubbing {
 
     let core: LocalServerCore
     private let http: HTTPServer
+    private let listener: ListenerCopy
     private let running: Task<(any Error)?, Never>
     private let stopping = Locked<Task<Void, Never>?>(nil)
 
@@ -103,8 +104,8 @@ public final class LocalServer: RequestStubbing {
     private let tlsProxy: NetworkFaultProxy?
 
     private init?(
-        host listening: String, port: Int, handler: LocalServerHandler, http: HTTPServer, running: Task<(any Error)?, Never>,
-        tlsProxy: NetworkFaultProxy?
+        host listening: String, port: Int, handler: LocalServerHandler, http: HTTPServer, listener: ListenerCopy,
+        running: Task<(any Error)?, Never>, tlsProxy: NetworkFaultProxy?
     ) {
         let host = SocketAddress.local(for: listening)
         guard let url = tlsProxy?.url ?? URL(string: "http://\(host):\(port)"),
@@ -120,6 +121,7 @@ public final class LocalServer: RequestStubbing {
         unrecordedRouter = handler.unrecordedRouter
         core = handler.core
         self.http = http
+        self.listener = listener
         self.running = running
         self.tlsProxy = tlsProxy
     }
@@ -148,12 +150,14 @@ public final class LocalServer: RequestStubbing {
         let machine = ServerMachine(apps: apps, profile: profile, seed: seed ?? .random(in: 0 ... .max))
         let core = LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil)
         let handler = LocalServerHandler(core: core)
+        let listener = ListenerCopy()
         let http =
             try tls == nil
-            ? makeHTTPServer(host: host, port: port, handler: handler)
-            : makeHTTPServer(host: "127.0.0.1", port: 0, handler: handler)
+            ? makeHTTPServer(host: host, port: port, handler: handler, listener)
+            : makeHTTPServer(host: "127.0.0.1", port: 0, handler: handler, listener)
         let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
         let running = Task { () -> (any Error)? in
+            defer { listener.free() }
             do {
                 try await http.run()
                 return nil
@@ -165,6 +169,9 @@ public final class LocalServer: RequestStubbing {
         let listening = Task {
             do {
                 try await http.waitUntilListening(timeout: 60)
+                #if !canImport(Darwin)
+                await listener.whenKept()
+                #endif
                 outcome.yield(nil)
             } catch {
                 outcome.yield(error)
@@ -180,7 +187,8 @@ public final class LocalServer: RequestStubbing {
                         to: "127.0.0.1", port: Int(bound), listeningHost: host, listeningPort: port, tls: tls)
                 }
                 if let server = LocalServer(
-                    host: host, port: Int(bound), handler: handler, http: http, running: running, tlsProxy: proxy)
+                    host: host, port: Int(bound), handler: handler, http: http, listener: listener, running: running,
+                    tlsProxy: proxy)
                 {
                     return server
                 }
@@ -193,7 +201,7 @@ public final class LocalServer: RequestStubbing {
     }
 
     private static func makeHTTPServer(
-        host: String, port: Int, handler: LocalServerHandler
+        host: String, port: Int, handler: LocalServerHandler, _ listener: ListenerCopy
     ) throws(CannotListen) -> HTTPServer {
         func refusal(_ reason: String) -> CannotListen { CannotListen(host: host, port: port, reason: reason) }
         do {
@@ -202,7 +210,7 @@ public final class LocalServer: RequestStubbing {
             let address: sockaddr_in = try .inet(ip4: host, port: number)
             // Of the server's own it has no time-out worth the name: a test may hold an answer for as long as it likes.
             let configuration = HTTPServer.Configuration(
-                address: address, timeout: 24 * 60 * 60, pool: .lasting, logger: .disabled)
+                address: address, timeout: 24 * 60 * 60, pool: .lasting(listener), logger: .disabled)
             return HTTPServer(config: configuration, handler: handler)
         } catch {
             throw error as? CannotListen ?? refusal(reason(error))
@@ -329,10 +337,11 @@ public final class LocalServer: RequestStubbing {
         let task = stopping.withLock { stopping in
             let task =
                 stopping
-                ?? Task { [core, http, running, router, tlsProxy] in
+                ?? Task { [core, http, listener, running, router, tlsProxy] in
                     await core.stop()
                     let goingOn = await ServerEnd.wait {
                         await http.stop()
+                        listener.free()
                         _ = await running.value
                     } unless: {
                         router.goingOn
