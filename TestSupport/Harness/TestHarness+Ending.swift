@@ -27,6 +27,19 @@ extension TestHarness {
         return error
     }
 
+    /// Says where a test was that is cancelled, as by a time limit: one that waits for what can't be cancelled, such as the value of a task,
+    /// goes on waiting, and no error of it is ever seen.
+    func tellOfCancellation() { writeToStandardError(standing) }
+
+    /// Where a test that doesn't end is.
+    var standing: String {
+        """
+        the test with the harness made at \(location) was cancelled; virtual time is \(scheduler.now), scheduled: \
+        \(scheduler.pendingTimers.names); what happened:
+        \(story)
+        """
+    }
+
     /// Returns what was found beside a test's own error, and what happened; nothing twice where the error tells of that itself.
     func untold(by error: any Error) -> String? {
         let tellsStory = (error as? NeverHappened)?.story.isEmpty == false

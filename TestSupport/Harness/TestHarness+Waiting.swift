@@ -15,6 +15,10 @@ extension TestHarness {
     ///   - condition: Is looked at before each timer and after the last.
     /// - Throws: ``NeverHappened`` when no timer within the limit is left, with what happened and what is scheduled; what the condition
     ///   throws.
+    @available(
+        *, noasync,
+        message: "write `try await`, and begin a closure of one line that has a capture list `{ [list] () async in`"
+    )
     @_disfavoredOverload  // In asynchronous code the other one is meant.
     public func eventually(
         _ what: String = "the condition", within limit: Duration = .seconds(60), file: String = #fileID, line: Int = #line,
@@ -53,7 +57,16 @@ extension TestHarness {
         file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
         _ condition: @escaping @Sendable () async throws -> Bool
     ) async throws {
-        if try await waitOnExecutor(what, limit, condition) { return }
+        do {
+            if try await waitOnExecutor(what, limit, condition) { return }
+        } catch var error as NeverHappened where error.story.isEmpty {
+            let advice = """
+                on an executor no other thread is waited for: have a client that is to be heard there call at once \
+                (`delivery: .immediate` in its options), or wait without an executor;
+                """
+            error.story = told(advice + " ", file, line)
+            throw error
+        }
         let deadline = scheduler.now + limit
         while true {
             repeat {
@@ -101,9 +114,12 @@ extension TestHarness {
     {
         var error = NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)
         let others = runExecutor() ? others : "\(others)on the harness's executor something polls and never comes to rest; "
-        error.story =
-            "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
+        error.story = told(others, file, line)
         return error
+    }
+
+    private func told(_ others: String, _ file: String, _ line: Int) -> String {
+        "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
     }
 
     /// Lets others go on for a moment of real time; on an executor, which may have nothing to do meanwhile, too.

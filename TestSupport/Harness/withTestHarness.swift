@@ -55,7 +55,11 @@ public func withTestHarness<Result>(
     let harness = TestHarness(apps: apps, seed: seed, profile: profile, allowing: allowed, file: file, line: line)
     let result: Result
     do {
-        result = try await TestHarness.$current.withValue(harness) { try await body(harness) }
+        result = try await withTaskCancellationHandler {
+            try await TestHarness.$current.withValue(harness) { try await body(harness) }
+        } onCancel: {
+            harness.tellOfCancellation()
+        }
     } catch {
         await harness.stopServers()
         throw harness.ended(with: error)

@@ -161,7 +161,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         }
         response = response.conditional(on: request)
         let reply = response.reply(to: original)
-        timeline?.note("answer", "\(reply.outcome.error.map { "\($0)" } ?? "\(response.status)") to \(name)")
+        timeline?.note("answer", "\(reply.outcome.error.map { "\($0)" } ?? "\(response.status)") to \(name)\(reply.wait)")
         if let error = reply.outcome.error as? UnsupportedFault {
             state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
         }

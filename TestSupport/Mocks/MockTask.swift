@@ -23,6 +23,11 @@ public final class MockTask: HTTPTask {
         var timeout: Duration?
         /// Called when the answer was given, or waits for its gate or by the clock.
         var onWaiting: @Sendable () -> Void = {}
+
+        /// What it waits for, behind what a timeline says of it.
+        var wait: String {
+            (gate == nil ? "" : ", once its gate is open") + (delay > .zero ? ", in \(delay)" : "")
+        }
     }
 
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void

@@ -16,7 +16,7 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
         return """
             deadlock at \(now): the body waits, nothing on the executor is ready, and \(advice). If it waits for something outside \
             the executor, say so with `executor.outside(_:)`: for a `Task {}` or a detached task that the code under test starts by \
-            itself, for code of the main actor, GCD, a socket. Where such code needs the clock as well, use `harness.eventually` without \
+            itself, for code of the main actor, GCD, a `URLSession`, a socket. Where such code needs the clock as well, use `harness.eventually` without \
             an executor
             """
     }
@@ -58,7 +58,7 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
         let text =
             pending.isEmpty
             ? "\(what) never happened: at \(now) nothing is ready or scheduled"
-            : "\(what) didn't happen within \(limit), at \(now); pending timers: \(pending.names)"
+            : "\(what) didn't happen within \(limit), and it is \(now) now; pending timers: \(pending.names)"
         return story.isEmpty ? text : "\(text)\n\(story)"
     }
 }

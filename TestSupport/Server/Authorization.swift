@@ -42,11 +42,14 @@ struct Authorization {
     }
 
     /// The backend's answer to a posted form, whichever it is for.
-    func response(to request: RecordedRequest) -> StubResponse {
+    ///
+    /// - Parameter note: Is told why it is a refusal: clients don't look into its text.
+    func response(to request: RecordedRequest, note: (String) -> Void = { _ in }) -> StubResponse {
         do throws(HTTPRefusal) {
             let form = request.authorizationFields
             return .json(try form["channel_name"] == nil ? user(form) : channel(form))
         } catch {
+            note("authorizes nothing: \(error.reason)")
             return StubResponse(status: error.status, text: error.reason)
         }
     }

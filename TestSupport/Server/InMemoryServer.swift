@@ -153,7 +153,7 @@ public final class InMemoryServer: Sendable {
             let connection = state.machine.connections.values.first { $0.socketID == socketID }
             return connection?.app ?? (isOfClient ? state.machine.apps.first : nil)
         }
-        return app.map { Authorization(app: $0).response(to: request) }
+        return app.map { Authorization(app: $0).response(to: request) { timeline?.note("server", $0) } }
     }
 
     /// Has the apps' backends told of what happens from now on: by webhooks, in the scheduler's time; without a scheduler none is sent.

@@ -33,7 +33,7 @@ extension ServerMachine {
         public var description: String {
             switch self {
             case .connected(let id, let appKey, let socketID): "\(id) connected to \(appKey.inLogLine()) as \(socketID)"
-            case .newApp(let key): "takes the key \(key.inLogLine()) that came for an app's, and checks no signatures of it"
+            case .newApp(let key): "takes the key \(key.inLogLine()) for that of another app, and checks no signatures of it"
             case .refused(let id, let code, let reason): "\(id) refused with \(code): \(reason.inLogLine())"
             case .disconnected(let id): "\(id) disconnected"
             case .subscribed(let id, let channel, let userID):

@@ -30,8 +30,20 @@ import FoundationNetworking
             #expect(pusher.user.id != nil)
             #expect(harness.server.publish(channel: "private-orders", event: "placed", data: "{}") == 1)
             let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
-            #expect(told.first == "takes the key app-key that came for an app's, and checks no signatures of it")
+            #expect(told.first == "takes the key app-key for that of another app, and checks no signatures of it")
             #expect(told.contains("authorizes in the place of the backend at https://api.example.com/broadcasting/auth"))
+        }
+    }
+
+    /// The client hears of a status; why is in the body, which it doesn't look into.
+    @Test func `An authorization that is refused here is told of with the reason`() throws {
+        let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
+        try withTestHarness(apps: [app], allowing: [.pendingTimer]) { harness in
+            let pusher = Self.client(harness.pusherEnvironment())
+            pusher.subscribe("private-encrypted-orders")
+            pusher.connect()
+            let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
+            #expect(told.contains { $0.hasPrefix("authorizes nothing: ") && $0.contains("no master key of 32 bytes") }, "\(told)")
         }
     }
 

@@ -62,7 +62,7 @@ import FoundationNetworking
                 try harness.eventually("news is subscribed", within: .seconds(30)) { news.subscribed }
             }
             let text = try #require(error?.description)
-            #expect(text.hasPrefix("news is subscribed didn't happen within 30.0 seconds, at "))
+            #expect(text.hasPrefix("news is subscribed didn't happen within 30.0 seconds, and it is "))
             #expect(text.contains("pending timers: reminder at 90.0 seconds\nother threads had no time: in an asynchronous test"))
             #expect(text.contains("gives them some; at StoryTests.swift:"))
             #expect(text.contains("  server  connection 1 refused with 4001: App key another not in this cluster"))
@@ -82,6 +82,32 @@ import FoundationNetworking
         #expect(besides.hasPrefix("besides, the harness made at StoryTests.swift:"))
         #expect(besides.contains("unused stub: GET /orders") && !besides.contains("what happened"))
         #expect(throws: TestFailure.self) { try harness.verify() }
+    }
+
+    /// An answer that is delayed isn't told as one that was given.
+    @Test func `A test that is cancelled says what it was at`() throws {
+        try withTestHarness(allowing: [.pendingTimer]) { harness in
+            harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(2)))
+            let request = URLRequest(url: URL(string: "http://shop.example/orders")!)
+            let asking = harness.session.dataTask(with: request) { _, _, _ in }
+            asking.resume()
+            #expect(harness.standing.hasPrefix("the test with the harness made at StoryTests.swift:"))
+            #expect(harness.standing.contains("scheduled: answer to GET /orders at 2.0 seconds; what happened:\n"))
+            #expect(harness.standing.contains("  answer  200 to GET http://shop.example/orders, in 2.0 seconds"))
+            asking.cancel()
+        }
+    }
+
+    @Test func `On an executor it says that no other thread is waited for`() async throws {
+        try await withTestHarness(allowing: [.pendingTimer]) { harness in
+            let executor = harness.makeExecutor()
+            let error = try await executor.run { _ in
+                await #expect(throws: NeverHappened.self) { try await harness.eventually("it", within: .zero) { false } }
+            }
+            let text = try #require(error?.description)
+            #expect(text.hasPrefix("it never happened: at 0.0 seconds nothing is ready or scheduled\non an executor no other "))
+            #expect(text.contains("wait without an executor; at StoryTests.swift:"))
+        }
     }
 
     @Test func `A finding that is the test's own error isn't told beside it`() async throws {
