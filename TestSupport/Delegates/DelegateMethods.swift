@@ -79,13 +79,14 @@ enum DelegateMethods {
 
     private static func baseName(_ method: String) -> String { String(method.prefix { $0 != "(" }) }
 
-    /// Returns whether two names are the same but for capitals, or for one character in a long one.
+    /// Returns whether two names are the same but for capitals, or for one character in a long one, or two that changed places.
     static func isNear(_ first: String, _ second: String) -> Bool {
         let (a, b) = (Array(first.lowercased()), Array(second.lowercased()))
         guard a != b else { return true }
         guard min(a.count, b.count) >= 8, abs(a.count - b.count) <= 1 else { return false }
         let start = zip(a, b).prefix { $0 == $1 }.count
         let end = zip(a.dropFirst(start).reversed(), b.dropFirst(start).reversed()).prefix { $0 == $1 }.count
-        return max(a.count, b.count) - start - end <= 1
+        let (inA, inB) = (a.dropFirst(start).dropLast(end), b.dropFirst(start).dropLast(end))
+        return max(inA.count, inB.count) <= 1 || (inA.count == 2 && inA.elementsEqual(inB.reversed()))
     }
 }

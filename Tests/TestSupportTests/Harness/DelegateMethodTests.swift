@@ -101,10 +101,11 @@ private final class RightDelegate: PusherDelegate {
 
     @Test(arguments: [
         ("receivedError", "receivedError", true), ("receivederror", "receivedError", true),
-        ("receiveError", "receivedError", true), ("recievedError", "receivedError", false), ("signIn", "signedIn", false),
+        ("receiveError", "receivedError", true), ("recievedError", "receivedError", true),
+        ("recevidError", "receivedError", false), ("signIn", "signedIn", false),
         ("signedOn", "signedIn", true), ("signedInn", "signedIn", true), ("", "signedIn", false),
     ])
-    func `Names are near that differ in one character`(first: String, second: String, isNear: Bool) {
+    func `Names are near that differ in one character or an exchange of two`(first: String, second: String, isNear: Bool) {
         #expect(DelegateMethods.isNear(first, second) == isNear)
         #expect(DelegateMethods.isNear(second, first) == isNear)
     }
