@@ -26,8 +26,10 @@ extension Trait where Self == IssueHandlingTrait {
     static var story: Self {
         .compactMapIssues { issue in
             guard let harness = TestHarness.current else { return issue }
+            let story = Comment(rawValue: "what happened in the harness:\n\(harness.story)")
+            guard !issue.comments.contains(story) else { return issue }  // A suite's trait and a test's are both applied.
             var issue = issue
-            issue.comments.append("what happened in the harness:\n\(harness.story)")
+            issue.comments.append(story)
             return issue
         }
     }
