@@ -92,7 +92,8 @@ public final class Pusher: Sendable {
     /// Asks for a channel, as ``subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)`` does, and returns a stream of
     /// all that happens to it from then on: of a client that is connected, too, it misses neither the subscription nor what comes with it.
     ///
-    /// A channel that was refused is asked for again. One that is subscribed already stays so, and its stream begins with what comes next.
+    /// A channel that was refused is asked for again. One that is subscribed already stays so, and its stream begins with
+    /// ``ChannelUpdate/subscribed``.
     ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.

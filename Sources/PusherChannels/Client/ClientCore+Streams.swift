@@ -18,10 +18,12 @@ extension ClientCore {
         }
     }
 
-    /// Asks for a channel, and makes the stream in the same step: what comes of the wish is in it.
+    /// Asks for a channel, and makes the stream in the same step: what comes of the wish is in it, also where it has come true already.
     func subscribe(_ channel: Name, auth: PusherAuth?, updates buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
-        make(\.updates, for: .init(channel: channel), buffering) { state, _, now in
+        make(\.updates, for: .init(channel: channel), buffering) { state, id, now in
             _ = subscribe(channel, auth: auth, callbacks: ChannelCallbacks(), &state, at: now)
+            guard state.machine.subscriptions[channel]?.isSubscribed == true else { return }
+            state.streams.updates.change(id) { $0.append(.subscribed, at: now) }
         }
     }
 
