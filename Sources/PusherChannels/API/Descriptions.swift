@@ -44,6 +44,24 @@ extension PusherChannel: CustomStringConvertible {
     }
 }
 
+extension PusherEvent: CustomStringConvertible {
+    /// Its name, channel and data, these as far as a line holds them: `placed on private-orders: {"id":7}`.
+    public var description: String {
+        let channel = channelName.map { " on \($0)" } ?? ""
+        return "\(eventName)\(channel)\(data.map { ": \($0)" } ?? "")".inLogLine(upTo: 1000)
+    }
+}
+
+extension PusherPresenceChannelMember: CustomStringConvertible {
+    /// The user's id, and what the application's server says of the user, as JSON: `ann {"name":"Ann"}`.
+    public var description: String { "\(userId)\(info.map { " \($0.text)" } ?? "")".inLogLine(upTo: 1000) }
+}
+
+extension EventGap: CustomStringConvertible {
+    /// The reason and the time: `reconnected, since 2026-01-05 10:00:00 +0000`.
+    public var description: String { "\(reason), since \(since)" }
+}
+
 extension ConnectionMachine {
     fileprivate func standing(at now: Instant) -> String {
         let standing =

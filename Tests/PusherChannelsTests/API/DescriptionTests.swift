@@ -1,3 +1,4 @@
+import Foundation
 import PusherChannels
 import TestSupport
 import Testing
@@ -35,6 +36,22 @@ import Testing
             #expect("\(room)".hasPrefix("private-room: failed, latest error: "))
             #expect("\(room)".hasSuffix("(code 403)"))
         }
+    }
+
+    @Test func `What happens to a channel says what, in a line`() throws {
+        try withTestHarness { harness in
+            let pusher = harness.makePusher()
+            let told = Locked<[String]>([])
+            let lobby = pusher.subscribe("presence-lobby")
+            lobby.bind(eventName: "placed") { event in told.withLock { $0.append("\(event)") } }
+            pusher.connect()
+            harness.server.publish(channel: "presence-lobby", event: "placed", data: "{\"id\":7,\n\"by\":\"ann\"}")
+            #expect(told.withLock(\.last) == #"placed on presence-lobby: {"id":7,\u{a}"by":"ann"}"#)
+        }
+        let ann = PusherPresenceChannelMember(userId: "ann", userInfo: ["name": "Ann"])
+        #expect("\(ann)" == #"ann {"name":"Ann"}"#)
+        let gap = EventGap(since: Date(timeIntervalSince1970: 0), reason: .overflow)
+        #expect("\(ChannelUpdate.eventsMayBeMissing(gap))".contains("overflow, since 1970-01-01 00:00:00 +0000"))
     }
 
     @Test func `A channel waits for the server's answer`() throws {
