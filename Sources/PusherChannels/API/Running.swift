@@ -65,24 +65,25 @@ extension Pusher {
     /// ends the streams; their readers get what is left in them. Nothing connects it again: ``connect()`` does nothing, and ``run()`` returns
     /// at once, also where it is called later than this.
     ///
-    /// - Parameter limit: How long all this may take; what is not done by then is left undone.
+    /// - Parameter limit: How long all this may take. What is not done by then is left undone, and the log says how much wasn't delivered.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         let scheduler = connection.environment.scheduler
-        let done = OneShot<Void>()
+        let isInTime = OneShot<Bool>()
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
         let timer = scheduler.schedule(at: scheduler.now + limit, label: "shutdown") {
             states.finish()
-            done.give(.success(()))
+            isInTime.give(.success(false))
         }
         // The channels' listeners stay until what has come for them was delivered.
         connection.core.handle(.shutDown)
         if connection.connectionState != .disconnected {
             while let change = await states.nextEvenIfCancelled(), change.new != .disconnected {}
         }
-        connection.core.afterLastDeliveries { done.give(.success(())) }
+        connection.core.afterLastDeliveries { isInTime.give(.success(true)) }
         // It never fails: nobody gives an error.
-        try? await withCheckedThrowingContinuation { done.await(with: $0) }
+        let wasInTime = try? await withCheckedThrowingContinuation { isInTime.await(with: $0) }
         timer.cancel()
+        if wasInTime == false { connection.core.logUndelivered() }
         unsubscribeAll()
         connection.core.finishStreams(forGood: true)
     }

@@ -17,6 +17,14 @@ extension ClientCore {
         }
     }
 
+    /// Says how much still waits to be delivered, where there is any.
+    func logUndelivered() {
+        change { state, now in
+            let count = state.backlog.watermark.count
+            if count > 0 { log(.undelivered(count), at: now, &state) }
+        }
+    }
+
     /// Writes a line, outside the lock.
     func write(_ line: LogLine, _ context: LogContext?) {
         logger.log(

@@ -6,6 +6,7 @@ enum LogLine: Equatable, Sendable {
     case error(PusherError)
     case letGo
     case shutDown
+    case undelivered(Int)
     case establishedTwice
     case pauseLimitReached(Duration)
     case streamNotRead(String, channel: Name?)
@@ -37,6 +38,7 @@ enum LogLine: Equatable, Sendable {
         case .error: .error
         case .letGo: .letGo
         case .shutDown: .shutDown
+        case .undelivered: .undelivered
         case .establishedTwice: .establishedTwice
         case .pauseLimitReached: .pauseLimitReached
         case .streamNotRead: .streamNotRead
@@ -60,8 +62,8 @@ enum LogLine: Equatable, Sendable {
 
     var level: LogLevel {
         switch self {
-        case .error, .shutDown, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed, .signInFailed,
-            .notDecrypted:
+        case .error, .shutDown, .undelivered, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed,
+            .signInFailed, .notDecrypted:
             .warning
         // Those that are only too many may be so many that the log would be.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
@@ -80,6 +82,7 @@ enum LogLine: Equatable, Sendable {
         case .error(let error), .signInFailed(let error): error.logFields
         case .subscriptionFailed(let channel, let error): [LogField(.channel, channel)] + error.logFields
         case .pauseLimitReached(let limit): [LogField(.limit, limit)]
+        case .undelivered(let count): [LogField(.count, String(count))]
         case .streamNotRead(let stream, let channel):
             (channel.map { [LogField(.channel, $0)] } ?? []) + [LogField(.stream, stream.asMessage)]
         case .subscribed(let channel), .gap(let channel), .staleAuthorization(let channel), .subscribedUnasked(let channel):

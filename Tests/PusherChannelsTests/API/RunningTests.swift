@@ -290,14 +290,28 @@ import Testing
     @Test func shutdownWaitsNoLongerThanItMay() async throws {
         let queue = DispatchQueue(label: "stuck")
         let gate = DispatchSemaphore(value: 0)
-        let rig = rig { $0.delivery = .queue(queue) }
-        rig.pusher.connect()
+        let lines = Locked<[String]>([])
+        let rig = rig {
+            $0.delivery = .queue(queue)
+            $0.logger = LineRecorder.logger(lines)
+        }
         queue.async { gate.wait() }
+        rig.pusher.connect()
         let shutdown = Task { await rig.pusher.shutdown(within: .seconds(3)) }
         await rig.scheduler.waitForTimer(labeled: "shutdown")
         rig.scheduler.advance(by: .seconds(3))
         await shutdown.value
+        let undelivered = lines.withLock { $0.filter { $0.contains(LogMessage.undelivered.rawValue) } }
+        #expect(undelivered.count == 1 && undelivered[0].hasPrefix("warning [") && undelivered[0].contains(" count="))
         gate.signal()
+    }
+
+    @Test func shutdownThatDeliversAllSaysNothing() async {
+        let lines = Locked<[String]>([])
+        let rig = rig { $0.logger = LineRecorder.logger(lines) }
+        rig.pusher.connect()
+        await rig.pusher.shutdown()
+        #expect(lines.withLock { !$0.contains { $0.contains(LogMessage.undelivered.rawValue) } })
     }
 
     @Test func whoHadNotReadEverythingHoldsUpNobodyAfterwards() async {

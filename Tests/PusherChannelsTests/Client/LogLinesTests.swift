@@ -18,7 +18,8 @@ import Testing
     private static let samples: [LogLine] = [
         .state(.connecting, because: nil), .state(.connecting, because: error), .state(.connected, because: nil),
         .state(.disconnecting, because: nil), .state(.disconnected, because: nil), .state(.disconnected, because: error),
-        .state(.reconnecting, because: error), .error(error), .letGo, .shutDown, .establishedTwice,
+        .state(.reconnecting, because: error), .error(error), .letGo, .shutDown, .undelivered(7),
+        .establishedTwice,
         .pauseLimitReached(.seconds(20)),
         .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),
         .subscribed(name), .gap(name), .subscriptionFailed(name, error), .signedIn, .signInFailed(error), .unknownEvent(name),
