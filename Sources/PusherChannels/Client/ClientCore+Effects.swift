@@ -54,6 +54,10 @@ extension ClientCore {
     }
 
     private func open(_ socket: any WebSocket, _ attempt: ConnectionAttempt, secure: Bool) {
+        guard !target.key.isEmpty else {
+            let failure = WebSocketFailure(.unsupported, "The app key is empty")
+            return handle(.socketClosed(.failed(failure), attempt))
+        }
         socket.open(target.request(secure: secure), attempt: attempt)
         // Replaced meanwhile: closed before it was open, and nothing is sent on it.
         if readState({ $0.socket !== socket }) { socket.close(code: 1000, reason: "") }

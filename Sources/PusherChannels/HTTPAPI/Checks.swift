@@ -45,6 +45,13 @@ extension ProtocolLimits {
     }
 }
 
+/// Checks the credentials of an app. Empty ones are variables that nobody has set; with an empty secret anybody could sign.
+func checkCredentials(key: String, secret: Secret<String>) throws(PusherError) {
+    guard !key.isEmpty, !secret.value.isEmpty else {
+        throw PusherError(.invalidRequest, message: "the app's \(key.isEmpty ? "key" : "secret") is empty")
+    }
+}
+
 /// The id of a connection, two numbers with a dot between them.
 enum SocketID {
     static func check(_ text: String) throws(PusherError) {

@@ -86,6 +86,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     public func authenticateUser(
         _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil, watchlist: [String] = []
     ) throws(PusherError) -> PusherUserAuth {
+        try checkCredentials(key: key, secret: secret)
         try SocketID.check(request.socketID)
         guard request.channelName == nil else {
             throw PusherError(.invalidRequest, message: "the request is for a channel, not for a user's authentication")
@@ -104,6 +105,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     }
 
     private func channelName(of request: PusherAuthRequest) throws(PusherError) -> String {
+        try checkCredentials(key: key, secret: secret)
         try SocketID.check(request.socketID)
         guard let name = request.channelName else {
             throw PusherError(.invalidRequest, message: "the request is for a user's authentication, not for a channel")

@@ -30,15 +30,15 @@ struct RequestSigner: Sendable {
         components.scheme = useTLS ? "https" : "http"
         components.host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         components.port = port
-        // Of a user and a password in front of a host Foundation would make a part of the host, which errors name.
-        guard !host.isEmpty, !host.utf8.contains(UInt8(ascii: "@")), let origin = components.string else {
-            throw PusherError(.invalidRequest, message: "\(host.hostWithoutSecrets.debugDescription) is no host")
+        guard HTTPSyntax.isHost(host), let origin = components.string else {
+            throw PusherError(.invalidRequest, message: HTTPSyntax.noHost(host))
         }
         let prefix = (path ?? "").split(separator: "/").map { "/\(String($0).percentEncoded())" }.joined()
         return origin + prefix
     }
 
     func request(for call: HTTPAPICall, at date: Date) throws(PusherError) -> URLRequest {
+        try checkCredentials(key: key, secret: secret)
         guard let time = Int(exactly: date.timeIntervalSince1970.rounded(.down)) else {
             throw PusherError(.invalidRequest, message: "the wall clock shows no time that can be told in seconds")
         }

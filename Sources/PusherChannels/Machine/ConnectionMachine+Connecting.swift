@@ -143,7 +143,8 @@ extension ConnectionMachine {
             if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation }
             let error = PusherError(.transport(failure.kind), message: failure.message)
             effects.append(.deliver(.error(error)))
-            return (.backOff(atLeast: .zero), error)
+            // What was asked for is the same next time.
+            return (failure.kind == .unsupported ? .stop : .backOff(atLeast: .zero), error)
         case .closed(let code, let reason):
             let code = CloseCode(code)
             if code.isUninformative, let explanation = explanationOfPlainClose { return explanation }
@@ -204,7 +205,8 @@ extension ConnectionMachine {
         atLeast minimum: Duration, because reason: PusherError, at now: Instant, into effects: inout [Effect]
     ) {
         guard let delay = backoff.nextDelay(atLeast: minimum) else {
-            let message = "gave up after \(backoff.failures) retries: \(reason.message); call connect() to try again"
+            let retries = backoff.failures == 1 ? "1 retry" : "\(backoff.failures) retries"
+            let message = "gave up after \(retries): \(reason.message); call connect() to try again"
             let error = PusherError(.attemptsExhausted, message: message, isRetryable: reason.isRetryable)
             enter(.idle, because: error, into: &effects)
             effects.append(.deliver(.error(error)))

@@ -33,7 +33,7 @@ public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConverti
         case connectionLost
         /// The socket was closed by its owner before it was open.
         case cancelled
-        /// This platform or configuration can't do what was asked.
+        /// This platform or configuration can't do what was asked. The client gives up.
         case unsupported
     }
 

@@ -93,6 +93,12 @@ extension ErrorScenario {
             PusherAuthRequest(socketID: "1.2", channelName: "private-encrypted-a")),
         asked("The request is a user's, and a channel is authorized", PusherAuthRequest(socketID: "1.2")),
         asked("The user's id is empty", PusherAuthRequest(socketID: "1.2")) { _ = try $0.authenticateUser($1, userID: "") },
+        ErrorScenario("The app's key or secret is empty") {
+            let authenticator = PusherAuthenticator(key: "key", secret: "")
+            return try await thrown {
+                try authenticator.authorizeChannel(PusherAuthRequest(socketID: "1.2", channelName: "private-a"))
+            }
+        },
         ErrorScenario("An encryption master key isn't one") { try await thrown { try EncryptionMasterKey(base64: "short") } },
         ErrorScenario("A shard is none of those that there are") { try await thrown { try Shard(3, of: 3) } },
     ]

@@ -1,6 +1,7 @@
 import Foundation
-import PusherChannels
 import TestSupport
+
+@testable import PusherChannels
 
 /// What the delegate hears of the connection, and of the user.
 extension ErrorScenario {
@@ -39,6 +40,7 @@ extension ErrorScenario {
         closed("The app has as many connections as its plan allows", 4004, "Application is over connection quota"),
         closed("The path is wrong", 4005, "Path not found"),
         closed("The server speaks another version of the protocol", 4007, "Unsupported protocol version"),
+        closed("The app's backend ended the user's connections", 4009, "You got disconnected by the app"),
         told("The server tells of an error", #"{"code":4300,"message":"Something is wrong"}"#),
         told("The server cuts client events that are too many", #"{"code":4301,"message":"Client event rejected"}"#),
         ErrorScenario("A message can't be understood") {
@@ -49,6 +51,16 @@ extension ErrorScenario {
         ErrorScenario("No connection can be made, or it is lost") {
             let rig = ClientRig.connected(server: .manual)
             rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
+            return try await rig.error()
+        },
+        ErrorScenario("The host, the port or a header can't be used") {
+            let rig = ClientRig.connected(server: .manual)
+            rig.socket.refuse(.unsupported, HTTPSyntax.noHost("ws.example:6001"))
+            return try await rig.error()
+        },
+        ErrorScenario("The key is empty") {
+            let rig = ClientRig(key: "")
+            rig.pusher.connect()
             return try await rig.error()
         },
         silent("The connection doesn't open in time", .seconds(300), server: .manual),

@@ -86,10 +86,11 @@ import FoundationNetworking
     }
 
     /// What stands in front of it may be a password.
-    @Test(arguments: [("ann:s3cret@api.example", "api.example"), ("", "")])
+    @Test(arguments: [("ann:s3cret@api.example", "api.example"), ("", ""), ("api.example:6001", "api.example:6001")])
     func aHostIsNoMoreThanThat(host: String, shown: String) async {
         let rig = APIRig(host: .host(host))
-        await #expect(throws: PusherError(.invalidRequest, message: "\"\(shown)\" is no host")) {
+        let advice = "a name or an address alone, without scheme, port and path"
+        await #expect(throws: PusherError(.invalidRequest, message: "\"\(shown)\" is no host (\(advice))")) {
             try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
         }
     }

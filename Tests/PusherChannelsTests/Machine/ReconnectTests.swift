@@ -97,6 +97,13 @@ import Testing
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
 
+    @Test func oneRetryIsCountedAsOne() {
+        var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 1 }
+        connect(&transcript, failing: 1)
+        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
+        #expect(effects.errors.last?.message == "gave up after 1 retry: no word; call connect() to try again")
+    }
+
     /// A certificate that nobody trusts is no better at the next call.
     @Test func whatEndsTheAttemptsTellsWhetherAnotherHelps() {
         var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 0 }
@@ -105,6 +112,18 @@ import Testing
         let effects = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
         #expect(effects.errors.last?.message == "gave up after 0 retries: nobody's certificate; call connect() to try again")
         #expect(effects.errors.last?.isRetryable == false)
+    }
+
+    /// No retry can help what this machine can't do, or what the options can't mean.
+    // Proves P5.6.
+    @Test func whatCanNeverWorkStops() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        let failure = WebSocketFailure(.unsupported, "70000 is not a TCP port")
+        let effects = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
+        #expect(effects.errors.map(\.kind) == [.transport(.unsupported)])
+        #expect(transcript.machine.state == .disconnected && transcript.machine.nextAttempt == nil)
+        #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
 
     /// Also where the connection is to be made again at once.

@@ -93,8 +93,8 @@ import Testing
             messages == [
                 #"The header "Sec-WebSocket-Protocol" is no list of subprotocols"#,
                 #"The path must begin with / and be percent-encoded: "/a b?…""#,
-                #""a" is no host name (beyond ASCII: use the xn-- form)"#,
-                #""a/?…" is no host name (beyond ASCII: use the xn-- form)"#,
+                #""a" is no host (a name or an address alone, without scheme, port and path)"#,
+                #""a/?…" is no host (a name or an address alone, without scheme, port and path)"#,
             ])
     }
 

@@ -24,7 +24,7 @@ struct HTTPRequest: Sendable {
         else { throw Self.unusable(.unsupportedURL, "The address is none of http or https") }
         let host = Self.withoutBrackets(url.host ?? "")
         guard HTTPSyntax.isHost(host) else {
-            throw Self.unusable(.badURL, "\"\(host.hostWithoutSecrets)\" is no host name (beyond ASCII: use the xn-- form)")
+            throw Self.unusable(.badURL, HTTPSyntax.noHost(host))
         }
         let port = url.port ?? (secure ? 443 : 80)
         guard (1...65535).contains(port) else { throw Self.unusable(.badURL, "\(port) is not a TCP port") }

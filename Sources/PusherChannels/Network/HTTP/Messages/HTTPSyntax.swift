@@ -20,17 +20,24 @@ enum HTTPSyntax {
     }
 
     /// Returns whether this can be a host's name or address, without brackets. None begins with a dot: OpenSSL would take the certificate
-    /// of any host below.
+    /// of any host below. A single colon stands before a port.
     static func isHost(_ host: String) -> Bool {
         !host.isEmpty && host.utf8.first != UInt8(ascii: ".") && host.utf8.count <= 253
             && host.utf8.allSatisfy { isVisible($0) && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
+            && host.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
+    }
+
+    /// The message about a text that is no host: it says what is one.
+    static func noHost(_ text: String) -> String {
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        let advice = isASCII ? "a name or an address alone, without scheme, port and path" : "beyond ASCII: use the xn-- form"
+        return "\(text.hostWithoutSecrets.debugDescription) is no host (\(advice))"
     }
 
     /// Throws for what can't be connected to: a port of more than 16 bits would be cut to another one.
     static func checkEndpoint(host: String, port: Int) throws(WebSocketFailure) {
         guard isHost(host) else {
-            let name = host.hostWithoutSecrets.debugDescription
-            throw WebSocketFailure(.unsupported, "\(name) is no host name (beyond ASCII: use the xn-- form)")
+            throw WebSocketFailure(.unsupported, noHost(host))
         }
         guard (1...65535).contains(port) else {
             throw WebSocketFailure(.unsupported, "\(port) is not a TCP port")
