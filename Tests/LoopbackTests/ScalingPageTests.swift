@@ -12,8 +12,8 @@ import Testing
     func follow(_ markets: [String]) async throws {
         func handle(_ event: PusherEvent, of channel: String) {}
         let pool = PusherPool(key: "app-key", channelsPerConnection: 100, options: PusherClientOptions(host: .cluster("eu")))
+        let updates = pool.updates  // first: what comes earlier is not in it
         pool.subscribe(markets.map { "prices-\($0)" })
-        let updates = pool.updates  // before it connects: what comes earlier is not in it
         async let connections: Void = pool.run()
         for try await change in updates {
             if case .event(let event) = change.update { handle(event, of: change.channelName) }
