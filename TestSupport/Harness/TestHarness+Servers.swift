@@ -38,15 +38,15 @@ extension TestHarness {
     ///
     /// - Parameters:
     ///   - host: The address to listen on.
+    ///   - port: The port to listen on, such as that of a server that was stopped; 0 takes a free one.
     ///   - apps: The apps that clients may connect to; `nil` for those that the harness was given, or else ``ServerApp/local``.
     ///   - profile: Which server it imitates; `nil` for the one that ``TestHarness/server`` does.
     ///   - settings: How it runs.
     ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
     /// - Throws: ``LocalServer/CannotListen``.
     public func startServer(
-        host: String = "127.0.0.1", apps: [ServerApp]? = nil, profile: ServerProfile? = nil,
-        settings: LocalServer.Settings = .init(),
-        tls: ServerTLS? = nil
+        host: String = "127.0.0.1", port: Int = 0, apps: [ServerApp]? = nil, profile: ServerProfile? = nil,
+        settings: LocalServer.Settings = .init(), tls: ServerTLS? = nil
     ) async throws(LocalServer.CannotListen) -> LocalServer {
         var settings = settings
         settings.onEvent = { [timeline, onEvent = settings.onEvent] event in
@@ -54,7 +54,8 @@ extension TestHarness {
             onEvent(event)
         }
         let server = try await LocalServer.start(
-            host: host, apps: apps ?? self.apps, profile: profile ?? self.profile, seed: seed, settings: settings, tls: tls)
+            host: host, port: port, apps: apps ?? self.apps, profile: profile ?? self.profile, seed: seed, settings: settings,
+            tls: tls)
         keep(server)
         return server
     }

@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    @Test func aServerComesBackAtItsAddress() async throws {
+        let (port, held) = try HeldPort.take()
+        defer { close(held) }
+        try await withTestHarness { harness in
+            let server = try await harness.startServer(port: port)
+            await server.stop()
+            let again = try await harness.startServer(port: server.port)
+            #expect(again.url == server.url)
+        }
+    }
+
     @Test func noChildInheritsWhatAServerHas() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
