@@ -14,10 +14,9 @@ from .processes import said
 BY_PATH = re.compile(r'\.package\([^)]*?\bpath:\s*"([^"]+)"')
 
 
-@functools.cache
-def files(project):
-    """Each file that git knows or would add, of packages that this one has by path, too, with a digest of what is in it; None without git."""
-    found, folders = {}, [os.path.realpath(project)]
+def paths(project):
+    """Each file that git knows or would add, of packages that this one has by path, too, but for those of ci/matrix; None without git."""
+    found, folders = [], [os.path.realpath(project)]
     for folder in folders:  # Which may grow meanwhile.
         names = said("git", "ls-files", "-coz", "--exclude-standard", cwd=folder)
         if names is None:
@@ -26,15 +25,28 @@ def files(project):
         # Often ignored.
         manifests = {name for name in names if os.path.basename(name) == "Package.swift"} | {"Package.swift"}
         names |= {os.path.join(os.path.dirname(name), "Package.resolved") for name in manifests}
-        for path in sorted(os.path.join(folder, name) for name in names):
-            with contextlib.suppress(OSError):  # Another user's, or gone by now.
-                if os.path.islink(path) or os.path.isfile(path):
-                    found[os.path.relpath(path, folders[0])] = digest(path)
+        found += sorted(os.path.join(folder, name) for name in names if not name.startswith(".ci/"))
         with contextlib.suppress(OSError):
             manifest = pathlib.Path(folder, "Package.swift").read_text(errors="replace")
             beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest)}
             folders += sorted(path for path in beside if path not in folders and os.path.isdir(path))
     return found
+
+
+@functools.cache
+def files(project):
+    """What is in each of them, as a digest, by its name seen from the project's folder."""
+    names, found = paths(project), {}
+    for path in names or ():
+        with contextlib.suppress(OSError):  # Another user's, or gone by now.
+            if os.path.islink(path) or os.path.isfile(path):
+                found[os.path.relpath(path, os.path.realpath(project))] = digest(path)
+    return None if names is None else found
+
+
+def untracked(project):
+    """The names of those that git would add."""
+    return (said("git", "ls-files", "-oz", "--exclude-standard", cwd=project) or "").split("\0")
 
 
 def digest(path):
@@ -74,5 +86,5 @@ def fingerprint(project, cell, report=None):
         return None
     globs = [pattern(glob) for glob in cell.inputs]
     own = {name: digest for name, digest in known.items()
-           if not name.startswith(".ci/") and name != report and (not globs or any(fnmatch.fnmatch(name, glob) for glob in globs))}
+           if name != report and (not globs or any(fnmatch.fnmatch(name, glob) for glob in globs))}
     return hashlib.sha256(f"{own} {cell} {tools(project)}".encode(errors="surrogateescape")).hexdigest()

@@ -1,13 +1,12 @@
-"""`ci/matrix run --watch`: runs again when a file that git tracks has changed."""
+"""`ci/matrix run --watch`: runs again when one of the files has changed that --changed looks at."""
 
 import contextlib
 import os
-import pathlib
 import sys
 import time
 
+from .inputs import paths, untracked
 from .problems import Problem
-from .processes import said
 from .runner import INTERRUPTED
 from .screen import to_nowhere
 
@@ -16,15 +15,15 @@ PAUSE = 0.3
 
 
 def stamps(project):
-    """When each tracked file was last written; without those that are gone."""
-    names = said("git", "ls-files", "-z", cwd=project)
-    if names is None:
+    """When each file was last written; without those that are gone."""
+    files = paths(project)
+    if files is None:
         raise Problem(f"--watch looks at what git tracks, and {project} is no folder of git's")
     found = {}
-    for name in names.split("\0")[:-1]:
+    for path in files:
         with contextlib.suppress(OSError):
-            status = os.stat(pathlib.Path(project, name))
-            found[name] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            status = os.stat(path)
+            found[os.path.relpath(path, os.path.realpath(project))] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return found
 
 
@@ -32,12 +31,15 @@ def watch(project, once, look=stamps, pause=time.sleep):
     """Runs again and again until a run is interrupted, or nobody reads. What changes while it runs counts, too."""
     with contextlib.suppress(BrokenPipeError):
         while True:
-            before = last = look(project)
+            before = look(project)
             try:
                 if once() == INTERRUPTED:
                     return INTERRUPTED
             except Problem as problem:
                 print(f"ci/matrix: {problem}")  # Such as cells.toml in the middle of an edit.
+            last = look(project)
+            # What git doesn't track may be what the run wrote, as it would each time.
+            before |= {name: last[name] for name in untracked(project) if name in last}
             print("waiting for changes; Control-C ends", flush=True)
             while (now := look(project)) == before or now != last:
                 last = now

@@ -28,11 +28,15 @@ class LooksCase(ProjectCase):
 
 
 class WatchCase(ProjectCase):
-    def test_until_control_c(self):
-        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'cat input >> ran'\n")
+    def tracked(self, *ignored):
         (self.project / "input").write_text("one\n")
+        (self.project / ".gitignore").write_text("\n".join(["bin/", "go", *ignored]))
         for words in (["init", "-q"], ["add", "input", "ci"]):
             subprocess.run(["git", *words], cwd=self.project, check=True)
+
+    def test_until_control_c(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'cat input >> ran'\n")
+        self.tracked("ran", ".ci/")
         process = self.start("run", "a", "--watch")
         self.assertEqual(self.wait_for("ran"), "one\n")
         (self.project / "ran").unlink()
@@ -49,9 +53,7 @@ class WatchCase(ProjectCase):
     def watching(self, text):
         """It has run once, and waits; `input` is a file that counts."""
         self.cells(text)
-        (self.project / "input").write_text("one\n")
-        for words in (["init", "-q"], ["add", "input", "ci"]):
-            subprocess.run(["git", *words], cwd=self.project, check=True)
+        self.tracked()
         process = self.start("run", "a", "--watch")
         self.wait_for_line(process, "waiting for changes")
         return process
@@ -60,6 +62,16 @@ class WatchCase(ProjectCase):
         while words not in (line := process.stdout.readline()):
             self.assertTrue(line, "it ended")
         return line
+
+    def test_what_runs_write_starts_none_and_a_new_file_does(self):
+        process = self.watching("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'echo >> written'\n")
+        subprocess.run(["git", "add", "-f", ".ci"], cwd=self.project, check=True)
+        for name in ("new", "newer"):
+            (self.project / name).touch()
+            self.assertEqual(self.wait_for_line(process, "changed: "), f"changed: {name}\n")
+            self.wait_for_line(process, "waiting for changes")
+        self.assertEqual((self.project / "written").read_text(), "\n" * 3)
+        self.assertEqual(self.interrupted(process)[0], 130)
 
     def test_it_ends_when_nobody_reads_that_it_runs_again(self):
         process = self.watching("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
