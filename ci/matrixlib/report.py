@@ -28,10 +28,10 @@ def without_result(jobs, cells):
 
 
 def closing_line(cells):
-    """A flaky cell is in none of the numbers, unless it counts as failed: it did not pass, and a line above this one names it."""
-    count = collections.Counter("failed" if cell.status == "interrupted" or cell.status == "flaky" and cell.code else cell.status for cell in cells)
-    unchanged = f", {count['unchanged']} unchanged" if count["unchanged"] else ""
-    return f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped{unchanged}"
+    """Three numbers, and those of what there may be besides. A flaky cell may count as failed."""
+    count = collections.Counter("failed" if cell.status == "flaky" and cell.code else cell.status for cell in cells)
+    besides = "".join(f", {count[status]} {status}" for status in ("unchanged", "flaky", "interrupted") if count[status])
+    return f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped{besides}"
 
 
 def junit(cells):

@@ -105,7 +105,7 @@ class RealFaults(FaultCase):
     #expect(second)
 }}
 """
-        self.assertEqual(self.ran_with(test), (0, "0 passed, 0 failed, 0 skipped"), self.said)
+        self.assertEqual(self.ran_with(test), (0, "0 passed, 0 failed, 0 skipped, 1 flaky"), self.said)
         self.assertIn("1 flaky: plain", self.said)
         self.assertIn("Expectation failed: second", self.said)
         (line,) = (self.project / ".ci/flakes.jsonl").read_text().splitlines()

@@ -25,7 +25,7 @@ class InterruptsCase(SpawningCase):
         process = self.start("run", "*")
         pids = self.pids()
         code, said = self.interrupted(process, number)
-        self.assertEqual((code, last_line(said)), (130, "0 passed, 1 failed, 1 skipped"), said)
+        self.assertEqual((code, last_line(said)), (130, "0 passed, 0 failed, 1 skipped, 1 interrupted"), said)
         self.assert_ended(*pids, within=0.5)
         self.assertFalse((self.project / "ran").exists(), "a cell was begun after the interrupt")
         self.assert_the_next_run_works()

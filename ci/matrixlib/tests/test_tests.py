@@ -44,7 +44,7 @@ class TestsCase(ProjectCase):
         self.assertIn("1 is not 2", self.said)
 
     def test_a_flaky_test_has_not_passed(self):
-        self.assertEqual(self.ran("one=pass two=flaky"), (0, "0 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.ran("one=pass two=flaky"), (0, "0 passed, 0 failed, 0 skipped, 1 flaky"))
         self.assertEqual(self.statuses(), {"a": "flaky"})
         self.assertIn("1 flaky: a", self.said)
         self.assertIn("1 is not 2", self.said, "the first failure is shown")
