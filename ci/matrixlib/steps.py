@@ -8,6 +8,8 @@ from .shell import SHELL, command, environment, own
 
 # More than these at once are no flakes, and to run each again would take long.
 RETRIED_AT_ONCE = 20
+# What an exit code of the shell's means that tells nobody. A pipe fails with any of its commands.
+EXITS = {141: ", SIGPIPE: what it was piped into ended before it, as head does"}
 
 
 class StepRunner:
@@ -123,4 +125,4 @@ def judge(result, step, ended, log, found):
     elif errors := diagnosis.compile_errors(log):
         result.why = ("" if step.kind == "check" else "does not compile: ") + f"{errors[0][0]}:{errors[0][1]}: {errors[0][2]}"
     else:
-        result.why = diagnosis.killed(ended.code, log) or (f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}")
+        result.why = diagnosis.killed(ended.code, log) or (f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}{EXITS.get(ended.code, '')}")

@@ -175,6 +175,10 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
             write(self.project / "folder/x.json", {})
         self.assertEqual([file.name for file in (self.project / "folder").iterdir()], ["x.json"])
 
+    def test_a_reader_that_ended_is_told(self):
+        self.cells(cell("a", "yes | head -1"))
+        self.assertIn("yes: exit 141, SIGPIPE: what it was piped into ended before it, as head does", self.matrix("run", "a")[1])
+
     def test_fail_fast(self):
         self.cells(cell("a", "false") + cell("b"))
         code, said = self.matrix("run", "*", "--fail-fast")
