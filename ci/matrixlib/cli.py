@@ -57,7 +57,7 @@ def parser():
     command.add_argument("files", nargs="*", type=pathlib.Path, help="what run --report wrote (default: the last run's)")
     command.add_argument("--expect", metavar="JOBS", help="count cells of these jobs that have no result as failed; as github prints them")
     for kind in ("junit", "json", "markdown", "html"):
-        command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there")
+        command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there; -: to the output")
     command = commands.add_parser("compare", help="says what differs between two runs")
     command.add_argument("before", type=pathlib.Path)
     command.add_argument("after", type=pathlib.Path)
@@ -118,6 +118,8 @@ def obeyed(arguments):
         options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
     if unknown:  # Of names that options stand between, argparse takes the first ones only.
         options.names += unknown
+    if options.command == "run" and options.watch and options.dry_run:
+        options.verb.error("--dry-run prints commands once: without --watch")
     if arguments[place:] and options.command != "run":
         options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
     if options.project is None:
@@ -221,7 +223,8 @@ def print_report(options):
     if options.html:
         results.write(options.html, page.page(cells, History(Places(options.project))))
     table = report.markdown(cells)
-    results.write(options.markdown, table) if options.markdown else print(table, end="")
+    if options.markdown or pathlib.Path("-") not in (options.junit, options.json, options.html):
+        results.write(options.markdown or "-", table)
     return code(cells) if options.expect else 0
 
 

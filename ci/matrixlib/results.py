@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pathlib
+import sys
 
 from .problems import Problem, naming
 
@@ -71,8 +72,11 @@ def to_json(cells, seconds):
 
 
 def write(file, value):
-    """In one go: a reader, or a run that is cut off, sees the whole or nothing of it. A pipe or a device stays what it is."""
+    """In one go: a reader, or a run that is cut off, sees the whole or nothing of it. A pipe or a device stays what it is, and - is the output."""
     text = value if isinstance(value, str) else json.dumps(value, indent=1) + "\n"
+    if str(file) == "-":
+        sys.stdout.write(text)
+        return
     with naming(file):
         if os.path.exists(file) and not os.path.isfile(file):
             # A pipe that nobody reads would be waited for.

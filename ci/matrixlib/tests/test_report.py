@@ -1,6 +1,7 @@
 """Reports: JUnit, JSON, Markdown, what differs between two runs, what GitHub is told."""
 
 import json
+import pathlib
 import unittest.mock
 import xml.etree.ElementTree as xml
 
@@ -155,6 +156,13 @@ class ReportCase(ProjectCase):
     def test_before_any_run_there_is_nothing_to_report(self):
         code, said = self.matrix("report")
         self.assertEqual((code, said), (2, f"ci/matrix: nothing has been run here yet: {MATRIX} --project {self.project} run\n"))
+
+    def test_a_report_to_a_hyphen_goes_to_the_output(self):
+        file = self.run_to("1.json")
+        table = self.matrix("report", file)[1]
+        self.assertEqual(self.matrix("report", file, "--markdown", "-")[1], table)
+        self.assertEqual(len(json.loads(self.matrix("report", file, "--json", "-")[1])["cells"]), 3)
+        self.assertFalse(pathlib.Path("-").exists())
 
     def test_a_report_that_cannot_be_written(self):
         file = self.run_to("1.json")
