@@ -125,4 +125,5 @@ def judge(result, step, ended, log, found):
     elif errors := diagnosis.compile_errors(log):
         result.why = ("" if step.kind == "check" else "does not compile: ") + f"{errors[0][0]}:{errors[0][1]}: {errors[0][2]}"
     else:
-        result.why = diagnosis.killed(ended.code, log) or (f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}{EXITS.get(ended.code, '')}")
+        in_words = f"signal {-ended.code}" if ended.code < 0 else f"exit {ended.code}{EXITS.get(ended.code, '')}"
+        result.why = diagnosis.killed(ended.code, log) or in_words
