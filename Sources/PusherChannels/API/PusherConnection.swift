@@ -130,11 +130,11 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { core.handle(.reconnectPolicy(newValue)) }
     }
 
-    /// The largest number of retries in a row (``ReconnectPolicy/maximumAttempts``); nil for no limit, zero or less for none. PusherSwift's
+    /// The largest number of retries in a row (``ReconnectPolicy/maximumRetries``); nil for no limit, zero or less for none. PusherSwift's
     /// name for it.
     public var reconnectAttemptsMax: Int? {
-        get { reconnectPolicy.maximumAttempts }
-        set { reconnectPolicy.maximumAttempts = newValue }
+        get { reconnectPolicy.maximumRetries }
+        set { reconnectPolicy.maximumRetries = newValue }
     }
 
     /// The longest pause between two attempts, in seconds; nil, like anything longer, means a day. PusherSwift's name for a

@@ -28,7 +28,7 @@ struct Backoff: Equatable, Sendable {
     }
 
     /// Indicates whether the policy allows no more attempts.
-    private var isExhausted: Bool { policy.maximumAttempts.map { failures >= $0 } ?? false }
+    private var isExhausted: Bool { policy.maximumRetries.map { failures >= $0 } ?? false }
 
     /// The delay before the next attempt; nil when there shall be none.
     mutating func nextDelay(atLeast minimum: Duration) -> Duration? {

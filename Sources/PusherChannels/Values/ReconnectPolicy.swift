@@ -10,7 +10,7 @@ public struct ReconnectPolicy: Equatable, Sendable {
     public var maximumDelay: Duration
     /// The largest number of retries in a row, after a first attempt that failed or a connection that was lost, before the connection is
     /// given up; nil for no limit, zero or less for none.
-    public var maximumAttempts: Int?
+    public var maximumRetries: Int?
     /// The time a connection must have lasted for the delays to start from `initialDelay` again.
     public var stableAfter: Duration
 
@@ -21,12 +21,12 @@ public struct ReconnectPolicy: Equatable, Sendable {
     public init(
         initialDelay: Duration = .seconds(1),
         maximumDelay: Duration = .seconds(120),
-        maximumAttempts: Int? = nil,
+        maximumRetries: Int? = nil,
         stableAfter: Duration = .seconds(30)
     ) {
         self.initialDelay = initialDelay
         self.maximumDelay = maximumDelay
-        self.maximumAttempts = maximumAttempts
+        self.maximumRetries = maximumRetries
         self.stableAfter = stableAfter
     }
 }

@@ -22,7 +22,7 @@ extension ConnectionMachine.Configuration {
         encryptedEventLimit = choices & 32 == 0 ? 100 : 1
         if choices & 64 != 0 { limits = .unchecked }
         if choices & 128 != 0 { limits.clientEventsPerSecond = 2 }
-        if more & 1 != 0 { reconnectPolicy.maximumAttempts = 2 }
+        if more & 1 != 0 { reconnectPolicy.maximumRetries = 2 }
         if more & 2 != 0 { reconnectPolicy.initialDelay = .zero }
         if more & 4 != 0 { subscriptionRetry = ExponentialDelay(initial: .zero, maximum: .zero) }
     }

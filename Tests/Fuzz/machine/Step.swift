@@ -20,7 +20,7 @@ extension World {
         case 8: unsubscribeAll()
         case 9, 10: trigger(on: channel(&input))
         case 11: signIn()
-        case 12: tell(.reconnectPolicy(ReconnectPolicy(maximumAttempts: input.choice() & 3)))
+        case 12: tell(.reconnectPolicy(ReconnectPolicy(maximumRetries: input.choice() & 3)))
         case 13: open(socket(&input))
         case 14: close(socket(&input), by: input.choice())
         case 15: controlFrame(socket(&input))

@@ -68,7 +68,7 @@ import Testing
         duration("ConnectionTimeouts", "subscription", \.timeouts.subscription),
         duration("ReconnectPolicy", "initialDelay", \.reconnectPolicy.initialDelay),
         duration("ReconnectPolicy", "maximumDelay", \.reconnectPolicy.maximumDelay),
-        optional("ReconnectPolicy", "maximumAttempts", \.reconnectPolicy.maximumAttempts),
+        optional("ReconnectPolicy", "maximumRetries", \.reconnectPolicy.maximumRetries),
         duration("ReconnectPolicy", "stableAfter", \.reconnectPolicy.stableAfter),
         optional("ProtocolLimits", "channelNameLength", \.limits.channelNameLength),
         optional("ProtocolLimits", "eventNameLength", \.limits.eventNameLength),

@@ -67,7 +67,7 @@ struct OptionsTests {
     @Test func theAttemptsCanBeLimited() {
         let rig = ClientRig.connected()
         rig.pusher.connection.reconnectAttemptsMax = 0
-        #expect(rig.pusher.connection.reconnectPolicy.maximumAttempts == 0)
+        #expect(rig.pusher.connection.reconnectPolicy.maximumRetries == 0)
         rig.socket.drop()
         #expect(rig.recorder.errors.last?.kind == .attemptsExhausted)
         #expect(rig.pusher.connection.connectionState == .disconnected)

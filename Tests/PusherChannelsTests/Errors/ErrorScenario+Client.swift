@@ -70,7 +70,7 @@ extension ErrorScenario {
             $0.socket.serverEstablishes()
         },
         ErrorScenario("As many attempts failed as the policy allows") {
-            let rig = ClientRig(server: .manual) { $0.reconnectPolicy.maximumAttempts = 0 }
+            let rig = ClientRig(server: .manual) { $0.reconnectPolicy.maximumRetries = 0 }
             rig.pusher.connect()
             rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
             let told = try await rig.recorder.next { $0.failure?.kind == .attemptsExhausted }

@@ -87,7 +87,7 @@ import Testing
 
     // Proves P5.6, P5.11.
     @Test func attemptsCanBeLimited() {
-        var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 2 }
+        var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 2 }
         connect(&transcript, failing: 2)
         let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
         #expect(effects.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func oneRetryIsCountedAsOne() {
-        var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 1 }
+        var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 1 }
         connect(&transcript, failing: 1)
         let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
         #expect(effects.errors.last?.message == "gave up after 1 retry: no word; call connect() to try again")
@@ -106,7 +106,7 @@ import Testing
 
     /// A certificate that nobody trusts is no better at the next call.
     @Test func whatEndsTheAttemptsTellsWhetherAnotherHelps() {
-        var transcript = Transcript { $0.reconnectPolicy.maximumAttempts = 0 }
+        var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 0 }
         transcript.play(.connect)
         let failure = WebSocketFailure(.tlsFailed(.untrustedAuthority), "nobody's certificate")
         let effects = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
@@ -129,7 +129,7 @@ import Testing
     /// Also where the connection is to be made again at once.
     // Proves P5.11.
     @Test func noAttemptIsNone() {
-        var transcript = Transcript.connected { $0.reconnectPolicy.maximumAttempts = 0 }
+        var transcript = Transcript.connected { $0.reconnectPolicy.maximumRetries = 0 }
         let effects = transcript.close(4200)
         #expect(effects.opened.isEmpty)
         #expect(effects.errors.map(\.kind).last == .attemptsExhausted)

@@ -42,7 +42,7 @@ import Testing
 
     @Test func thePolicyCanBeChangedMeanwhile() {
         var transcript = Transcript.connected()
-        transcript.play(.reconnectPolicy(ReconnectPolicy(initialDelay: .seconds(1), maximumAttempts: 0)))
+        transcript.play(.reconnectPolicy(ReconnectPolicy(initialDelay: .seconds(1), maximumRetries: 0)))
         let effects = transcript.close(1006)
         #expect(effects.stateChanges == [.disconnected])
         #expect(reasons(effects).first??.kind == .attemptsExhausted)

@@ -28,7 +28,7 @@ import Tracing
 
     /// What the client does of itself is nobody's child.
     @Test func attemptsThatFailEndWithTheirErrors() throws {
-        let client = TracedClient(server: .manual) { options, _ in options.reconnectPolicy.maximumAttempts = 2 }
+        let client = TracedClient(server: .manual) { options, _ in options.reconnectPolicy.maximumRetries = 2 }
         let caller = client.within { client.pusher.connect() }
         client.socket.refuse(.connectionRefused, "nobody there")
         client.scheduler.advance(by: .seconds(3))
