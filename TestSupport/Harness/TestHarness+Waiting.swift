@@ -40,16 +40,16 @@ extension TestHarness {
     /// On a ``TestExecutor`` of the harness's it does what ``TestExecutor/eventually(_:within:_:)`` does. Elsewhere nobody knows whether
     /// another thread or task still works for the condition: it gets a moment of real time before each timer, and `patience` after the
     /// last. Who waits for other threads alone says `within: .zero`: no time passes in the harness, so that no state is over before it was
-    /// looked at.
+    /// looked at. A condition that gives no answer for a second of real time is taken to wait for a timer, too: time moves meanwhile.
     ///
     /// - Parameters:
     ///   - what: Names the condition in the error.
     ///   - limit: How much virtual time may pass.
-    ///   - patience: How long to wait at least for other threads when no timer is left, in real time.
+    ///   - patience: How long to wait at least for other threads, and for the condition's answer, when no timer is left, in real time.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - isolation: The actor that the test runs on, by default the caller's.
-    ///   - condition: Is looked at again and again.
+    ///   - condition: Is looked at again and again, in a task of its own, which is cancelled when the wait is over.
     /// - Throws: ``NeverHappened``, with what happened and what is scheduled; `CancellationError` when the task is cancelled; what the
     ///   condition throws.
     public func eventually(
@@ -67,42 +67,82 @@ extension TestHarness {
             error.story = told(advice + " ", file, line)
             throw error
         }
-        let deadline = scheduler.now + limit
+        let wait = LookWait(deadline: scheduler.now + limit, patience: patience, condition: condition)
         while true {
             repeat {
                 for _ in 0..<Self.turns {
                     try Task.checkCancellation()
                     runExecutor()
-                    if try await condition() { return }
+                    guard let holds = try await look(wait) else {
+                        throw neverHappened(what, limit, file, line, others: wait.noAnswer)
+                    }
+                    if holds { return }
                     await Self.pause(.milliseconds(2))
                 }
-            } while scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce)
-            switch try await others(until: deadline, patience, condition) {
+            } while runNextTimer(wait)
+            switch try await others(wait) {
             case .theConditionHolds: return
             case .aTimerRan: continue
+            case .noAnswer: throw neverHappened(what, limit, file, line, others: wait.noAnswer)
             case .nothing:
                 throw neverHappened(what, limit, file, line, others: "other threads had \(patience) of real time at least; ")
             }
         }
     }
 
+    /// What a wait for a condition goes by.
+    private struct LookWait {
+        let deadline: Instant
+        let patience: Duration
+        let condition: Condition
+
+        var noAnswer: String { "the condition itself waits for something, and had \(patience) of real time at least; " }
+    }
+
+    private func runNextTimer(_ wait: LookWait) -> Bool {
+        scheduler.runNextTimer(dueBy: wait.deadline, atMost: TestScheduler.mostTimersAtOnce)
+    }
+
     /// What other threads came to while no timer was left.
-    private enum OthersWork { case theConditionHolds, aTimerRan, nothing }
+    private enum OthersWork { case theConditionHolds, aTimerRan, noAnswer, nothing }
 
     /// Waits for other threads, which may make timers, too.
-    private func others(
-        until deadline: Instant, _ patience: Duration, _ condition: @Sendable () async throws -> Bool
-    ) async throws -> OthersWork {
-        let isOver = Locked(false)
-        let watchdog = Watchdog(patience: patience) { isOver.withLock { $0 = true } }
+    private func others(_ wait: LookWait) async throws -> OthersWork {
+        let watchdog = Watchdog(patience: wait.patience)
         defer { watchdog.callOff() }
         while true {
             runExecutor()
-            if try await condition() { return .theConditionHolds }
-            if scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) { return .aTimerRan }
-            guard !isOver.withLock(\.self) else { return .nothing }
+            guard let holds = try await look(wait) else { return .noAnswer }
+            if holds { return .theConditionHolds }
+            if runNextTimer(wait) { return .aTimerRan }
+            guard !watchdog.isOver else { return .nothing }
             try Task.checkCancellation()
             await Self.pause(.milliseconds(5))
+        }
+    }
+
+    /// Looks at the condition. Where that takes a second it may wait for a timer: time moves then as it does between looks.
+    ///
+    /// - Returns: `nil` when no timer is left and there is no answer for as long as the wait is patient.
+    private func look(_ wait: LookWait) async throws -> Bool? {
+        let look = Look(at: wait.condition)
+        var (watchdog, isLate) = (Watchdog(patience: min(.seconds(1), wait.patience)), false)
+        defer {
+            watchdog.callOff()
+            look.end()
+        }
+        while true {
+            await Self.pause(.milliseconds(5), or: look)
+            if let answer = look.answer { return try answer.get() }
+            try Task.checkCancellation()
+            runExecutor()
+            guard isLate || watchdog.isOver else { continue }
+            let hasMoved = runNextTimer(wait)
+            if !hasMoved, isLate, watchdog.isOver { return nil }
+            if hasMoved || !isLate {
+                watchdog.callOff()
+                (watchdog, isLate) = (Watchdog(patience: wait.patience), true)
+            }
         }
     }
 
@@ -122,19 +162,21 @@ extension TestHarness {
         "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
     }
 
-    /// Lets others go on for a moment of real time; on an executor, which may have nothing to do meanwhile, too.
-    static func pause(_ duration: Duration) async {
+    /// Lets others go on for a moment of real time, at most until a look has its answer; on an executor, which may have nothing to do
+    /// meanwhile, too.
+    static func pause(_ duration: Duration, or look: Look? = nil) async {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *), let executor = TestExecutor.current {
-            await executor.outside { await pauseHere(duration) }
+            await executor.outside { await pauseHere(duration, look) }
         } else {
-            await pauseHere(duration)
+            await pauseHere(duration, look)
         }
     }
 
-    private static func pauseHere(_ duration: Duration) async {
+    private static func pauseHere(_ duration: Duration, _ look: Look?) async {
         let clock = LiveScheduler()
         let (passing, signal) = AsyncStream<Never>.makeStream()
         let timer = clock.schedule(at: clock.now + duration, label: "others' turn") { signal.finish() }
+        look?.onAnswer { signal.finish() }
         for await _ in passing {}
         timer.cancel()
     }

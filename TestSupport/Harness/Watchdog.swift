@@ -18,12 +18,15 @@ package final class Watchdog: Sendable {
     /// - Parameters:
     ///   - patience: How long it waits at least.
     ///   - bark: Called after that, on no thread in particular, if it wasn't called off.
-    package init(patience: Duration, bark: @escaping @Sendable () -> Void) {
+    package init(patience: Duration, bark: @escaping @Sendable () -> Void = {}) {
         beat = min(.seconds(1), max(.zero, patience))
         state = Locked(State(left: beat == .zero ? 1 : (patience / beat).rounded(.up)))
         self.bark = bark
         wait()
     }
+
+    /// Indicates whether it has barked, or was called off.
+    package var isOver: Bool { state.withLock(\.isOver) }
 
     /// Nobody waits any more.
     package func callOff() {

@@ -70,10 +70,9 @@ extension TestExecutor {
     /// Lets what other threads were about to bring come in before the body is cancelled: Foundation on Linux ends the process where a
     /// request of a `URLSession` is cancelled as it is answered.
     private func takeStragglers(until isOver: () -> Bool) async {
-        let isTimeUp = Locked(false)
-        let watchdog = Watchdog(patience: .milliseconds(50)) { isTimeUp.withLock { $0 = true } }
+        let watchdog = Watchdog(patience: .milliseconds(50))
         defer { watchdog.callOff() }
-        while !isOver(), !isTimeUp.withLock(\.self) {
+        while !isOver(), !watchdog.isOver {
             if !step() { await TestHarness.pause(.milliseconds(1)) }
         }
     }

@@ -105,15 +105,15 @@ extension TestExecutor {
     /// seconds of real time have passed as well: it may poll for what another thread brings.
     private func makeStepsToRest() {
         var (time, steps) = (scheduler.now, 0)
-        let isTimeUp = Locked(false)
         var watchdog: Watchdog?
         defer { watchdog?.callOff() }
         while step() {
             if scheduler.now > time { (time, steps) = (scheduler.now, 0) }
             steps += 1
             guard steps >= TestExecutor.mostJobsAtOnce else { continue }
-            watchdog = watchdog ?? Watchdog(patience: .seconds(2)) { isTimeUp.withLock { $0 = true } }
-            guard isTimeUp.withLock(\.self) else { continue }
+            let limit = watchdog ?? Watchdog(patience: .seconds(2))
+            watchdog = limit
+            guard limit.isOver else { continue }
             scheduler.record(Livelock(steps: steps, now: scheduler.now, pending: scheduler.pendingTimers))
             return giveUpWait()
         }

@@ -197,6 +197,42 @@ import FoundationNetworking
         }
     }
 
+    @Test func `A condition may itself wait for a timer, or for a job of the executor's`() async throws {
+        try await withTestHarness { harness in
+            let patience = Duration.milliseconds(100)
+            try await harness.eventually("three seconds are over", within: .seconds(10), patience: patience) {
+                try await harness.clock.sleep(for: .seconds(3))
+                return true
+            }
+            #expect(harness.scheduler.now == .seconds(3))
+            let executor = harness.makeExecutor()
+            let task: Task<Void, Never> = executor.spawn {}
+            try await harness.eventually("the job is done", within: .zero, patience: patience) {
+                await task.value
+                return true
+            }
+            withExtendedLifetime(executor) {}
+        }
+    }
+
+    @Test func `A condition that never answers is given up, and cancelled`() async throws {
+        try await withTestHarness { harness in
+            let (isOver, signal) = AsyncStream<Never>.makeStream()
+            let error = await #expect(throws: NeverHappened.self) {
+                try await harness.eventually("it happens", within: .seconds(10), patience: .milliseconds(20)) {
+                    try? await harness.clock.sleep(for: .seconds(20))
+                    signal.finish()
+                    return true
+                }
+            }
+            #expect(
+                error?.description.contains("the condition itself waits for something, and had 0.02 seconds of real time") == true
+            )
+            for await _ in isOver {}
+            #expect(harness.scheduler.now == .origin)
+        }
+    }
+
     @Test func `On an executor its own steps are made`() async throws {
         try await withTestHarness { harness in
             let executor = harness.makeExecutor()
