@@ -131,7 +131,7 @@ public final class TestHarness: Sendable {
     func sayIfForgotten() {
         guard !state.withLock({ $0.isVerified }), let failure = failure(alive: false) else { return }
         state.withLock { $0.isVerified = true }
-        writeToStandardError("\(failure)\n(nobody called verify())")
+        ForgottenHarnesses.tell(failure)
     }
 
     /// The clock of everything in memory.
