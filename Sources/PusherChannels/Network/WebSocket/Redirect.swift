@@ -26,6 +26,7 @@ extension ResponseHead {
             next.tls.verification = .full
         }
         next.maximumRedirects -= 1
-        return next
+        // What can't be asked for is no place to go: a server's mistake, not one of the options.
+        return (try? UpgradeRequest(next)) == nil ? nil : next
     }
 }

@@ -37,6 +37,10 @@ import Testing
         #expect(redirect(location) == nil)
     }
 
+    @Test func whatCannotBeAskedForIsNoPlaceToGo() {
+        for location in ["wss://ws.example:0/", "/" + String(repeating: "x", count: 8192)] { #expect(redirect(location) == nil) }
+    }
+
     @Test func fromPlainTextToTLSIsFine() {
         let plain = WebSocketRequest(secure: false, host: "ws.example", port: 80, path: "/")
         #expect(redirect("https://ws.example/", of: plain)?.url == "wss://ws.example:443/")
