@@ -16,8 +16,9 @@ struct NetworkEnvironment: Sendable {
 
 /// The times that the parts of opening and closing a connection may take.
 struct NetworkTimeouts: Sendable {
-    /// Each stage: finding addresses, being accepted, the proxy's response, the TLS handshake, the upgrade's response.
-    var stage = Duration.seconds(20)
+    /// Each stage: finding addresses, being accepted, the proxy's response, the TLS handshake, the upgrade's response. Less than the fifteen
+    /// seconds that a client gives an attempt, so that an attempt that gets no further tells where it was.
+    var stage = Duration.seconds(10)
     /// Being accepted, if there is another address to try.
     var address = Duration.seconds(5)
     /// All addresses but the last together: a client gives an attempt fifteen seconds, and the last one's turn has to come, too.
