@@ -82,6 +82,7 @@ struct ChannelAuthorizer: Sendable {
     private func sign(
         _ channel: String, socketID: String, user: JSONValue?, secret: String, masterKey: String?
     ) -> Result<PusherAuth, AuthorizationFailure> {
+        guard !secret.isEmpty else { return .failure(.emptySecret) }
         var channelData: String?
         var sharedSecret: SharedSecret?
         switch ChannelName(channel).kind {

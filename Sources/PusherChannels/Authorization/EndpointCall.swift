@@ -65,7 +65,7 @@ struct EndpointCall: Sendable {
     /// Foundation leaves out a field that it can't send, without a word: the request would go out without its token.
     private static func checkField(_ name: String, _ value: String) throws(PusherError) {
         guard HTTPSyntax.isToken(name) else {
-            throw PusherError(.invalidRequest, message: "\(name.inLogLine(upTo: 40).debugDescription) is no name for a header")
+            throw PusherError(.invalidRequest, message: "\(name.debugDescription) is no name for a header")
         }
         guard HTTPSyntax.isFieldValue(value) else {
             let problem = "the value of the header \(name) has characters that a header can't have, such as the end of a line"

@@ -25,6 +25,9 @@ struct UserAuthorizer: Sendable {
             return AuthCall.send(
                 build(socketID), ifNone: "the request builder built no request for the user", on: session, reading: Self.read,
                 completion)
+        case .inline("", _):
+            completion(.failure(.emptySecret))
+            return {}
         case .inline(let secret, let userData):
             let auth = Signature.user(userData, socketID: socketID, key: key, secret: secret)
             completion(.success(PusherUserAuth(auth: auth, userData: userData)))

@@ -39,6 +39,7 @@ struct RequestSigner: Sendable {
 
     func request(for call: HTTPAPICall, at date: Date) throws(PusherError) -> URLRequest {
         try checkCredentials(key: key, secret: secret)
+        guard !appID.isEmpty else { throw PusherError(.invalidRequest, message: "the app's id is empty") }
         guard let time = Int(exactly: date.timeIntervalSince1970.rounded(.down)) else {
             throw PusherError(.invalidRequest, message: "the wall clock shows no time that can be told in seconds")
         }

@@ -78,6 +78,8 @@ struct AuthorizationFailure: Error, Equatable, Sendable {
     /// The shortest time until then, where the endpoint or the code named one.
     var retryAfter: Duration?
 
+    static let emptySecret = AuthorizationFailure(message: "the app's secret is empty: look where it is set")
+
     /// The failure as the application is told of it.
     var error: PusherError {
         PusherError(.authorization, code: status, message: message, retryAfter: retryAfter, isRetryable: isRetryable)

@@ -8,11 +8,11 @@ public enum PusherHost: Equatable, Sendable, CustomStringConvertible {
     /// The hosted service's first cluster.
     public static let defaultHost = PusherHost.host("ws.pusherapp.com")
 
-    /// The host's name.
+    /// The host's name; empty, which no client connects to, for a cluster without a name.
     public var stringValue: String {
         switch self {
         case .host(let host): host
-        case .cluster(let cluster): "ws-\(cluster).pusher.com"
+        case .cluster(let cluster): cluster.isEmpty ? "" : "ws-\(cluster).pusher.com"
         }
     }
 
@@ -21,7 +21,7 @@ public enum PusherHost: Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .defaultHost: "api.pusherapp.com"
         case .host(let host): host
-        case .cluster(let cluster): "api-\(cluster).pusher.com"
+        case .cluster(let cluster): cluster.isEmpty ? "" : "api-\(cluster).pusher.com"
         }
     }
 

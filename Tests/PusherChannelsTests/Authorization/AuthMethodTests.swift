@@ -54,6 +54,16 @@ import Testing
 
     // MARK: A secret
 
+    @Test func anEmptySecretSignsNothing() {
+        let rig = ClientRig.connected(auth: .inline(secret: "")) {
+            $0.userAuthMethod = .inline(secret: "", userData: #"{"id":"ann"}"#)
+        }
+        rig.pusher.subscribe("private-room")
+        rig.pusher.signIn { _ in }
+        #expect(
+            rig.recorder.errors.map(\.message) == Array(repeating: "the app's secret is empty: look where it is set", count: 2))
+    }
+
     // Proves P14.7.
     @Test func signaturesMadeHereAreAccepted() {
         let rig = ClientRig.connected(server: .checking(secret: "secret"))

@@ -85,6 +85,19 @@ import FoundationNetworking
         #expect(request.url.hasPrefix(prefix), "\(request.url)")
     }
 
+    @Test func anAppWithoutIDAndAClusterWithoutNameAreMistakes() async {
+        let api = PusherHTTPAPI(
+            appID: "", key: "key", secret: "secret", environment: PusherEnvironment(httpSession: MockSession()))
+        await #expect(throws: PusherError(.invalidRequest, message: "the app's id is empty")) {
+            try await api.trigger(channels: ["a"], eventName: "e", data: "")
+        }
+        #expect(PusherHost.cluster("").stringValue.isEmpty)
+        let error = await #expect(throws: PusherError.self) {
+            try await APIRig(host: .cluster("")).api.trigger(channels: ["a"], eventName: "e", data: "")
+        }
+        #expect(error?.message.hasPrefix("\"\" is no host") == true)
+    }
+
     /// What stands in front of it may be a password.
     @Test(arguments: [("ann:s3cret@api.example", "api.example"), ("", ""), ("api.example:6001", "api.example:6001")])
     func aHostIsNoMoreThanThat(host: String, shown: String) async {
