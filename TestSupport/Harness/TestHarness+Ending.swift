@@ -42,7 +42,8 @@ extension TestHarness {
 
     /// Returns what was found beside a test's own error, and what happened; nothing twice where the error tells of that itself.
     func untold(by error: any Error) -> String? {
-        let tellsStory = (error as? NeverHappened)?.story.isEmpty == false
+        // A cancelled test's story was told as it was cancelled.
+        let tellsStory = (error as? NeverHappened)?.story.isEmpty == false || (error is CancellationError && Task.isCancelled)
         let story = tellsStory ? "" : story
         let findings = (failure(alive: false)?.findings ?? []).filter { $0.text != "\(error)" }
         if !findings.isEmpty {

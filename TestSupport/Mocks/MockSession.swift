@@ -106,7 +106,9 @@ public final class MockSession: HTTPSession, RequestStubbing {
     ) -> Stub {
         let app = ServerApp(id: key, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         let authorization = Authorization(app: app, defaultUserID: userID)
-        return stub(.authorization, file: file, line: line) { authorization.response(to: $0) }
+        return stub(.authorization, file: file, line: line) { [timeline] request in
+            authorization.response(to: request) { timeline?.note("server", $0) }
+        }
     }
 
     /// Prepares a request; it is recorded and answered when the task is resumed.
@@ -149,7 +151,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         } else if let server, server.serves(request) {
             response = server.respond(to: request)
         } else if let authorized = server?.authorize(request, isOfClient: isOfClient) {
-            timeline?.note("server", "authorizes in the place of the backend at \(request.url)")
+            if authorized.status == 200 { timeline?.note("server", "authorizes in the place of the backend at \(request.url)") }
             response = authorized
         } else if let outcome = mockResponse {
             timeline?.note("answer", "mockResponse to \(name)")

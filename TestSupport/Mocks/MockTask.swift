@@ -26,7 +26,8 @@ public final class MockTask: HTTPTask {
 
         /// What it waits for, behind what a timeline says of it.
         var wait: String {
-            (gate == nil ? "" : ", once its gate is open") + (delay > .zero ? ", in \(delay)" : "")
+            if let timeout, delay >= timeout { return ", had its caller waited longer than \(timeout)" }
+            return (gate == nil ? "" : ", once its gate is open") + (delay > .zero ? ", in \(delay)" : "")
         }
     }
 

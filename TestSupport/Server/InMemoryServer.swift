@@ -139,7 +139,14 @@ public final class InMemoryServer: Sendable {
     /// Answers a request to the HTTP API or to an authorization endpoint.
     public func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(wallClock().timeIntervalSince1970)
-        return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+        let response = change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+        // Clients don't look into a refusal's text.
+        if response.status >= 400, request.isForAuthorization {
+            timeline?.note(
+                "server",
+                "authorizes nothing: \(String(decoding: response.body, as: UTF8.self).trimmingCharacters(in: .newlines))")
+        }
+        return response
     }
 
     /// Answers what is posted to a backend of its app's, wherever that is, by a client or by the app in its place: a form, or JSON, with the

@@ -35,6 +35,17 @@ import FoundationNetworking
         }
     }
 
+    @Test func `An authorization that the server's own endpoint refuses is told of with the reason, too`() throws {
+        let app = ServerApp(id: "7", key: "app-key", secret: "app-secret", deniedChannels: ["private-a"])
+        try withTestHarness(apps: [app]) { harness in
+            let pusher = harness.makePusher()
+            pusher.subscribe("private-a")
+            pusher.connect()
+            let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
+            #expect(told.contains("authorizes nothing: Forbidden: private-a"), "\(told)")
+        }
+    }
+
     /// The client hears of a status; why is in the body, which it doesn't look into.
     @Test func `An authorization that is refused here is told of with the reason`() throws {
         let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
@@ -44,6 +55,7 @@ import FoundationNetworking
             pusher.connect()
             let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
             #expect(told.contains { $0.hasPrefix("authorizes nothing: ") && $0.contains("no master key of 32 bytes") }, "\(told)")
+            #expect(!told.contains { $0.hasPrefix("authorizes in the place") })
         }
     }
 
