@@ -53,9 +53,10 @@ extension TestHarness {
             timeline.note("server", "\(event)")
             onEvent(event)
         }
+        // A connection to a server that was started again has another id, so that a signature for an earlier one is none for it.
         let server = try await LocalServer.start(
-            host: host, port: port, apps: apps ?? self.apps, profile: profile ?? self.profile, seed: seed, settings: settings,
-            tls: tls)
+            host: host, port: port, apps: apps ?? self.apps, profile: profile ?? self.profile,
+            seed: seed &+ UInt64(startedServers), settings: settings, tls: tls)
         keep(server)
         return server
     }

@@ -181,9 +181,7 @@ public final class TestHarness: Sendable {
         }
     }
 
-    private func give(_ socket: MockWebSocket, to client: Int) {
-        state.withLock { $0.owners[socket.identity] = client }
-    }
+    private func give(_ socket: MockWebSocket, to client: Int) { state.withLock { $0.owners[socket.identity] = client } }
 
     /// Makes a socket: of ``server``, or with something else at its other end.
     public func makeWebSocket(
@@ -252,6 +250,8 @@ public final class TestHarness: Sendable {
         }
         return executor
     }
+
+    var startedServers: Int { state.withLock(\.servers.count) }
 
     /// Has ``stopServers()`` stop a server, too.
     func keep(_ server: any StartedServer) { state.withLock { $0.servers.append(server) } }

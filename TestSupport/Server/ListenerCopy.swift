@@ -41,7 +41,10 @@ final class ListenerCopy: Sendable {
     /// Frees the port.
     func free() {
         let copy: Int32? = state.withLock { state in
-            defer { state = .freed }
+            defer {
+                state = .freed
+                isKept.continuation.finish()
+            }
             if case .kept(let copy) = state { return copy }
             return nil
         }

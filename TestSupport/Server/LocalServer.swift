@@ -346,6 +346,8 @@ public final class LocalServer: RequestStubbing {
                     } unless: {
                         router.goingOn
                     }
+                    // A route that goes on keeps the server, and not its port.
+                    listener.free()
                     for name in goingOn { core.find(Finding(.leak, "\(name) goes on, though its task is cancelled")) }
                     tlsProxy?.stop()
                 }

@@ -1,6 +1,7 @@
 #if os(Linux)
 import Glibc
 import Processes
+import PusherChannels
 import TestSupport
 import Testing
 
@@ -26,6 +27,24 @@ import Testing
             await server.stop()
             let again = try await harness.startServer(port: server.port)
             #expect(again.url == server.url)
+        }
+    }
+
+    /// So that what was signed for a connection before is refused.
+    @Test func aServerThatComesBackGivesItsConnectionsOtherIDs() async throws {
+        try await withTestHarness { harness in
+            var ids: Set<String> = []
+            for count in 1...2 {
+                let server = try await harness.startServer()
+                let options = PusherClientOptions(host: .host(server.host), port: server.port, useTLS: false)
+                let pusher = Pusher(key: ServerApp.local.key, options: options)
+                pusher.connect()
+                try await harness.eventually("the client is connected", within: .zero) { pusher.connection.socketId != nil }
+                ids.insert(try #require(pusher.connection.socketId))
+                #expect(ids.count == count)
+                await pusher.shutdown()
+                await server.stop()
+            }
         }
     }
 
