@@ -150,7 +150,8 @@ struct RedactionScanner {
 
     private func escaped(at index: Int) -> UInt8? {
         guard index + 2 < bytes.count, bytes[index] == UInt8(ascii: "%") else { return nil }
-        return UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16)
+        guard let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue else { return nil }
+        return high << 4 | low
     }
 
     /// Returns the end of a value: one in quotes goes on to the same quote, one in a tag to the next, other values to the next space

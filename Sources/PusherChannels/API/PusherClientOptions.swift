@@ -12,8 +12,8 @@ public struct PusherClientOptions: Sendable {
     public var autoReconnect: Bool
     /// The server.
     public var host: PusherHost
-    /// The server's port; unless it is set, 443 with ``useTLS`` and 80 without. With one outside 1 to 65535 every attempt fails, and
-    /// says so.
+    /// The server's port; unless it is set, 443 with ``useTLS`` and 80 without. With one outside 1 to 65535 the client gives up, and says
+    /// so.
     public var port: Int {
         get { port(secure: useTLS) }
         set { chosenPort = newValue }

@@ -65,7 +65,8 @@ extension Pusher {
     /// ends the streams; their readers get what is left in them. Nothing connects it again: ``connect()`` does nothing, and ``run()`` returns
     /// at once, also where it is called later than this.
     ///
-    /// - Parameter limit: How long all this may take. What is not done by then is left undone, and the log says how much wasn't delivered.
+    /// - Parameter limit: How long all this may take. What is not done by then is left undone, and the log says how much still waited on the
+    ///   client's queue.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         let scheduler = connection.environment.scheduler
         let isInTime = OneShot<Bool>()

@@ -11,7 +11,7 @@ package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 
 extension UInt8 {
     /// The value of a hexadecimal digit, in either case; nil for any other byte.
-    var hexadecimalValue: UInt8? {
+    package var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10

@@ -2,7 +2,8 @@ import Foundation
 
 /// Something that happens to a channel, as ``PusherChannel/updates`` tells it: all of it, in order.
 public enum ChannelUpdate: Sendable {
-    /// The server confirmed the subscription; after a reconnect, again.
+    /// The server confirmed the subscription; after a reconnect, again. In ``Pusher/updates(of:auth:buffering:)`` it is also the first update
+    /// of a channel that is subscribed already.
     case subscribed
     /// An event. The protocol's own that have a case here are told by it alone.
     case event(PusherEvent)
