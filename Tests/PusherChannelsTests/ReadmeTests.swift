@@ -53,7 +53,8 @@ import Testing
             case .subscribed: print("orders come in from here on")
             case .event(let event) where event.eventName == "placed":
                 do { try await handle(event.decode(Order.self)) } catch { print("not handled: \(error)") }
-            case .eventsMayBeMissing(let gap): try await fetchOrders(since: gap.since)
+            case .eventsMayBeMissing(let gap):
+                do { try await fetchOrders(since: gap.since.addingTimeInterval(-5)) } catch { print("not fetched: \(error)") }
             case .subscriptionFailed(let error): print("no orders, for now: \(error)")
             default: break
             }
