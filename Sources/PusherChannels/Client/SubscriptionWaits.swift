@@ -84,8 +84,14 @@ extension ClientCore {
     }
 
     private func notInTime(_ channel: Name, _ limit: Duration) -> PusherError {
-        let (state, failure) = read { ($0.state, $0.subscriptions[channel]?.latestFailure ?? $0.lastConnectionError) }
-        let reason = failure?.message ?? "the client is \(state)" + (state == .disconnected ? ": call connect() or run()" : "")
+        // What a lost connection tells is newer than what the channel was told on it.
+        let (state, failure) = read { ($0.state, $0.lastConnectionError ?? $0.subscriptions[channel]?.latestFailure) }
+        let standing: String? =
+            switch state {
+            case .disconnected: "the client is disconnected: call connect() or run()"
+            default: failure == nil ? "the client is \(state)" : nil
+            }
+        let reason = [failure?.message, standing].compactMap(\.self).joined(separator: "; ")
         return PusherError(.timedOut, code: failure?.code, message: "\(channel) was not subscribed within \(limit): \(reason)")
     }
 }

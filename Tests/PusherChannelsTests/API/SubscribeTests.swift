@@ -141,6 +141,22 @@ import Testing
         }
     }
 
+    /// A loss tells of later than what the channel was told before it; who disconnected after that has to connect.
+    @Test func theTroubleIsTheLatest() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig.connected(auth: Self.auth)
+            rig.session.stub("POST https://example.com/auth", .http(503))
+            rig.pusher.subscribe("private-orders")
+            rig.socket.drop()
+            rig.pusher.disconnect()
+            let task = await waiting(rig, executor)
+            rig.scheduler.advance(by: .seconds(30))
+            let error = await #expect(throws: PusherError.self) { try await task.value }
+            #expect(error?.message.hasSuffix("; the client is disconnected: call connect() or run()") == true)
+            #expect(error?.message.contains("503") == false)
+        }
+    }
+
     @Test func aClientThatGivesUpSaysWhy() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(server: .manual)
