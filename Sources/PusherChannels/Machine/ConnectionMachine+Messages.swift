@@ -86,7 +86,8 @@ extension ConnectionMachine {
         case .pong:
             break  // A sign of life, like any other frame.
         case .subscriptionSucceeded(let channel, let presence):
-            subscriptions[channel]?.succeeded(presence, envelope: envelope, at: now, into: &effects)
+            let heard = heardBefore ?? now
+            subscriptions[channel]?.succeeded(presence, envelope: envelope, heardUpTo: heard, into: &effects)
             attributeRefusals(at: now, into: &effects)
             askForAwaitedKey(of: channel, at: now, into: &effects)
             sendUnsentEvents(of: channel, at: now, into: &effects)
@@ -126,7 +127,7 @@ extension ConnectionMachine {
         effects.append(.deliver(.error(error)))
         if attributeToNamedChannel(error, envelope, at: now, into: &effects) { return }
         if attributeToSignIn(error, envelope, at: now, into: &effects) { return }
-        noteUnnamedRefusal(error, at: now, into: &effects)
+        if envelope.channel == nil { noteUnnamedRefusal(error, at: now, into: &effects) }
     }
 
     private mutating func unknown(_ envelope: Envelope, into effects: inout [Effect]) {

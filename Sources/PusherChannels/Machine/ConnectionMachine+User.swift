@@ -82,7 +82,9 @@ extension ConnectionMachine {
         user.notBefore = nil
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.signedIn(userID: id)))
-        if let lost = user.lostChannel, lost.name == name {
+        if var lost = user.lostChannel, lost.name == name {
+            // The user's events come from here on, whatever the server says of the channel.
+            lost.tellGap(into: &effects)
             subscriptions[name.name] = lost
         } else {
             subscriptions[name.name] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: nil)
@@ -141,7 +143,7 @@ extension ConnectionMachine {
     /// - Parameter time: Up to when all that came is known to have been heard.
     mutating func userLost(at time: Instant, into effects: inout [Effect]) {
         if let channel = user.channel, var lost = subscriptions.removeValue(forKey: channel) {
-            lost.connectionLost(at: time, into: &effects)
+            lost.connectionLost(at: time, isHeard: true, into: &effects)
             user.lostChannel = lost
         }
         if case .authorizing(let attempt, _) = user.state { effects.append(.cancelUserAuthorization(attempt)) }

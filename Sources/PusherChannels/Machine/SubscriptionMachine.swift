@@ -152,8 +152,9 @@ struct SubscriptionMachine: Equatable, Sendable {
         }
     }
 
+    /// - Parameter heard: Up to when all that came before this is known to have been heard.
     mutating func succeeded(
-        _ presence: PresenceSnapshot?, envelope: Envelope, at now: Instant, into effects: inout [Effect]
+        _ presence: PresenceSnapshot?, envelope: Envelope, heardUpTo heard: Instant, into effects: inout [Effect]
     ) {
         switch state {
         case .subscribing, .subscribed: break
@@ -171,14 +172,20 @@ struct SubscriptionMachine: Equatable, Sendable {
         failures = 0
         latestFailure = nil
         notBefore = nil
-        if let since = missingSince { effects.append(.deliver(.gap(channel: channel, since: since))) }
+        tellGap(into: &effects)
         // A second success on one connection is of a second subscription: there may have been a time between the two.
-        missingSince = now
+        missingSince = heard
         let changes = replaceRoster(with: presence)
         effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
         if didChange { effects.append(.deliver(.subscribed(channel: channel))) }
         for member in changes.left { report(removed: member, into: &effects) }
         for member in changes.joined { report(added: member, into: &effects) }
+    }
+
+    /// Says since when events may be missing, if there was such a time.
+    mutating func tellGap(into effects: inout [Effect]) {
+        guard let since = missingSince.take() else { return }
+        effects.append(.deliver(.gap(channel: channel, since: since)))
     }
 
     /// The members of the very first subscription are its starting point, not changes.
@@ -220,9 +227,11 @@ struct SubscriptionMachine: Equatable, Sendable {
         failure.report(channel: channel, into: &effects)
     }
 
-    /// - Parameter time: Up to when all that came is known to have been heard.
-    mutating func connectionLost(at time: Instant, into effects: inout [Effect]) {
-        if isSubscribed { missingSince = time }
+    /// - Parameters:
+    ///   - time: Up to when all that came is known to have been heard.
+    ///   - isHeard: Indicates whether events were heard though it wasn't subscribed.
+    mutating func connectionLost(at time: Instant, isHeard: Bool = false, into effects: inout [Effect]) {
+        if isSubscribed || isHeard { missingSince = time }
         if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
         if let refresh = encryptedEvents?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = .waiting

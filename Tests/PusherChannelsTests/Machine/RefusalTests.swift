@@ -52,6 +52,7 @@ import Testing
             #expect(failures(transcript.receive(error(words))).isEmpty, "\(words)")
         }
         #expect(failures(transcript.receive(error("no", channel: "private-y"))).isEmpty)
+        #expect(failures(transcript.receive(error("no", code: 4009, channel: "private-y"))).isEmpty, "x is another")
     }
 
     // Proves P14.13.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PusherChannels
@@ -273,9 +274,20 @@ import Testing
         transcript.pass(.seconds(10))
         transcript.close(4200)
         transcript.play(.userAuthorized(try #require(asked(transcript.establish())), .success(auth)))
-        transcript.receive(success)
-        let gaps = transcript.succeed(channel).deliveries.filter { if case .gap = $0 { true } else { false } }
-        #expect(gaps.count == 1)
+        let effects = transcript.receive(success) + transcript.succeed(channel)
+        #expect(effects.deliveries.filter { if case .gap = $0 { true } else { false } }.count == 1)
+    }
+
+    /// The user's events come without the channel; so does what is said of them.
+    // Proves P9.6.
+    @Test func soItIsWhereTheServerDoesNotConfirmTheChannel() throws {
+        var transcript = try signedIn()
+        transcript.pass(.seconds(10))
+        transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
+        transcript.close(4200)
+        transcript.play(.userAuthorized(try #require(asked(transcript.establish())), .success(auth)))
+        #expect(transcript.receive(success).deliveries.contains(.gap(channel: channel, since: .seconds(10))))
+        #expect(!transcript.succeed(channel).deliveries.contains { if case .gap = $0 { true } else { false } })
     }
 
     @Test func nothingIsMissingForAnotherUser() throws {
