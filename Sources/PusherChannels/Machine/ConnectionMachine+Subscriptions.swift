@@ -7,10 +7,11 @@ extension ConnectionMachine {
         let name = ChannelName(channel)
         if let known = subscriptions[channel] {
             switch known.state {
-            case .failed, .retrying: break
-            case .waiting, .authorizing, .awaitingUser, .subscribing, .subscribed: return
+            case .failed, .retrying, .waiting: break
+            case .authorizing, .awaitingUser, .subscribing, .subscribed: return
             }
             if let auth { subscriptions[channel]?.suppliedAuth = auth }
+            if known.state == .waiting { return }
         } else {
             subscriptions[channel] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: auth)
             subscriptionsMade += 1

@@ -177,6 +177,16 @@ import Testing
     }
 
     // Proves P14.8.
+    @Test func authorizationBroughtAlongIsUsedWhereTheChannelWasWantedBefore() {
+        var transcript = Transcript()
+        transcript.play(.subscribe(channel: "private-room", auth: nil))
+        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
+        transcript.play(.connect)
+        let sent = transcript.establish().filter { if case .send(.subscribe) = $0 { true } else { false } }
+        #expect(sent == [.send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil))])
+    }
+
+    // Proves P14.8.
     @Test func authorizationBroughtAlongIsForOneConnection() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
