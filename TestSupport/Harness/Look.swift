@@ -1,11 +1,11 @@
 import PusherChannels
 
 /// A look at a condition, in a task of its own: the condition may wait for what nobody would bring while it is waited for, such as a
-/// timer, or never answer.
+/// timer, or never reply.
 final class Look: Sendable {
     private struct State {
-        var answer: Result<Bool, any Error>?
-        var onAnswer: @Sendable () -> Void = {}
+        var reply: Result<Bool, any Error>?
+        var onReply: @Sendable () -> Void = {}
     }
 
     private let state: Locked<State>
@@ -15,31 +15,31 @@ final class Look: Sendable {
         let state = Locked(State())
         self.state = state
         task = Task {
-            let answer: Result<Bool, any Error>
+            let reply: Result<Bool, any Error>
             do {
-                answer = .success(try await condition())
+                reply = .success(try await condition())
             } catch {
-                answer = .failure(error)
+                reply = .failure(error)
             }
-            let onAnswer = state.withLock { state in
-                state.answer = answer
-                return state.onAnswer
+            let onReply = state.withLock { state in
+                state.reply = reply
+                return state.onReply
             }
-            onAnswer()
+            onReply()
         }
     }
 
-    var answer: Result<Bool, any Error>? { state.withLock(\.answer) }
+    var reply: Result<Bool, any Error>? { state.withLock(\.reply) }
 
-    /// Has the closure called when the answer is there, at once where it is there already.
-    func onAnswer(_ tell: @escaping @Sendable () -> Void) {
+    /// Has the closure called when the reply is there, at once where it is there already.
+    func onReply(_ tell: @escaping @Sendable () -> Void) {
         let isThere = state.withLock { state in
-            state.onAnswer = tell
-            return state.answer != nil
+            state.onReply = tell
+            return state.reply != nil
         }
         if isThere { tell() }
     }
 
-    /// Nobody waits for the answer any more.
+    /// Nobody waits for the reply any more.
     func end() { task.cancel() }
 }

@@ -74,7 +74,7 @@ extension TestHarness {
                     try Task.checkCancellation()
                     runExecutor()
                     guard let holds = try await look(wait) else {
-                        throw neverHappened(what, limit, file, line, others: wait.noAnswer)
+                        throw neverHappened(what, limit, file, line, others: wait.noReply)
                     }
                     if holds { return }
                     await Self.pause(.milliseconds(2))
@@ -83,7 +83,7 @@ extension TestHarness {
             switch try await others(wait) {
             case .theConditionHolds: return
             case .aTimerRan: continue
-            case .noAnswer: throw neverHappened(what, limit, file, line, others: wait.noAnswer)
+            case .noReply: throw neverHappened(what, limit, file, line, others: wait.noReply)
             case .nothing:
                 throw neverHappened(what, limit, file, line, others: "other threads had \(patience) of real time at least; ")
             }
@@ -96,7 +96,7 @@ extension TestHarness {
         let patience: Duration
         let condition: Condition
 
-        var noAnswer: String { "the condition itself waits for something, and had \(patience) of real time at least; " }
+        var noReply: String { "the condition itself waits for something, and had \(patience) of real time at least; " }
     }
 
     private func runNextTimer(_ wait: LookWait) -> Bool {
@@ -104,7 +104,7 @@ extension TestHarness {
     }
 
     /// What other threads came to while no timer was left.
-    private enum OthersWork { case theConditionHolds, aTimerRan, noAnswer, nothing }
+    private enum OthersWork { case theConditionHolds, aTimerRan, noReply, nothing }
 
     /// Waits for other threads, which may make timers, too.
     private func others(_ wait: LookWait) async throws -> OthersWork {
@@ -112,7 +112,7 @@ extension TestHarness {
         defer { watchdog.callOff() }
         while true {
             runExecutor()
-            guard let holds = try await look(wait) else { return .noAnswer }
+            guard let holds = try await look(wait) else { return .noReply }
             if holds { return .theConditionHolds }
             if runNextTimer(wait) { return .aTimerRan }
             guard !watchdog.isOver else { return .nothing }
@@ -133,7 +133,7 @@ extension TestHarness {
         }
         while true {
             await Self.pause(.milliseconds(5), or: look)
-            if let answer = look.answer { return try answer.get() }
+            if let reply = look.reply { return try reply.get() }
             try Task.checkCancellation()
             runExecutor()
             guard isLate || watchdog.isOver else { continue }
@@ -176,7 +176,7 @@ extension TestHarness {
         let clock = LiveScheduler()
         let (passing, signal) = AsyncStream<Never>.makeStream()
         let timer = clock.schedule(at: clock.now + duration, label: "others' turn") { signal.finish() }
-        look?.onAnswer { signal.finish() }
+        look?.onReply { signal.finish() }
         for await _ in passing {}
         timer.cancel()
     }

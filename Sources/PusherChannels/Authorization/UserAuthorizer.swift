@@ -25,7 +25,7 @@ struct UserAuthorizer: Sendable {
             return AuthCall.send(
                 build(socketID), ifNone: "the request builder built no request for the user", on: session, reading: Self.read,
                 completion)
-        case .inline("", _):
+        case .inline(let secret, _) where secret.isEmpty:
             completion(.failure(.emptySecret))
             return {}
         case .inline(let secret, let userData):
