@@ -14,39 +14,47 @@ from .processes import said
 BY_PATH = re.compile(r'\.package\([^)]*?\bpath:\s*"([^"]+)"')
 
 
-def paths(project):
-    """Each file that git knows or would add, of packages that this one has by path, too, but for those of ci/matrix; None without git."""
-    found, folders = [], [os.path.realpath(project)]
+def listed(project):
+    """Whether git tracks it, by the path of each file that it knows or would add, of packages that this one has by path, too, but for
+    those of ci/matrix; and the folders of which git can't say that."""
+    found, failed, folders = {}, [], [os.path.realpath(project)]
     for folder in folders:  # Which may grow meanwhile.
         names = said("git", "ls-files", "-coz", "--exclude-standard", cwd=folder)
         if names is None:
-            return None
-        names = set((names + (said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or "")).split("\0")) - {""}
+            failed.append(folder)
+            continue
+        tracked = said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or said("git", "ls-files", "-z", cwd=folder) or ""
+        tracked = set(tracked.split("\0")) - {""}
+        names = tracked | set(names.split("\0")) - {""}
         # Often ignored.
         manifests = {name for name in names if os.path.basename(name) == "Package.swift"} | {"Package.swift"}
         names |= {os.path.join(os.path.dirname(name), "Package.resolved") for name in manifests}
-        found += sorted(os.path.join(folder, name) for name in names if not name.startswith(".ci/"))
+        for name in sorted(names):
+            path = os.path.normpath(os.path.join(folder, name))  # A repository in this one ends with a slash.
+            found[path] = found.get(path, False) or name in tracked
         with contextlib.suppress(OSError):
             manifest = pathlib.Path(folder, "Package.swift").read_text(errors="replace")
             beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest)}
             folders += sorted(path for path in beside if path not in folders and os.path.isdir(path))
-    return found
+    # Also where one of the folders holds another.
+    ours = tuple(os.path.join(folder, ".ci", "") for folder in folders)
+    return {path: tracked for path, tracked in found.items() if not path.startswith(ours)}, failed
 
 
 @functools.cache
 def files(project):
-    """What is in each of them, as a digest, by its name seen from the project's folder."""
-    names, found = paths(project), {}
-    for path in names or ():
+    """What is in each of them, as a digest, by its name seen from the project's folder; None where git can't say what there is."""
+    (paths, failed), found = listed(project), {}
+    for path in paths if not failed else ():
         with contextlib.suppress(OSError):  # Another user's, or gone by now.
             if os.path.islink(path) or os.path.isfile(path):
                 found[os.path.relpath(path, os.path.realpath(project))] = digest(path)
-    return None if names is None else found
+    return None if failed else found
 
 
 def untracked(project):
-    """The names of those that git would add."""
-    return (said("git", "ls-files", "-oz", "--exclude-standard", cwd=project) or "").split("\0")
+    """Those that git doesn't track, by their names seen from the project's folder."""
+    return {os.path.relpath(path, os.path.realpath(project)) for path, tracked in listed(project)[0].items() if not tracked}
 
 
 def digest(path):

@@ -41,7 +41,8 @@ def run(options, cells, places):
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
     if leaves_out and inputs.files(project) is None:
-        print(f"ci/matrix: git can't say which files there are (git -C {project} status says why), so that --changed leaves nothing out")
+        folder = next(iter(inputs.listed(project)[1]), project)
+        print(f"ci/matrix: git can't say which files there are (git -C {folder} status says why), so that --changed leaves nothing out")
     for cell in cells if leaves_out else ():
         for glob in inputs.unmatched(project, cell) if inputs.files(project) is not None else ():
             print(f"ci/matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from .inputs import paths, untracked
+from .inputs import listed, untracked
 from .problems import Problem
 from .runner import INTERRUPTED
 from .screen import to_nowhere
@@ -16,8 +16,8 @@ PAUSE = 0.3
 
 def stamps(project):
     """When each file was last written; without those that are gone."""
-    files = paths(project)
-    if files is None:
+    files, failed = listed(project)
+    if failed:
         raise Problem(f"--watch looks at what git tracks, and {project} is no folder of git's")
     found = {}
     for path in files:
@@ -31,15 +31,17 @@ def watch(project, once, look=stamps, pause=time.sleep):
     """Runs again and again until a run is interrupted, or nobody reads. What changes while it runs counts, too."""
     with contextlib.suppress(BrokenPipeError):
         while True:
-            before = look(project)
+            before, written = look(project), untracked(project)
             try:
                 if once() == INTERRUPTED:
                     return INTERRUPTED
             except Problem as problem:
                 print(f"ci/matrix: {problem}")  # Such as cells.toml in the middle of an edit.
             last = look(project)
-            # What git doesn't track may be what the run wrote, as it would each time.
-            before |= {name: last[name] for name in untracked(project) if name in last}
+            # What git doesn't track may be what the run wrote or took away, as it would each time.
+            written |= untracked(project)
+            before = {name: stamp for name, stamp in before.items() if name not in written}
+            before |= {name: last[name] for name in written if name in last}
             print("waiting for changes; Control-C ends", flush=True)
             while (now := look(project)) == before or now != last:
                 last = now

@@ -135,6 +135,14 @@ class ChangedCase(ProjectCase):
         (self.project / "Package.swift").write_text('.package(path: "/")')
         self.assertEqual([self.ran(), self.ran()], ["passed", "passed"])
 
+    def test_what_a_run_writes_is_no_change_of_a_package_by_path_around_it(self):
+        (self.project / ".gitignore").unlink()
+        self.project /= "Ex"
+        (self.project / "ci").mkdir(parents=True)
+        (self.project / "Package.swift").write_text('.package(path: "..")')
+        self.cells(cell("a"))
+        self.assert_counts("../A.swift")
+
     def test_packages_of_the_system_count(self):
         self.program("dpkg-query", f"#!/bin/sh\ncat {self.project}/there\n")
         self.assert_counts("there")

@@ -50,10 +50,10 @@ class WatchCase(ProjectCase):
         self.assertEqual(code, 130)
         self.assertNotIn("Traceback", said)
 
-    def watching(self, text):
+    def watching(self, text, *ignored):
         """It has run once, and waits; `input` is a file that counts."""
         self.cells(text)
-        self.tracked()
+        self.tracked(*ignored)
         process = self.start("run", "a", "--watch")
         self.wait_for_line(process, "waiting for changes")
         return process
@@ -72,6 +72,23 @@ class WatchCase(ProjectCase):
             self.wait_for_line(process, "waiting for changes")
         self.assertEqual((self.project / "written").read_text(), "\n" * 3)
         self.assertEqual(self.interrupted(process)[0], 130)
+
+    def test_what_runs_write_starts_none_wherever_it_lies(self):
+        for name in ("package", "nested"):
+            (self.project / name).mkdir()
+            subprocess.run(["git", "init", "-q"], cwd=self.project / name, check=True)
+        (self.project / "Package.swift").write_text('.package(path: "package")')
+        process = self.watching('''[[cell]]
+id = 'a'
+what = 'b'
+run = "echo >> ran; echo >> Package.resolved; echo >> package/written; touch nested/$(wc -l < ran); rm -f *.once; touch $(wc -l < ran).once"
+''', "Package.resolved", "package/")
+        for text in ("three\n", "fifteen\n"):
+            (self.project / "input").write_text(text)
+            self.assertEqual(self.wait_for_line(process, "changed: "), "changed: input\n")
+            self.wait_for_line(process, "waiting for changes")
+        self.assertEqual(self.interrupted(process)[0], 130)
+        self.assertEqual((self.project / "ran").read_text(), "\n" * 3)
 
     def test_it_ends_when_nobody_reads_that_it_runs_again(self):
         process = self.watching("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
