@@ -68,6 +68,15 @@ def said(*command, cwd=None):
     return done.stdout.decode(errors="surrogateescape")
 
 
+def fault(*command, cwd=None):
+    """Why a short command fails, in its own words or the system's, as one line."""
+    try:
+        words = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60).stderr.decode(errors="replace")
+    except (OSError, subprocess.SubprocessError) as error:
+        words = str(error)
+    return " ".join(words.split())
+
+
 @contextlib.contextmanager
 def on_interrupt(handler):
     """Has Control-C, SIGTERM and a terminal that is closed call a function instead."""

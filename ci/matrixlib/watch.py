@@ -7,6 +7,7 @@ import time
 
 from .inputs import listed, untracked
 from .problems import Problem
+from .processes import fault
 from .runner import INTERRUPTED
 from .screen import to_nowhere
 
@@ -15,10 +16,10 @@ PAUSE = 0.3
 
 
 def stamps(project):
-    """When each file was last written; without those that are gone."""
+    """When each file was last written; without those that are gone, and without packages by path that git doesn't know."""
     files, failed = listed(project)
-    if failed:
-        raise Problem(f"--watch looks at what git tracks, and {project} is no folder of git's")
+    if (folder := os.path.realpath(project)) in failed:
+        raise Problem(f"--watch looks at what git tracks, and git can't say that of {folder}: {fault('git', 'ls-files', cwd=folder)}")
     found = {}
     for path in files:
         with contextlib.suppress(OSError):

@@ -134,6 +134,7 @@ class ChangedCase(ProjectCase):
     def test_a_package_by_path_that_git_does_not_know_leaves_nothing_out(self):
         (self.project / "Package.swift").write_text('.package(path: "/")')
         self.assertEqual([self.ran(), self.ran()], ["passed", "passed"])
+        self.assertIn("(git -C / status says why)", self.matrix("run", "a", "--changed")[1])
 
     def test_what_a_run_writes_is_no_change_of_a_package_by_path_around_it(self):
         (self.project / ".gitignore").unlink()

@@ -77,7 +77,7 @@ class WatchCase(ProjectCase):
         for name in ("package", "nested"):
             (self.project / name).mkdir()
             subprocess.run(["git", "init", "-q"], cwd=self.project / name, check=True)
-        (self.project / "Package.swift").write_text('.package(path: "package")')
+        (self.project / "Package.swift").write_text('.package(path: "package"), .package(path: "/")')
         process = self.watching('''[[cell]]
 id = 'a'
 what = 'b'
@@ -115,4 +115,4 @@ run = "echo >> ran; echo >> Package.resolved; echo >> package/written; touch nes
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
         code, said = self.matrix("run", "a", "--watch", GIT_DIR="/nowhere")
         self.assertEqual((code, said.count("\n")), (2, 1), said)
-        self.assertIn("--watch looks at what git tracks", said)
+        self.assertIn(f"git can't say that of {self.project}: fatal: not a git repository: '/nowhere'", said)
