@@ -27,7 +27,9 @@ def again(places, options, result, step=None):
     for name in steps if step and step.kind != "build" else options.step:
         words += ["--step", name]
     failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" else []
-    if rest := options.rest or (testlog.only(failed) if 0 < len(failed) <= 20 else []):
+    # What stood behind -- was for the tests, and no other step of the cell knows it.
+    for_tests = any(other.kind == "test" for other in result.steps) and step and step.kind not in ("test", "build")
+    if rest := not for_tests and options.rest or (testlog.only(failed) if 0 < len(failed) <= 20 else []):
         words += ["--", *rest]
     return f"    again: {places.program} run {shlex.join([result.id, *words])}"
 

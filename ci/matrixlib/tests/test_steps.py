@@ -69,6 +69,15 @@ steps = [
             self.assertIn(again + words, lines)
             self.assertEqual({line for line in lines if line.startswith(again)}, {again + words}, arguments)
 
+    def test_again_hands_what_is_for_the_tests_to_no_other_step(self):
+        self.cells("""[[cell]]
+id = "a"
+what = "b"
+steps = [{ name = "test", kind = "test", run = "swift test {report} {tests}" }, { name = "look", run = "false" }]
+""")
+        said = self.matrix("run", "a", "--", "--filter", "one", FAKE_TESTS="one=pass")[1]
+        self.assertIn("run a --step look\n", said)
+
     def test_one_cell_alone_says_how_to_run_just_what_failed_again(self):
         self.cells("""[[cell]]
 id = "a"
