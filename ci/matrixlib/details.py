@@ -17,13 +17,15 @@ def lines(places, options, result):
             shown.append(f"    log: {step.log if os.getcwd() == str(places.project) else places.project / step.log}")
     if result.status in ("failed", "flaky"):
         shown.append(again(places, options, result, next(iter(result.failed_steps), None)))
-    return shown + (annotations(places, result) + logs(places, result) if os.environ.get("GITHUB_ACTIONS") == "true" else [])
+    hosted = os.environ.get("GITHUB_ACTIONS") == "true" and result.status != "unchanged"
+    return shown + (annotations(places, result) + logs(places, result) if hosted else [])
 
 
 def again(places, options, result, step=None):
     """The command that runs just what failed of a step, behind what builds; what was asked for stays."""
     steps = [other.name for other in result.steps if other is step or other.kind in ("setup", "build")]
     words = [] if options.retries is None else ["--retries", str(options.retries)]
+    words += [] if options.timeout_factor == 1 else ["--timeout-factor", f"{options.timeout_factor:g}"]
     for name in steps if step and step.kind != "build" else options.step:
         words += ["--step", name]
     failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" else []

@@ -52,6 +52,7 @@ class ChangedCase(ProjectCase):
         self.assertEqual([self.results()[0][key] for key in ("steps", "seconds")], [ran[key] for key in ("steps", "seconds")])
         self.assertIn('name="two()"', (self.project / ".ci/results/junit.xml").read_text())
         self.assertRegex(self.matrix("report")[1], r"\| a \| unchanged \| \d:\d\d \| 2 \|")
+        self.assertNotIn("::group::", self.matrix("run", "a", "--changed", GITHUB_ACTIONS="true", **tests)[1])
         (self.project / ".ci/logs/a/result.json").unlink()
         self.assertEqual(self.matrix("run", "a", "--changed", **tests)[0], 0)
         self.assertEqual((self.statuses(), self.results()[0]["steps"]), ({"a": "unchanged"}, []))

@@ -64,7 +64,8 @@ steps = [
         again = f"    again: {MATRIX} --project {self.project} run a"
         for arguments, words in (
                 (["a", "--retries", "1", "--", "--filter", "X Y"], " --retries 1 --step build --step two -- --filter 'X Y'"),
-                (["a", "--step", "two"], " --step two"), (["*", "--step", "two", "--step", "true", "--", "x"], " --step two -- x")):
+                (["a", "--step", "two", "--timeout-factor", "2"], " --timeout-factor 2 --step two"),
+                (["*", "--step", "two", "--step", "true", "--", "x"], " --step two -- x")):
             lines = self.matrix("run", *arguments)[1].splitlines()
             self.assertIn(again + words, lines)
             self.assertEqual({line for line in lines if line.startswith(again)}, {again + words}, arguments)
