@@ -56,18 +56,19 @@ def run(options, cells, places):
         processes.stop()
         screen.interrupted()
 
-    # A thread of its own: the signal may come while this one holds what ending needs.
-    with on_interrupt(lambda *_: threading.Thread(target=end).start()), screen:
-        found = runner.run(cells)
-    if runner.shared:
-        print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
-    inputs.files.cache_clear()
-    for cell, result in zip(cells, found):
-        if options.fail_on_flaky and result.status == "flaky":
-            result.code = 1
-        # What was changed while it ran isn't what passed.
-        result.inputs = before[cell.id] if inputs.fingerprint(project, cell, own) == before[cell.id] else None
-    unwritten = save(options, places, history, found)
+    # A thread of its own: the signal may come while this one holds what ending needs. Until the results lie there, which it would else lose.
+    with on_interrupt(lambda *_: threading.Thread(target=end).start()):
+        with screen:
+            found = runner.run(cells)
+        if runner.shared:
+            print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
+        inputs.files.cache_clear()
+        for cell, result in zip(cells, found):
+            if options.fail_on_flaky and result.status == "flaky":
+                result.code = 1
+            # What was changed while it ran isn't what passed.
+            result.inputs = before[cell.id] if inputs.fingerprint(project, cell, own) == before[cell.id] else None
+        unwritten = save(options, places, history, found)
     if screen.refused and not isinstance(screen.refused, BrokenPipeError):
         raise screen.refused
     try:

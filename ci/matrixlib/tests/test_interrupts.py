@@ -48,6 +48,16 @@ class InterruptsCase(SpawningCase):
         self.assertIn("interrupted: waits for what runs to end", said)
         self.assert_ended(*pids, within=0.5)
 
+    def test_after_the_last_cell_the_results_are_kept(self):
+        self.program("git", f"#!/bin/sh\ncd {self.project}\n[ ! -e ran ] || {{ echo >> looks; until [ -e go ]; do sleep 0.01; done; }}\n")
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'touch ran'\n")
+        process = self.start("run", "a")
+        self.wait_for("looks")
+        process.send_signal(signal.SIGINT)
+        (self.project / "go").touch()
+        said, _ = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, last_line(said), self.statuses()), (0, "1 passed, 0 failed, 0 skipped", {"a": "passed"}))
+
     def test_after_who_reads_has_gone(self):
         """As `ci/matrix run | head -1` makes it, or a terminal that is closed."""
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n" + spawning("sleep 1000", name="b"))
