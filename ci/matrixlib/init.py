@@ -20,8 +20,9 @@ def init(project):
     folder = os.path.relpath(os.path.realpath(project), root)
     if not re.fullmatch(r"[\w./-]+", folder, re.ASCII):
         raise Problem(f"the workflow could not name the folder '{folder}': letters, digits and ._-/ are what it may have")
-    hosted = os.path.relpath(place(root, folder), os.path.realpath(project))
-    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow(folder)}
+    file = place(root, folder)
+    hosted = os.path.relpath(file, os.path.realpath(project))
+    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
     there = [name for name in files if (project / name).exists()]
     if "ci/cells.toml" in there:
         raise Problem(f"already there: {', '.join(there)}; {program(project)} run runs them, or move them away and begin anew")
@@ -47,10 +48,12 @@ def init(project):
         raise
 
 
-def workflow(folder):
+def workflow(folder, name):
     """The hosted workflow of a package in a folder of its repository; the names of its jobs say which one's they are."""
+    name = name if folder == "." else f"{name} {folder}"
     text = (FIRST / "workflow.yml").read_text().replace("REVISION: main", f"REVISION: {revision()}").replace("--project .", f"--project {folder}")
-    return (text if folder == "." else text.replace("name: CI", f"name: CI {folder}").replace(" .ci/", f" {folder}/.ci/")).encode()
+    text = text.replace("name: CI", f"name: {name}")
+    return (text if folder == "." else text.replace(" .ci/", f" {folder}/.ci/")).encode()
 
 
 def revision():
@@ -62,8 +65,9 @@ def revision():
 def place(root, folder):
     """Its file; beside a workflow of the repository's own that has the same name."""
     name = "" if folder == "." else "-" + folder.replace("/", "-")
-    first, beside = (root / f".github/workflows/{kind}{name}.yml" for kind in ("ci", "matrix"))
-    return beside if first.exists() and f"/ci/matrix --project {folder}\n" not in first.read_text(errors="replace") else first
+    first, other, beside = (root / f".github/workflows/{file}" for file in (f"ci{name}.yml", f"ci{name}.yaml", f"matrix{name}.yml"))
+    there = next((file for file in (first, other) if file.exists()), None)
+    return beside if there and f"/ci/matrix --project {folder}\n" not in there.read_text(errors="replace") else there or first
 
 
 def has_format(project, root):

@@ -65,9 +65,16 @@ next: {MATRIX} --project {self.project} run
         (self.project / "Package.swift").touch()
         workflows = self.project / ".github/workflows"
         workflows.mkdir(parents=True)
+        (workflows / "ci.yaml").write_text("name: CI\n")
+        self.assertEqual(self.matrix("init")[1].splitlines()[2], "wrote .github/workflows/matrix.yml")
+        found = parse((workflows / "matrix.yml").read_text())
+        self.assertEqual((found["name"], found["jobs"]["report"]["name"]), ("CI matrix", "CI matrix passed"))
+        self.assertNotIn("github.workflow }", found["concurrency"]["group"], "it would end, or wait for, another workflow of this name")
+        for name in ("ci/cells.toml", ".github/workflows/ci.yaml", ".github/workflows/matrix.yml"):
+            (self.project / name).unlink()
         (workflows / "ci.yml").write_text("name: Mine\n")
         code, said = self.matrix("init")
-        self.assertEqual((code, said.splitlines()[2]), (0, "wrote .github/workflows/matrix.yml"))
+        self.assertEqual((code, said.splitlines()[1]), (0, "wrote .github/workflows/matrix.yml"))
         self.assertEqual((workflows / "ci.yml").read_text(), "name: Mine\n")
         self.assertIn("$MATRIX github", (workflows / "matrix.yml").read_text())
         code, said = self.matrix("init")
