@@ -67,6 +67,11 @@ class HostedCase(ProjectCase):
                 for part in (job, *job["steps"]):
                     self.assertNotIn("continue-on-error", part, f"{file.name}: {name}")
 
+    def test_the_last_job_runs_in_a_run_that_is_canceled(self):
+        """A merge that waits for it takes a job that is skipped for one that passed."""
+        for file in (ROOT / ".github/workflows/ci.yml", ROOT / "ci/matrixlib/first/workflow.yml"):
+            self.assertEqual(parse(file.read_text())["jobs"]["report"]["if"], "${{ always() }}", file)
+
     def test_every_cell_is_asked_for_by_the_workflow(self):
         """Its labels by event cover all of them."""
         text = "".join(file.read_text() for file in WORKFLOWS)
