@@ -113,12 +113,14 @@ next: {MATRIX} --project {self.project} run
 
     def test_the_workflow_runs_each_change_once_at_one_commit_and_ends_in_one_job(self):
         workflow = self.workflow()
-        self.assertEqual(workflow["on"], {"push": {"branches": ["main", "master"]}, "pull_request": ""})
+        self.assertEqual(workflow["on"], {"push": {"branches": ["main", "master"]}, "pull_request": "", "merge_group": ""})
         self.assertIn("cancel-in-progress", workflow["concurrency"])
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
         self.assertEqual(workflow["env"]["REVISION"], head or "main")
         jobs = workflow["jobs"]
         self.assertEqual([job for job in jobs if "timeout-minutes" not in jobs[job]], [])
+        (checkout,) = (step for step in jobs["cells"]["steps"] if "checkout" in step.get("uses", ""))
+        self.assertEqual(checkout["with"], {"fetch-depth": "0"}, "a cell may require a tag")
         self.assertEqual((jobs["report"]["name"], jobs["report"]["needs"]), ("CI passed", ["plan", "cells"]))
         self.assertEqual(jobs["cells"]["steps"][-1]["with"]["path"].split(), ["results.json", ".ci/logs", ".ci/results/junit.xml"])
 
