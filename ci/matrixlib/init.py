@@ -22,7 +22,8 @@ def init(project):
         raise Problem(f"the workflow could not name the folder '{folder}': letters, digits and ._-/ are what it may have")
     file = place(root, folder)
     hosted = os.path.relpath(file, os.path.realpath(project))
-    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
+    name, commit = "CI matrix" if file.name.startswith("matrix") else "CI", revision()
+    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow(folder, name, commit)}
     there = [name for name in files if (project / name).exists()]
     if "ci/cells.toml" in there:
         raise Problem(f"already there: {', '.join(there)}; {program(project)} run runs them, or move them away and begin anew")
@@ -42,24 +43,27 @@ def init(project):
             written.append(project / name)
             written[-1].write_bytes(text)
             yield f"wrote {name}"
+        if commit == "main":
+            yield "its REVISION is main, whatever that is then: no branch of a remote is known to have the commit of this ci/matrix"
     except OSError:
         for file in written:  # None rather than half of them, so that it can be begun anew.
             file.unlink(missing_ok=True)
         raise
 
 
-def workflow(folder, name):
+def workflow(folder, name, commit):
     """The hosted workflow of a package in a folder of its repository; the names of its jobs say which one's they are."""
     name = name if folder == "." else f"{name} {folder}"
-    text = (FIRST / "workflow.yml").read_text().replace("REVISION: main", f"REVISION: {revision()}").replace("--project .", f"--project {folder}")
+    text = (FIRST / "workflow.yml").read_text().replace("REVISION: main", f"REVISION: {commit}").replace("--project .", f"--project {folder}")
     text = text.replace("name: CI", f"name: {name}")
     return (text if folder == "." else text.replace(" .ci/", f" {folder}/.ci/")).encode()
 
 
 def revision():
-    """The commit that this is of; a copy without git, or in another repository, is of none."""
+    """The commit that this is of, if a runner can have it; a copy without git, or in another repository, is of none."""
     top, commit = (said("git", "rev-parse", what, cwd=HOME) or "" for what in ("--show-toplevel", "HEAD"))
-    return commit.strip() if top.strip() == str(HOME) and commit else "main"
+    there = top.strip() == str(HOME) and said("git", "branch", "-r", "--contains", "HEAD", cwd=HOME)
+    return commit.strip() if there else "main"
 
 
 def place(root, folder):

@@ -5,12 +5,33 @@ import re
 import shutil
 import subprocess
 import tomllib
+import unittest.mock
 
 from support import MATRIX, ROOT, ProjectCase
 from workflow import parse
 
 
+COMMIT = "0123456789abcdef" * 2 + "01234567"
+
+
 class InitCase(ProjectCase):
+    def setUp(self):
+        super().setUp()
+        self.known = unittest.mock.patch("matrixlib.init.revision", lambda: COMMIT)
+        self.known.start()
+        self.addCleanup(self.known.stop)
+
+    def test_a_commit_that_no_remote_has_is_not_written(self):
+        self.known.stop()
+        (self.project / "Package.swift").touch()
+        with unittest.mock.patch("matrixlib.init.HOME", self.project):
+            for words in (["init", "-q"], ["-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x", "--allow-empty"]):
+                subprocess.run(["git", *words], cwd=self.project, check=True)
+            from matrixlib.init import revision
+            self.assertIn("its REVISION is main,", self.matrix("init")[1])
+            subprocess.run(["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=self.project, check=True)
+            self.assertRegex(revision(), "^[0-9a-f]{40}$")
+
     def test_a_package_gets_its_first_cells(self):
         self.assertEqual(self.matrix("init")[0], 2, "no package is there")
         (self.project / "Package.swift").touch()
@@ -115,8 +136,7 @@ next: {MATRIX} --project {self.project} run
         workflow = self.workflow()
         self.assertEqual(workflow["on"], {"push": {"branches": ["main", "master"]}, "pull_request": "", "merge_group": ""})
         self.assertIn("cancel-in-progress", workflow["concurrency"])
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-        self.assertEqual(workflow["env"]["REVISION"], head or "main")
+        self.assertEqual(workflow["env"]["REVISION"], COMMIT)
         jobs = workflow["jobs"]
         self.assertEqual([job for job in jobs if "timeout-minutes" not in jobs[job]], [])
         (checkout,) = (step for step in jobs["cells"]["steps"] if "checkout" in step.get("uses", ""))
