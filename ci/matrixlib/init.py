@@ -5,7 +5,7 @@ import pathlib
 import re
 
 from .problems import Problem, program
-from .processes import said
+from .processes import fault, said
 
 HOME = pathlib.Path(__file__).resolve().parents[2]
 FIRST = pathlib.Path(__file__).with_name("first")
@@ -15,8 +15,7 @@ def init(project):
     """Writes the files, none where one is there already; the lines to say."""
     if not (project / "Package.swift").exists():
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
-    # Where GitHub looks for workflows, which the package may be a folder of.
-    root = pathlib.Path(os.path.realpath((said("git", "rev-parse", "--show-toplevel", cwd=project) or str(project)).strip()))
+    root = repository(project)
     folder = os.path.relpath(os.path.realpath(project), root)
     if not re.fullmatch(r"[\w./-]+", folder, re.ASCII):
         raise Problem(f"the workflow could not name the folder '{folder}': letters, digits and ._-/ are what it may have")
@@ -49,6 +48,16 @@ def init(project):
         for file in written:  # None rather than half of them, so that it can be begun anew.
             file.unlink(missing_ok=True)
         raise
+
+
+def repository(project):
+    """Where GitHub looks for workflows, which the package may be a folder of; without a repository that is the package's folder."""
+    own, words = pathlib.Path(os.path.realpath(project)), ("git", "rev-parse", "--show-toplevel")
+    if top := said(*words, cwd=project):
+        return pathlib.Path(os.path.realpath(top.removesuffix("\n")))
+    if any((folder / ".git").exists() for folder in (own, *own.parents)):
+        raise Problem(f"git can't say which repository {project} is in: {fault(*words, cwd=project)}")
+    return own
 
 
 def workflow(folder, name, commit):

@@ -82,6 +82,15 @@ next: {MATRIX} --project {self.project} run
         self.assertEqual(self.matrix("init")[0], 0)
         self.assertEqual((self.project / ".gitignore").read_bytes(), b"# f\xfcr\n.ci/\n")
 
+    def test_a_repository_that_git_does_not_read_is_one(self):
+        (self.project / "package").mkdir()
+        (self.project / "package/Package.swift").touch()
+        (self.project / ".git").write_text("gitdir: gone\n")
+        code, said = self.matrix("init", "--project", str(self.project / "package"))
+        self.assertEqual((code, said.count("\n")), (2, 1), said)
+        self.assertRegex(said, "git can't say which repository .*/package is in: fatal: not a git repository: .*gone")
+        self.assertFalse((self.project / "package/.github").exists())
+
     def test_a_workflow_that_a_package_has_already_stays(self):
         (self.project / "Package.swift").touch()
         workflows = self.project / ".github/workflows"
