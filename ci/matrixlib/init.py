@@ -17,8 +17,8 @@ def init(project):
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
     root = repository(project)
     folder = os.path.relpath(os.path.realpath(project), root)
-    if not re.fullmatch(r"[\w./-]+", folder, re.ASCII):
-        raise Problem(f"the workflow could not name the folder '{folder}': letters, digits and ._-/ are what it may have")
+    if not re.fullmatch(r"[\w./][\w./-]*", folder, re.ASCII):
+        raise Problem(f"the workflow could not name the folder '{folder}': ASCII letters, digits and ._-/ are what it may have, and no - comes first")
     file = place(root, folder)
     hosted = os.path.relpath(file, os.path.realpath(project))
     name, commit = "CI matrix" if file.name.startswith("matrix") else "CI", revision()

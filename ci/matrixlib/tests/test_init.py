@@ -67,11 +67,11 @@ next: {MATRIX} --project {self.project} run
         self.assertIn("\nname: CI packages/lib\n", text)
         self.assertIn("\n            packages/lib/.ci/logs\n", text)
         self.assertFalse((package / ".github").exists())
-        spaced = self.project / "a b"
-        spaced.mkdir()
-        (spaced / "Package.swift").touch()
-        code, said = self.matrix("init", "--project", str(spaced))
-        self.assertEqual((code, said), (2, "ci/matrix: the workflow could not name the folder 'a b': letters, digits and ._-/ are what it may have\n"))
+        for name in ("a b", "-x", "größer"):
+            (self.project / name).mkdir()
+            (self.project / name / "Package.swift").touch()
+            self.assertEqual(self.matrix("init", "--project", str(self.project / name)), (2, (
+                f"ci/matrix: the workflow could not name the folder '{name}': ASCII letters, digits and ._-/ are what it may have, and no - comes first\n")))
 
     def test_what_can_not_be_written_leaves_no_part_and_is_begun_anew(self):
         (self.project / "Package.swift").touch()
