@@ -40,18 +40,31 @@ class UsageCase(ProjectCase):
     def test_a_shell_completes_what_may_come_next(self):
         self.cells("[axes]\nsize = ['small', 'big']\n[[cell]]\nid = 'one'\nwhat = 'b'\nrun = 'true'\n[[cell]]\nid = 'two.five'\nwhat = 'b'\nrun = 'make x'\n")
         (self.project / "out.json").touch()
-        (self.project / "folder").mkdir()
+        for name in ("folder", "large one"):
+            (self.project / name).mkdir()
         script = self.matrix("completion")[1]
         for line, expected in (
                 ("exp", "explain"), ("--pro", "--project"), ("--project fol", "folder"), ("--project . exp", "explain"), ("run tw", "two.five"),
                 ("--project . run on", "one"), ("run --project . on", "one"), ("run --fail-", "--fail-fast --fail-on-flaky"), ("run --proj", "--project"),
                 ("run -l s", "smoke"), ("run one --label n", "nightly"), ("list -a si", "size=small size=big"), ("run --step ma", "make"),
                 ("run --report o", "out.json"), ("report --html o", "out.json"), ("report o", "out.json"), ("list --json on", "one"),
-                ("compare o", "out.json"), ("explain o", "one"), ("report --exp", "--expect")):
+                ("compare o", "out.json"), ("explain o", "one"), ("report --exp", "--expect"), ("list -a size = s", "small"), ("list -a size =", "small big"),
+                ("list --axis = size = b", "big"), ("list --axis = si", "size=small size=big"), ("--project = . ru", "run"),
+                ("list --project = fol", "folder"), ("--project = . run --report = o", "out.json"), ("--project l", "large one"),
+                ("run --report=o", "--report=out.json")):
             words = ["ci/matrix", *line.split()]
-            asked = f"{script}\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _ci_matrix; echo ${{COMPREPLY[@]}}"
+            asked = f"{script}\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _ci_matrix; IFS=/; echo \"${{COMPREPLY[*]}}\""
             done = subprocess.run(["bash"], input=asked, capture_output=True, text=True, timeout=30, cwd=self.project)
-            self.assertEqual((done.stdout, done.stderr), (f"{expected}\n", ""), line)
+            self.assertEqual((done.stdout, done.stderr), (expected.replace(" ", "/").replace("large/one", "large one") + "\n", ""), line)
+        self.assertFalse((self.project / "ran").exists())
+
+    def test_a_shell_goes_on_in_a_folder(self):
+        self.cells("[[cell]]\nid = 'one'\nwhat = 'b'\nrun = 'true'\n")
+        script = self.matrix("completion")[1]
+        for words, asked in (("--project c", "-o filenames\n"), ("report c", "-o filenames\n"), ("run --report c", "-o filenames\n"), ("run o", "")):
+            asking = f"{script}\ncompopt() {{ echo $@; }}\nCOMP_WORDS=(x {words}); COMP_CWORD={len(words.split())}; _ci_matrix"
+            done = subprocess.run(["bash"], input=asking, capture_output=True, text=True, timeout=30, cwd=self.project)
+            self.assertEqual(done.stdout, asked, words)
 
     def test_the_project_is_named_before_the_verb_or_behind_it(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
