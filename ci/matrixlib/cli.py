@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shlex
 import sys
 
@@ -192,7 +193,8 @@ def print_completion(options):
     options = [f'        {name}) options="{" ".join(verb._option_string_actions)}" ;;' for name, verb in parser().verbs.items()]
     for name, words in {
             "verbs": " ".join(COMMANDS), "options": "\n".join(options), "cells": " ".join(cell.id for cell in matrix.cells),
-            "axes": " ".join(f"{axis}={value}" for axis, values in matrix.axes.items() for value in values),
+            # Others would be shell code.
+            "axes": " ".join(f"{axis}={value}" for axis, values in matrix.axes.items() for value in values if re.fullmatch(r"[\w.+-]+", axis + value)),
             "steps": " ".join(dict.fromkeys(step.name for cell in matrix.cells for step in cell.steps))}.items():
         text = text.replace(f"{{{name}}}", words)
     print(text, end="")

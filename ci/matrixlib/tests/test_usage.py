@@ -38,7 +38,7 @@ class UsageCase(ProjectCase):
         self.assertEqual((done.returncode, done.stderr), (2, f"ci/matrix: init writes into the package that --project names: {MATRIX} --project . init\n"))
 
     def test_a_shell_completes_what_may_come_next(self):
-        self.cells("[axes]\nsize = ['small', 'big']\n[[cell]]\nid = 'one'\nwhat = 'b'\nrun = 'true'\n[[cell]]\nid = 'two.five'\nwhat = 'b'\nrun = 'make x'\n")
+        self.cells("[axes]\nsize = ['small', 'big', '$(touch ran)']\n[[cell]]\nid = 'one'\nwhat = 'b'\nrun = 'true'\n[[cell]]\nid = 'two.five'\nwhat = 'b'\nrun = 'make x'\n")
         (self.project / "out.json").touch()
         for name in ("folder", "large one"):
             (self.project / name).mkdir()
