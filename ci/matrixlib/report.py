@@ -7,7 +7,7 @@ from .results import CellResult
 from .screen import clock
 
 # What XML may not hold.
-FORBIDDEN = {code: "\N{REPLACEMENT CHARACTER}" for code in [*range(0, 9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF]}
+FORBIDDEN = {code: "\N{REPLACEMENT CHARACTER}" for code in [*range(0, 9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]}
 
 
 def merged(runs):

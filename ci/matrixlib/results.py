@@ -80,7 +80,7 @@ def write(file, value):
     with naming(file):
         if os.path.exists(file) and not os.path.isfile(file):
             # A pipe that nobody reads would be waited for.
-            with open(file, "w", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as out:
+            with open(file, "w", errors="replace", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as out:
                 os.set_blocking(out.fileno(), True)
                 out.write(text)
             return
@@ -88,14 +88,14 @@ def write(file, value):
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.parent / f".{file.name}.{os.getpid()}"
         try:
-            part.write_text(text)
+            part.write_text(text, errors="replace")  # The name of a file may be no text.
             part.replace(file)
         finally:
             part.unlink(missing_ok=True)
 
 
 def append(file, text):
-    with naming(file), open(file, "a", encoding="utf-8") as out:
+    with naming(file), open(file, "a", encoding="utf-8", errors="replace") as out:
         out.write(text)
 
 

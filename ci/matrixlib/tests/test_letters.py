@@ -1,6 +1,8 @@
 """Letters that a system or its terminal doesn't know, and bytes that are none: never a trace, and files are UTF-8 all the same."""
 
 import json
+import os
+import pathlib
 import subprocess
 
 from support import LIMIT, ROOT, ProjectCase
@@ -30,6 +32,18 @@ class LettersCase(ProjectCase):
         done = self.run_with_few(*self.command("run", "a", "--"), b"\xff")
         self.assertEqual((done.returncode, done.stderr), (0, b""), done.stdout)
         self.assertTrue((self.project / ".ci/logs/a/printf.log").read_bytes().endswith(b"\n\xff"))
+
+    def test_a_project_whose_name_is_no_text(self):
+        self.project = pathlib.Path(os.fsdecode(bytes(self.project) + b"/\xff"))
+        (self.project / "ci").mkdir(parents=True)
+        self.cells(cell("a", "mkdir .ci/logs/a/metrics"))
+        done = subprocess.run(
+            self.command("run", "a", "--report", "report.json"), cwd=self.project, env=self.environment(GITHUB_STEP_SUMMARY=f"{self.project}/summary"),
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+        self.assertEqual((done.returncode, done.stderr), (4, b""), done.stdout)
+        self.assertIn("?/.ci/logs/a/metrics: Is a directory", (self.project / "summary").read_text())
+        self.assertIn("\N{REPLACEMENT CHARACTER}/.ci/logs/a/metrics", (self.project / ".ci/results/junit.xml").read_text())
+        self.assertEqual(self.run_with_few(*self.command("report", "--html", "page.html", "--junit", "junit.xml")).returncode, 0)
 
     def test_what_failed_in_ci_test(self):
         self.copied("ci/test", "ci/tools/within", "ci/tools/tests")
