@@ -55,7 +55,7 @@ def parser():
     commands.add_parser("completion", help="prints what completes cells and options in a shell: eval \"$(ci/matrix completion)\"")
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
-    command.add_argument("files", nargs="*", type=pathlib.Path, help="what run --report wrote (default: the last run's)")
+    command.add_argument("files", nargs="*", help="what run --report wrote (default: the last run's)")
     command.add_argument("--expect", metavar="JOBS", help="count cells of these jobs that have no result as failed; as github prints them")
     for kind in ("junit", "json", "markdown", "html"):
         command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there; -: to the output")
@@ -115,10 +115,10 @@ def obeyed(arguments):
         word + "=here" if word == "--changed" and after != "ci" else word for word, after in itertools.zip_longest(arguments[:place], arguments[1:place])]
     options, unknown = parser().parse_known_args(words)
     options.rest = arguments[place + 1:]
-    if unknown and ("names" not in options or any(word.startswith("-") for word in unknown)):
+    if unknown and (not {"names", "files"} & vars(options).keys() or any(word.startswith("-") for word in unknown)):
         options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
     if unknown:  # Of names that options stand between, argparse takes the first ones only.
-        options.names += unknown
+        vars(options).get("names", vars(options).get("files")).extend(unknown)
     if options.command == "run" and options.watch and options.dry_run:
         options.verb.error("--dry-run prints commands once: without --watch")
     if arguments[place:] and options.command != "run":
@@ -210,8 +210,8 @@ def print_report(options):
     latest = Places(options.project).results / "latest.json"
     if not options.files and not options.expect and not latest.exists():
         raise Problem(f"nothing has been run here yet: {Places(options.project).program} run")
-    files = [file for file in options.files if file.exists()] if options.expect else options.files or [latest]
-    for file in set(options.files) - set(files) if options.expect else ():
+    files = [file for file in options.files if os.path.exists(file)] if options.expect else options.files or [latest]
+    for file in set(options.files) - set(files):
         print(f"ci/matrix: there is no {file}", file=sys.stderr)
     cells = report.merged([results.read(file) for file in files])
     try:

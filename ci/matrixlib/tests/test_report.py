@@ -5,7 +5,7 @@ import pathlib
 import unittest.mock
 import xml.etree.ElementTree as xml
 
-from support import MATRIX, ProjectCase
+from support import MATRIX, ProjectCase, last_line
 from test_run import cell
 from test_tests import CELL
 
@@ -90,6 +90,15 @@ class ReportCase(ProjectCase):
         self.assertIn(f"ci/matrix: there is no {self.project}/none.json\n", table)
         self.assertTrue(table.endswith("\n0 passed, 3 failed, 0 skipped\n"))
         self.assertEqual(self.matrix("report", file, "--expect", "[]")[0], 2)
+
+    def test_options_may_stand_between_the_files(self):
+        one, two, page = (str(self.project / name) for name in ("1.json", "2.json", "page.html"))
+        self.cells(cell("a") + cell("b"))
+        for name, file in (("a", one), ("b", two)):
+            self.matrix("run", name, "--report", file)
+        code, said = self.matrix("report", one, "--html", page, two)
+        self.assertEqual((code, last_line(said)), (0, "2 passed, 0 failed, 0 skipped"), said)
+        self.assertEqual(self.matrix("report", "--html", page, one)[0], 0)
 
     def test_a_skip_elsewhere_does_not_hide_a_result(self):
         from matrixlib.report import merged
