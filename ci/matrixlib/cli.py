@@ -210,8 +210,9 @@ def print_report(options):
     latest = Places(options.project).results / "latest.json"
     if not options.files and not options.expect and not latest.exists():
         raise Problem(f"nothing has been run here yet: {Places(options.project).program} run")
-    files = [file for file in options.files if os.path.exists(file)] if options.expect else options.files or [latest]
-    for file in set(options.files) - set(files):
+    asked = options.files or [latest]
+    files = [file for file in asked if os.path.exists(file) or not options.expect]
+    for file in set(asked) - set(files):
         print(f"ci/matrix: there is no {file}", file=sys.stderr)
     cells = report.merged([results.read(file) for file in files])
     try:

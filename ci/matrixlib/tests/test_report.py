@@ -100,6 +100,13 @@ class ReportCase(ProjectCase):
         self.assertEqual((code, last_line(said)), (0, "2 passed, 0 failed, 0 skipped"), said)
         self.assertEqual(self.matrix("report", "--html", page, one)[0], 0)
 
+    def test_what_is_expected_is_looked_for_in_the_last_run(self):
+        self.cells(cell("a"))
+        jobs = '{"include": [{"cells": "a"}]}'
+        self.assertEqual(self.matrix("report", "--expect", jobs)[0], 4)
+        self.matrix("run", "a")
+        self.assertEqual(self.matrix("report", "--expect", jobs)[0], 0)
+
     def test_a_skip_elsewhere_does_not_hide_a_result(self):
         from matrixlib.report import merged
         from matrixlib.results import CellResult
