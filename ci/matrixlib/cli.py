@@ -1,6 +1,7 @@
 """The command line of ci/matrix."""
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -134,8 +135,9 @@ def by_default(command):
     """The project that is meant where none is named: this one, which somebody in another one's folder is told."""
     if command == "init":
         raise Problem(f"init writes into the package that --project names: {shlex.quote(f'{HOME}/ci/matrix')} --project . init")
-    if command != "completion" and not pathlib.Path.cwd().is_relative_to(HOME):
-        print(f"ci/matrix: works on {HOME}; --project DIR names another one", file=sys.stderr)
+    with contextlib.suppress(OSError):  # The folder may be gone.
+        if command != "completion" and not pathlib.Path.cwd().is_relative_to(HOME):
+            print(f"ci/matrix: works on {HOME}; --project DIR names another one", file=sys.stderr)
     return HOME
 
 

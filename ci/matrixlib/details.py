@@ -1,5 +1,6 @@
 """What is shown under the line of a cell that didn't pass, or that has something to note."""
 
+import contextlib
 import os
 import shlex
 
@@ -14,11 +15,17 @@ def lines(places, options, result):
         if step.status not in ("passed", "interrupted"):
             log = diagnosis.read(places.project / step.log)
             shown += [f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step.tests)]
-            shown.append(f"    log: {step.log if os.getcwd() == str(places.project) else places.project / step.log}")
+            shown.append(f"    log: {step.log if called_in(places.project) else places.project / step.log}")
     if result.status in ("failed", "flaky"):
         shown.append(again(places, options, result, next(iter(result.failed_steps), None)))
     hosted = os.environ.get("GITHUB_ACTIONS") == "true" and result.status != "unchanged"
     return shown + (annotations(places, result) + logs(places, result) if hosted else [])
+
+
+def called_in(folder):
+    """Whether paths that begin there are found from where ci/matrix was called, which may be gone."""
+    with contextlib.suppress(OSError):
+        return os.getcwd() == str(folder)
 
 
 def again(places, options, result, step=None):

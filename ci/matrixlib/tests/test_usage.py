@@ -33,6 +33,14 @@ class UsageCase(ProjectCase):
         self.assertEqual(self.elsewhere("list", "--project", ".").stderr, "")
         self.assertEqual(self.elsewhere("completion").stderr, "", "a shell reads it in whichever folder")
 
+    def test_in_a_folder_that_is_gone(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'false'\n")
+        gone = ["bash", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "bash"]
+        for command, code in (([MATRIX, "list", "format"], 0), (self.command("run", "a"), 1)):
+            done = subprocess.run([*gone, *command], cwd=self.project, capture_output=True, text=True, timeout=30, env=self.environment(PYTHONPATH=""))
+            self.assertEqual((done.returncode, done.stderr), (code, ""), done.stdout)
+        self.assertIn(f"log: {self.project}/.ci/logs/a/false.log", done.stdout)
+
     def test_init_asks_for_the_project(self):
         done = self.elsewhere("init")
         self.assertEqual((done.returncode, done.stderr), (2, f"ci/matrix: init writes into the package that --project names: {MATRIX} --project . init\n"))
