@@ -1,6 +1,7 @@
 """Cells as they stand in ci/cells.toml: read, filled in with what they leave out, and checked."""
 
 import dataclasses
+import os
 import pathlib
 import re
 import tomllib
@@ -256,7 +257,7 @@ def load(project):
         text = file.read_text(encoding="utf-8-sig")  # Which some editors begin with a mark.
         table = tomllib.loads(text)
     except FileNotFoundError:
-        raise Problem(f"there is no {file}: {instead(pathlib.Path(project).resolve())}") from None
+        raise Problem(f"there is no {file}: {instead(pathlib.Path(os.path.realpath(project)))}") from None
     except OSError as error:
         raise Problem(f"{file}: {error.strerror}") from None
     except RecursionError:

@@ -36,7 +36,7 @@ class Problem(Exception):
 
 def program(project):
     """What runs cells of a project; for another one than this, from wherever it is pasted."""
-    home, project = pathlib.Path(__file__).resolve().parents[2], pathlib.Path(project).resolve()
+    home, project = pathlib.Path(__file__).resolve().parents[2], pathlib.Path(os.path.realpath(project))
     return "ci/matrix" if project == home else shlex.join([f"{home}/ci/matrix", "--project", str(project)])
 
 

@@ -1,5 +1,6 @@
 """The commands of a cell as a shell runs them, here and where `--dry-run` is pasted."""
 
+import os
 import pathlib
 import shlex
 
@@ -12,7 +13,7 @@ class Places:
     """Where things of a cell lie: below .ci of the project."""
 
     def __init__(self, project):
-        self.project = pathlib.Path(project).resolve()
+        self.project = pathlib.Path(os.path.realpath(project))
         self.results = self.project / ".ci/results"
         self.flakes = self.project / ".ci/flakes.jsonl"
 

@@ -41,6 +41,12 @@ class UsageCase(ProjectCase):
             self.assertEqual((done.returncode, done.stderr), (code, ""), done.stdout)
         self.assertIn(f"log: {self.project}/.ci/logs/a/false.log", done.stdout)
 
+    def test_a_project_that_is_a_link_to_itself(self):
+        (self.project / "loop").symlink_to("loop")
+        for verb in ("list", "run", "init", "report"):
+            code, said = self.matrix(verb, "--project", str(self.project / "loop"))
+            self.assertEqual((code, said.count("\n")), (2, 1), said)
+
     def test_init_asks_for_the_project(self):
         done = self.elsewhere("init")
         self.assertEqual((done.returncode, done.stderr), (2, f"ci/matrix: init writes into the package that --project names: {MATRIX} --project . init\n"))
