@@ -19,7 +19,7 @@ STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 # How a value of each type is called, and written.
-WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
+WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
 LEAST, FILLED = {"timeout": 1, "retries": 0}, {"run", "steps", "labels"}
 
 

@@ -47,7 +47,7 @@ class CellsCase(ProjectCase):
         self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': there is no value of the axis 'y' called '3'; known: 1, 2")
         self.refused(cell + 'run = "true"\nrunner = "mac"', "cell 'a': there is no runner 'mac'; known: linux")
         self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
-        self.refused(cell + 'run = "true"\ntimeout = "1"', "cell 'a': 'timeout' is not a number: write timeout = 5")
+        self.refused(cell + 'run = "true"\ntimeout = 1.5', "cell 'a': 'timeout' is not a whole number: write timeout = 5")
         self.refused(cell + 'steps = [{ run = 5 }]', "cell 'a': 'run' is not a text: write run = \"…\"")
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
