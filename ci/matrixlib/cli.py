@@ -122,6 +122,8 @@ def obeyed(arguments):
         vars(options).get("names", vars(options).get("files")).extend(unknown)
     if options.command == "run" and options.watch and options.dry_run:
         options.verb.error("--dry-run prints commands once: without --watch")
+    if options.command == "run" and str(options.report) == "-":
+        options.verb.error("--report needs a file, since a run tells its progress on the output: ci/matrix report --json - prints the last run's results")
     if arguments[place:] and options.command != "run":
         options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
     if options.project is None:
