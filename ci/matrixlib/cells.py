@@ -201,6 +201,8 @@ class Reader:
         for requirement in names:
             kind, separator, name = requirement.partition(":")
             self.one_of(sorted(REQUIREMENTS), where, "requirement", kind)
+            if "\n" in name:
+                self.fail(where, f"the requirement '{kind}' has a line break in its name: it is said in one line")
             if kind in NAMED and not name:
                 self.fail(where, f"the requirement '{kind}' needs a name: {kind}:X")
             if separator and kind not in NAMED:

@@ -55,6 +55,10 @@ class CellsCase(ProjectCase):
                      "cell 'a': there is no requirement 'rot': did you mean root?; known: apt, command, debian-mirror, git-tag, linux, machine, macos, namespaces, root, "
                      "setup, simulator, swift-apart, swift-sdk")
 
+    def test_what_is_required_has_no_line_break(self):
+        self.refused(r'''cell = [{ id = "a", what = "b", run = "true", requires = ["command:x\ntouch ran"] }]''',
+                     "cell 'a': the requirement 'command' has a line break in its name: it is said in one line")
+
     def test_what_a_value_of_an_axis_requires(self):
         axes, cells = '[axes]\nsize = ["small", "big"]\n', TWO.partition("[[cell]]")[2]
         for text, why in (('[requires.color]\nred = []', "requires: there is no key 'color'; known: size"),
