@@ -45,7 +45,9 @@ def parser():
     command.add_argument("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
     command.add_argument("--timeout-factor", type=at_least(0.001, float), default=1, metavar="X", help="so many times the steps' time-outs")
     command.add_argument("-v", "--verbose", action="store_true", help="print the output of steps as it comes")
-    command.add_argument("--watch", action="store_true", help="run again when a file that git tracks or would add has changed, until Control-C")
+    command.add_argument(
+        "--watch", action="store_true",
+        help="run again when a file that git tracks or would add has changed, until Control-C; while a run goes on, those that git tracks alone")
     command.add_argument("--fail-fast", action="store_true", help="begin no more cells after one that failed")
     command.add_argument("--fail-on-flaky", action="store_true", help="count flaky cells as failed")
     command.add_argument("--install", action="store_true", help="first install the Debian packages that the cells need")

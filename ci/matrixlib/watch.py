@@ -29,7 +29,8 @@ def stamps(project):
 
 
 def watch(project, once, look=stamps, pause=time.sleep):
-    """Runs again and again until a run is interrupted, or nobody reads. What changes while it runs counts, too."""
+    """Runs again and again until a run is interrupted, or nobody reads. What changes while it runs counts, too, but for what git doesn't
+    track: an edit of a new file is not told from what the run wrote."""
     with contextlib.suppress(BrokenPipeError):
         while True:
             before, written = look(project), untracked(project)

@@ -18,7 +18,8 @@ class UsageCase(ProjectCase):
 
     def test_it_is_that_of_the_verb(self):
         for arguments in (["run", "--fail-fas", "--x"], ["run", "--jobs", "0"], ["explain"], ["explain", "a", "b"], ["compare", "1"],
-                          ["run", "--watch", "--dry-run"], ["run", "--report", "-"], ["list", "a", "--", "b"], ["report", "--watch"], ["init", "x"], ["completion", "--x"]):
+                          ["run", "--watch", "--dry-run"], ["run", "--report", "-"], ["list", "a", "--", "b"], ["report", "--watch"], ["init", "x"],
+                          ["completion", "--x"]):
             said = self.said(*arguments)
             self.assertTrue(said.startswith("usage: ci/matrix ") and f" {arguments[0]} " in said.splitlines()[0], said)
             self.assertIn(f"ci/matrix {arguments[0]}: error: ", said)
