@@ -13,7 +13,6 @@ enum DocCommentTests {
     }
 
     static func endAtSIGTERM(_ pusher: Pusher) {
-        signal(SIGTERM, SIG_IGN)  // or the process ends before anybody is asked
         let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)  // to be kept
         termination.setEventHandler {
             Task {
