@@ -11,7 +11,6 @@ extension ConnectionMachine {
             case .authorizing, .awaitingUser, .subscribing, .subscribed: return
             }
             if let auth { subscriptions[channel]?.suppliedAuth = auth }
-            if known.state == .waiting { return }
         } else {
             subscriptions[channel] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: auth)
             subscriptionsMade += 1

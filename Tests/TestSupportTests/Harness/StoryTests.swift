@@ -98,6 +98,28 @@ import FoundationNetworking
         }
     }
 
+    @Test func `An answer that comes too late for its caller isn't told as one that comes`() throws {
+        try withTestHarness { harness in
+            harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(90)))
+            let request = URLRequest(url: URL(string: "http://shop.example/orders")!, timeoutInterval: 30)
+            harness.session.dataTask(with: request) { _, _, _ in }.resume()
+            #expect(harness.story.hasSuffix("http://shop.example/orders, had its caller waited longer than 30.0 seconds"))
+            harness.scheduler.advance(by: .seconds(30))
+        }
+    }
+
+    @Test func `The story of a test that was cancelled isn't told again with its error`() async throws {
+        let harness = TestHarness()
+        harness.timeline.note("note", "this happened")
+        let ending = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return harness.untold(by: CancellationError())
+        }
+        #expect(await ending.value == nil)
+        #expect(harness.untold(by: CancellationError()) != nil)
+        try harness.verify()
+    }
+
     @Test func `On an executor it says that no other thread is waited for`() async throws {
         try await withTestHarness(allowing: [.pendingTimer]) { harness in
             let executor = harness.makeExecutor()
