@@ -39,25 +39,14 @@ extension Pusher {
     }
 
     /// Connects, and returns when the client is disconnected: by ``disconnect()``, by ``shutdown(within:)``, or because the task was
-    /// cancelled, which disconnects it. The client's streams end then, once what came was read.
+    /// cancelled, which disconnects it. The streams that the client has then end, once what came was read; those that are made later are
+    /// for the next time that it is connected.
     ///
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` that ended the connection for good, such as an unknown
     /// application key; its streams throw it, too. Returns at once if the client was shut down before.
     public func run() async throws {
-        try await connection.environment.endingGracefully(by: { await self.shutdown() }) { try await connectUntilDisconnected() }
-    }
-
-    func connectUntilDisconnected() async throws {
-        let states = PusherStream(source: connection.core.beginRun(StreamBuffering(limit: 100, overflow: .dropOldest)))
-        defer { connection.core.endRun() }
-        try await withTaskCancellationHandler {
-            // Also when it is cancelled: then until the connection is closed.
-            while let change = await states.nextEvenIfCancelled() {
-                if let reason = change.reason, change.new == .disconnected { throw reason }
-                if change.new == .disconnected || (Task.isCancelled && change.old == .disconnecting) { return }
-            }
-        } onCancel: {
-            disconnect()
+        try await connection.environment.endingGracefully(by: { await self.shutdown() }) {
+            try await connection.core.connectUntilDisconnected()
         }
     }
 

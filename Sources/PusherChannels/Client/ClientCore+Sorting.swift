@@ -30,6 +30,8 @@ extension ClientCore {
             }
             state.effects.removeAll(keepingCapacity: state.effects.capacity <= 1024)
             enqueue(deliveries, at: now, &state)
+            // With the last run ends what is read of the client, unless what was read before a shutdown is still to be decrypted.
+            if state.runs.lastHasEnded, state.machine.hasComeToRest { state.finishStreams(forGood: false) }
             state.tally.noteDropped(state.backlog.dropped + state.streams.dropped)
             let isOver = state.backlog.isOver || state.streams.over > 0 || state.machine.isOverWithDecrypting
             if isOver != state.isReaderOver {
@@ -69,8 +71,9 @@ extension ClientCore {
             if failure.error.isRetryable { break }
             state.waits.end(of: channel, failure.error)
             state.streams.finish(ofChannel: channel, failure.error)
-        case .stateChanged(_, .disconnected, let reason):
-            state.waits.endAll(reason ?? .clientEnded)
+        case .stateChanged(let old, let new, let reason):
+            if new == .disconnected { state.waits.endAll(reason ?? .clientEnded) }
+            state.runs.connectionChanged(from: old, to: new, because: reason)
         case .signedIn, .signInFailed:
             state.listeners.user.signInEnded()
         default:

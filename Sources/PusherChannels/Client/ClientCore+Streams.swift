@@ -71,29 +71,6 @@ extension ClientCore {
         }
     }
 
-    /// Begins a run, which connects; returns the states that it goes through. In one step: the end of the life before isn't among them.
-    ///
-    /// Several runs may be under way: one that was cancelled ends when the next has begun.
-    func beginRun(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
-        let id = makeID()
-        change { state, now in
-            state.runs += 1
-            state.streams.add(id, to: \.states, for: .init(), buffering)
-            state.handle(.connect, at: now)
-        }
-        return StreamSource(self, id, in: \.states)
-    }
-
-    /// A run has ended, and with the last one what is read of the client: unless somebody has connected it since, or it is shut down and
-    /// what was read before is still to be decrypted.
-    func endRun() {
-        change { state in
-            state.runs -= 1
-            guard state.runs == 0, state.machine.hasComeToRest else { return }
-            state.finishStreams(forGood: false)
-        }
-    }
-
     func finishStreams(forGood: Bool) {
         change { $0.finishStreams(forGood: forGood) }
     }
@@ -105,8 +82,13 @@ extension ClientCore {
 
 extension ClientCore.State {
     /// All that came was read, as far as anybody will read it: the client's life is over, or its last.
-    fileprivate mutating func finishStreams(forGood: Bool) {
-        if forGood { streams.shutDown() } else { streams.finish() }
+    mutating func finishStreams(forGood: Bool) {
+        if forGood {
+            streams.shutDown()
+            runs.endAll()
+        } else {
+            streams.finish()
+        }
         waits.endAll(.clientEnded)
     }
 }

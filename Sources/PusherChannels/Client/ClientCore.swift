@@ -25,8 +25,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var waits = SubscriptionWaits()
         /// Called when what was read before the client was shut down is decrypted.
         var decryptionWaits: [@Sendable () -> Void] = []
-        /// How many wait for the client's end.
-        var runs = 0
+        var runs = Runs()
         var backlog: DeliveryBacklog
 
         /// When what is being handled came, where it waited; nil for now.
@@ -163,7 +162,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         let isElsewhere = state.isDraining
         let work = isElsewhere ? nil : nextWork(&state)
         state.isDraining = isElsewhere || work != nil
-        let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.decryptionWakeUps()
+        let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.runs.wakeUps() + state.decryptionWakeUps()
         let ordersReading = state.reading.begin()
         // Whoever drains may be away for long, and a pause that has a limit mustn't last until then.
         let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil

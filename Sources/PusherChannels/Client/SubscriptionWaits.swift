@@ -3,8 +3,7 @@ struct SubscriptionWaits: Sendable {
     typealias Wait = OneShot<Void>
 
     private var waits: [Name: [Int: Wait]] = [:]
-    /// Those that have ended and are to be told outside the lock.
-    private var ended: [(wait: Wait, outcome: Result<Void, any Error>)] = []
+    private var ended = EndedWaits()
 
     mutating func add(_ wait: Wait, _ id: Int, for channel: Name) {
         waits[channel, default: [:]][id] = wait
@@ -20,7 +19,7 @@ struct SubscriptionWaits: Sendable {
     mutating func end(_ id: Int, of channel: Name, _ failure: PusherError?) {
         guard let wait = waits[channel]?[id] else { return }
         remove(id, for: channel)
-        ended.append((wait, failure.map { .failure($0) } ?? .success(())))
+        ended.add(wait, failure)
     }
 
     /// Ends the waits of all calls.
@@ -33,11 +32,7 @@ struct SubscriptionWaits: Sendable {
     }
 
     /// Returns the closures that resume the calls whose wait is over.
-    mutating func wakeUps() -> [() -> Void] {
-        guard !ended.isEmpty else { return [] }
-        defer { ended = [] }
-        return ended.map { entry in { entry.wait.give(entry.outcome) } }
-    }
+    mutating func wakeUps() -> [() -> Void] { ended.wakeUps() }
 }
 
 extension PusherError {

@@ -18,13 +18,6 @@ struct PoolState {
         case finishStreams
     }
 
-    /// One call of `run()`.
-    struct Run {
-        let end: OneShot<Void>
-        /// It waits for the disconnecting that its cancellation has begun; not any more when the pool is connected again.
-        var isCancelled = false
-    }
-
     /// A client, and the stream of its states that the pool hears.
     struct Member {
         let client: Pusher
@@ -44,8 +37,7 @@ struct PoolState {
     /// Changed by whoever carries out the steps, and by nobody else.
     var members: [Member] = []
     var readings: [Weak<PoolReading>] = []
-    /// Those who wait until the pool is disconnected.
-    var runs: [Run] = []
+    var runs = Runs()
     /// The connections that wait for their turn to be made.
     var turns: [any ScheduledAction] = []
     var steps = Deque<Step>()
@@ -57,19 +49,24 @@ struct PoolState {
 
     var clients: [Pusher] { members.map(\.client) }
 
-    /// Begins a life, if it isn't shut down; returns the runs that this ends.
-    mutating func connect() -> [Run] {
-        guard phase != .shutDown else { return [] }
+    /// Begins a life, if it isn't shut down.
+    mutating func connect() {
+        guard phase != .shutDown else { return }
         phase = .connected
         lives += 1
         steps.append(.connectAll)
-        defer { runs.removeAll(where: \.isCancelled) }
-        return runs.filter(\.isCancelled)
+        runs.endCancelled()
     }
 
     mutating func disconnect() {
         if phase == .connected { phase = .idle }
         steps.append(.disconnectAll)
+    }
+
+    /// Ends the runs; and with them what is read of the pool, unless it is shut down: then once all is decrypted.
+    mutating func endRuns(_ failure: PusherError? = nil) {
+        runs.endAll(failure)
+        if runs.lastHasEnded, phase == .idle { steps.append(.finishStreams) }
     }
 
     mutating func shutDown() {

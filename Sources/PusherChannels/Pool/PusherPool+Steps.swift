@@ -6,11 +6,12 @@ extension PusherPool {
     /// client may call the application, and that the pool.
     @discardableResult
     func change<Result>(_ body: (inout PoolState) -> Result) -> Result {
-        var (result, next) = state.withLock { state in (body(&state), state.beginSteps()) }
+        var (result, next, wakeUps) = state.withLock { state in (body(&state), state.beginSteps(), state.runs.wakeUps()) }
         while let step = next {
             carryOut(step)
             next = state.withLock { $0.nextStep() }
         }
+        for wakeUp in wakeUps { wakeUp() }
         return result
     }
 

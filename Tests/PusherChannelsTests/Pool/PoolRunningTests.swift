@@ -79,6 +79,24 @@ import Testing
         #expect(thrown?.code == 4001)
     }
 
+    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    @Test func aStreamOfThePauseBetweenTwoRunsIsTheSecondOnes() async throws {
+        try await TestExecutor().run { executor in
+            let rig = PoolRig(connections: 1)
+            let running = Task(executorPreference: executor) { try await rig.pool.run() }
+            await executor.settle()
+            rig.pool.disconnect()
+            // The run is over, and its task is yet to hear of that.
+            let updates = rig.pool.updates
+            try await running.value
+            rig.pool.subscribe("news")
+            rig.pool.connect()
+            var iterator = updates.makeAsyncIterator()
+            #expect(try await iterator.next()?.channelName == "news")
+        }
+    }
+    #endif
+
     /// Of all connections, not of the one alone that was given up.
     @Test func whatCameBeforeTheFailureIsReadFirst() async throws {
         let rig = PoolRig()

@@ -1,0 +1,86 @@
+/// The calls of `run()` that wait for the end of a client, or of a pool.
+struct Runs: Sendable {
+    typealias Wait = OneShot<Void>
+
+    private struct Run {
+        let wait: Wait
+        /// It waits for the disconnecting that its cancellation has begun; not any more when there is to be a connection again.
+        var isCancelled = false
+    }
+
+    private var runs: [Run] = []
+    private var ended = EndedWaits()
+
+    /// Indicates whether the last one has just ended.
+    var lastHasEnded: Bool { runs.isEmpty && !ended.isEmpty }
+
+    mutating func add(_ wait: Wait) {
+        runs.append(Run(wait: wait))
+    }
+
+    /// The call's task was cancelled; returns whether it still waited.
+    mutating func cancel(_ wait: Wait) -> Bool {
+        guard let index = runs.firstIndex(where: { $0.wait === wait }) else { return false }
+        runs[index].isCancelled = true
+        return true
+    }
+
+    /// Ends those that a change of a client's connection ends.
+    mutating func connectionChanged(from old: ConnectionState, to new: ConnectionState, because reason: PusherError?) {
+        if new == .disconnected { endAll(reason) } else if old == .disconnecting { endCancelled() }
+    }
+
+    mutating func endCancelled() {
+        for run in runs where run.isCancelled { ended.add(run.wait, nil) }
+        runs.removeAll(where: \.isCancelled)
+    }
+
+    mutating func endAll(_ failure: PusherError? = nil) {
+        for run in runs { ended.add(run.wait, failure) }
+        runs = []
+    }
+
+    /// Returns the closures that resume the calls whose wait is over.
+    mutating func wakeUps() -> [() -> Void] { ended.wakeUps() }
+}
+
+/// The calls whose wait is over, and which are to be told so outside the lock.
+struct EndedWaits: Sendable {
+    private var ended: [(wait: OneShot<Void>, outcome: Result<Void, any Error>)] = []
+
+    var isEmpty: Bool { ended.isEmpty }
+
+    mutating func add(_ wait: OneShot<Void>, _ failure: PusherError?) {
+        ended.append((wait, failure.map { .failure($0) } ?? .success(())))
+    }
+
+    /// Returns the closures that resume them.
+    mutating func wakeUps() -> [() -> Void] {
+        guard !ended.isEmpty else { return [] }
+        defer { ended = [] }
+        return ended.map { entry in { entry.wait.give(entry.outcome) } }
+    }
+}
+
+extension ClientCore {
+    /// Connects, and waits for the client's end, or throws what ended it for good. A cancelled task disconnects the client.
+    ///
+    /// One continuation waits, whatever happens to the connection meanwhile: on Linux, libdispatch ends a process that has no descriptor
+    /// left at the moment when it looks at a task that waits for a thread.
+    func connectUntilDisconnected() async throws {
+        let wait = Runs.Wait()
+        // In one step: the end of the life before is not this one's.
+        change { state, now in
+            state.runs.add(wait)
+            state.handle(.connect, at: now)
+            if state.machine.isShutDown, state.machine.state == .disconnected { state.runs.endAll() }
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { wait.await(with: $0) }
+        } onCancel: {
+            change { state, now in
+                if state.runs.cancel(wait) { state.handle(.disconnect, at: now) }
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+@Suite(.timeLimit(.lost)) struct ShutdownTests {
+    private func rig(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
+        ClientRig(change)
+    }
+
+    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    @Test func shutdownGivesUpChannelsAndCloses() async throws {
+        try await TestExecutor().run { executor in
+            let rig = rig()
+            rig.pusher.subscribe("news")
+            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            await executor.settle()
+            let events = rig.pusher.events
+            rig.socket.publish(channel: "news", event: "last", data: "1")
+            await rig.pusher.shutdown()
+            try await running.value
+            #expect(rig.socket.frames.last?.event == "pusher:unsubscribe")
+            #expect(!rig.socket.isOpen)
+            var names: [String] = []
+            for try await event in events { names.append(event.eventName) }
+            #expect(names == ["last"], "what came before can still be read, then the stream ends")
+            #expect(rig.scheduler.pendingTimers.isEmpty)
+        }
+    }
+    #endif
+
+    @Test func shutdownWaitsForWhatIsStillToBeDelivered() async {
+        let queue = DispatchQueue(label: "slow")
+        let gate = DispatchSemaphore(value: 0)
+        let rig = rig { $0.delivery = .queue(queue) }
+        let heard = Locked(0)
+        rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
+        rig.pusher.connect()
+        queue.async { gate.wait() }
+        for _ in 0..<10 { rig.socket.publish(channel: "news", event: "n", data: "1") }
+        gate.signal()
+        await rig.pusher.shutdown()
+        #expect(heard.withLock { $0 } == 10)
+    }
+
+    /// At once, and still at it.
+    @Test func shutdownWaitsForWhatAnotherThreadDelivers() async throws {
+        try await TestExecutor().run { executor in
+            let queue = DispatchQueue(label: "reader")
+            let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let rig = ClientRig.connected()
+            let heard = Locked<[String?]>([])
+            rig.pusher.subscribe("news").bind(eventName: "n") { event in
+                heard.withLock { $0.append(event.data) }
+                entered.signal()
+                gate.wait()
+            }
+            let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
+            @Sendable func bring(_ data: [String]) {
+                let messages = data.map { Array(#"{"event":"n","channel":"news","data":"\#($0)"}"#.utf8) }
+                MessageBatch.with(messages.map { (.text, $0) }, .told(age: .zero)) {
+                    core.webSocketDidReceive($0, attempt: attempt)
+                }
+            }
+            queue.async { bring(["1"]) }
+            DispatchQueue.global().sync { entered.wait() }
+            bring(["2", "3"])
+            let isOver = Locked(false)
+            let shutdown = executor.spawn {
+                await rig.pusher.shutdown()
+                isOver.withLock { $0 = true }
+            }
+            await executor.settle()
+            gate.signal()
+            DispatchQueue.global().sync { entered.wait() }
+            #expect(rig.pusher.connection.connectionState == .disconnected)
+            await executor.settle()
+            #expect(!isOver.withLock { $0 })
+            for _ in 0..<2 { gate.signal() }
+            queue.sync {}
+            await shutdown.value
+            #expect(heard.withLock { $0 } == ["1", "2", "3"])
+        }
+    }
+
+    /// What another thread has to decrypt, which is busy with something else.
+    @Test func shutdownWaitsForWhatIsStillToBeDecrypted() async throws {
+        try await TestExecutor().run { executor in
+            let queue = DispatchQueue(label: "reader")
+            let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
+            let events = rig.pusher.subscribe("private-encrypted-orders").events(named: "placed")
+            rig.pusher.subscribe("news").bind(eventName: "n") { _ in
+                entered.signal()
+                gate.wait()
+            }
+            queue.async { rig.socket.publish(channel: "news", event: "n", data: "1") }
+            DispatchQueue.global().sync { entered.wait() }
+            let event = #"{"event":"placed","channel":"private-encrypted-orders","data":"\#(EncryptedChannelTests.event)"}"#
+            let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
+            MessageBatch.with(Array(repeating: (.text, Array(event.utf8)), count: 2), .told(age: .zero)) {
+                core.webSocketDidReceive($0, attempt: attempt)
+            }
+            // Without a connection nothing else is waited for.
+            core.webSocketDidClose(.failed(WebSocketFailure(.connectionLost, "")), attempt: attempt)
+            let isOver = Locked(false)
+            let shutdown = executor.spawn {
+                await rig.pusher.shutdown()
+                isOver.withLock { $0 = true }
+            }
+            await executor.settle()
+            #expect(!isOver.withLock { $0 })
+            gate.signal()
+            queue.sync {}
+            await shutdown.value
+            var count = 0
+            for try await _ in events { count += 1 }
+            #expect(count == 2)
+        }
+    }
+
+    @Test func shutdownWaitsNoLongerThanItMay() async throws {
+        let queue = DispatchQueue(label: "stuck")
+        let gate = DispatchSemaphore(value: 0)
+        let lines = Locked<[String]>([])
+        let rig = rig {
+            $0.delivery = .queue(queue)
+            $0.logger = LineRecorder.logger(lines)
+        }
+        queue.async { gate.wait() }
+        rig.pusher.connect()
+        let shutdown = Task { await rig.pusher.shutdown(within: .seconds(3)) }
+        await rig.scheduler.waitForTimer(labeled: "shutdown")
+        rig.scheduler.advance(by: .seconds(3))
+        await shutdown.value
+        let undelivered = lines.withLock { $0.filter { $0.contains(LogMessage.undelivered.rawValue) } }
+        #expect(undelivered.count == 1 && undelivered[0].hasPrefix("warning [") && undelivered[0].contains(" count="))
+        gate.signal()
+    }
+
+    @Test func shutdownThatDeliversAllSaysNothing() async {
+        let lines = Locked<[String]>([])
+        let rig = rig { $0.logger = LineRecorder.logger(lines) }
+        rig.pusher.connect()
+        await rig.pusher.shutdown()
+        #expect(lines.withLock { !$0.contains { $0.contains(LogMessage.undelivered.rawValue) } })
+    }
+
+    @Test func whoHadNotReadEverythingHoldsUpNobodyAfterwards() async {
+        let rig = rig()
+        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1))
+        rig.pusher.subscribe("news")
+        rig.pusher.connect()
+        rig.socket.publish(channel: "news", event: "n", data: "1")
+        #expect(!rig.socket.isReading)
+        await rig.pusher.shutdown()
+        #expect(rig.pusher.connection.core.readState(\.streams.over) == 0)
+        withExtendedLifetime(stream) {}
+    }
+
+    /// As where a service is asked to end before it has begun.
+    @Test func shutdownIsFinalAlsoWhereItComesFirst() async throws {
+        let rig = rig()
+        await rig.pusher.shutdown()
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+        try await rig.pusher.run()
+        rig.pusher.connect()
+        #expect(rig.pusher.connection.connectionState == .disconnected)
+        #expect(rig.socket.requests.isEmpty)
+        await #expect(throws: PusherError.clientEnded) { try await rig.pusher.subscribe(to: "news") }
+    }
+}
