@@ -73,7 +73,9 @@ extension ClientCore {
         change { state, now in
             state.runs.add(wait)
             state.handle(.connect, at: now)
-            if state.machine.isShutDown, state.machine.state == .disconnected { state.runs.endAll() }
+            // A shutdown that took too long doesn't wait for the close.
+            let isOver = state.machine.state == .disconnected || state.streams.isShutDown
+            if state.machine.isShutDown, isOver { state.runs.endAll() }
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { wait.await(with: $0) }

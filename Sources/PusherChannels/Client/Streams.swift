@@ -11,7 +11,7 @@ struct Streams: Sendable {
     /// Those that pools read, as long as there is the client: a pool's run ends many times, its hearing doesn't.
     var poolStates = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
     private let date: @Sendable (Instant) -> Date
-    private var isShutDown = false
+    private(set) var isShutDown = false
 
     /// - Parameter date: Tells the wall clock's time at an instant; called when somebody reads it.
     init(date: @escaping @Sendable (Instant) -> Date) {

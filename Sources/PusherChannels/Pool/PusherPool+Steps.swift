@@ -29,7 +29,10 @@ extension PusherPool {
         case .disconnectAll: disconnectAll()
         case .forgetTurns: forgetTurns()
         case .setDelegate: for client in clients { setDelegate(of: client) }
-        case .finishStreams: for client in clients { client.connection.core.finishStreams(forGood: false) }
+        case .finishStreams:
+            // Not those of a life that has begun since.
+            guard state.withLock({ $0.phase == .idle }) else { return }
+            for client in clients { client.connection.core.finishStreams(forGood: false) }
         }
     }
 

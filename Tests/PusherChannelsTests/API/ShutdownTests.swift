@@ -139,6 +139,18 @@ import Testing
         gate.signal()
     }
 
+    @Test func nobodyWaitsForTheCloseThatAShutdownWasTooShortFor() async throws {
+        let rig = rig()
+        rig.pusher.connection.socket = SlowToClose(rig.socket)
+        rig.pusher.connect()
+        let shutdown = Task { await rig.pusher.shutdown(within: .seconds(1)) }
+        await rig.scheduler.waitForTimer(labeled: "shutdown")
+        rig.scheduler.advance(by: .seconds(1))
+        await shutdown.value
+        #expect(rig.pusher.connection.connectionState == .disconnecting)
+        try await rig.pusher.run()
+    }
+
     @Test func shutdownThatDeliversAllSaysNothing() async {
         let lines = Locked<[String]>([])
         let rig = rig { $0.logger = LineRecorder.logger(lines) }
