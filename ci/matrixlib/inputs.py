@@ -88,11 +88,17 @@ def unmatched(project, cell):
     return [glob for glob in cell.inputs if not fnmatch.filter(files(project) or (), pattern(glob))]
 
 
-def fingerprint(project, cell, report=None):
-    """None where it can't be known: without git, or where one of the cell's globs matches nothing. What a run writes is no part of it."""
+def resolved(project):
+    """The files that say which packages there are: the first build writes them, which git often ignores."""
+    return {name for name in files(project) or () if os.path.basename(name) == "Package.resolved"}
+
+
+def fingerprint(project, cell, report=None, made=()):
+    """None where it can't be known: without git, or where one of the cell's globs matches nothing. What a run writes is no part of it: its
+    report, and the files that it made."""
     if (known := files(project)) is None or unmatched(project, cell):
         return None
     globs = [pattern(glob) for glob in cell.inputs]
     own = {name: digest for name, digest in known.items()
-           if name != report and (not globs or any(fnmatch.fnmatch(name, glob) for glob in globs))}
+           if name != report and name not in made and (not globs or any(fnmatch.fnmatch(name, glob) for glob in globs))}
     return hashlib.sha256(f"{own} {cell} {tools(project)}".encode(errors="surrogateescape")).hexdigest()

@@ -49,7 +49,7 @@ def run(options, cells, places):
     runner = Runner(
         places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result),
         unchanged)
-    before = {cell.id: inputs.fingerprint(project, cell, own) for cell in cells}
+    before, resolved = {cell.id: inputs.fingerprint(project, cell, own) for cell in cells}, inputs.resolved(project)
 
     def end():
         """What runs; its results are still told."""
@@ -66,8 +66,10 @@ def run(options, cells, places):
         for cell, result in zip(cells, found):
             if options.fail_on_flaky and result.status == "flaky":
                 result.code = 1
-            # What was changed while it ran isn't what passed.
-            result.inputs = before[cell.id] if inputs.fingerprint(project, cell, own) == before[cell.id] else None
+            # What was changed while it ran isn't what passed, but for what a first build writes.
+            made = inputs.resolved(project) - resolved
+            is_same = inputs.fingerprint(project, cell, own, made) == before[cell.id]
+            result.inputs = inputs.fingerprint(project, cell, own) if is_same else None
         unwritten = save(options, places, history, found)
     if screen.refused and not isinstance(screen.refused, BrokenPipeError):
         raise screen.refused

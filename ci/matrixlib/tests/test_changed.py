@@ -106,6 +106,12 @@ class ChangedCase(ProjectCase):
         self.cells(cell("a", inputs=["Sourecs/*"]))
         self.assertIn("a: no file below the project's folder fits 'Sourecs/*' of its inputs", self.matrix("run", "a", "--changed")[1])
 
+    def test_the_packages_that_a_first_build_resolves_are_no_change(self):
+        self.cells(cell("a", "echo 1 > Package.resolved"))
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+        (self.project / "Package.resolved").write_text("2")
+        self.assertEqual(self.ran(), "passed", "other packages")
+
     def test_what_a_run_writes_is_no_change(self):
         (self.project / ".gitignore").write_text("")
         report = str(self.project / "report.json")
