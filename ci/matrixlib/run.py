@@ -67,9 +67,9 @@ def run(options, cells, places):
             if options.fail_on_flaky and result.status == "flaky":
                 result.code = 1
             # What was changed while it ran isn't what passed, but for what a first build writes.
-            made = inputs.resolved(project) - resolved
-            is_same = inputs.fingerprint(project, cell, own, made) == before[cell.id]
-            result.inputs = inputs.fingerprint(project, cell, own) if is_same else None
+            now, made = inputs.fingerprint(project, cell, own), inputs.resolved(project) - resolved
+            same = inputs.fingerprint(project, cell, own, made) if made else now
+            result.inputs = now if same == before[cell.id] else None
         unwritten = save(options, places, history, found)
     if screen.refused and not isinstance(screen.refused, BrokenPipeError):
         raise screen.refused

@@ -71,7 +71,7 @@ extension Pusher {
         }
         connection.core.afterLastDeliveries { isInTime.give(.success(true)) }
         // It never fails: nobody gives an error.
-        let wasInTime = try? await withCheckedThrowingContinuation { isInTime.await(with: $0) }
+        let wasInTime = try? await isInTime.valueEvenIfCancelled()
         timer.cancel()
         if wasInTime == false { connection.core.logUndelivered() }
         unsubscribeAll()

@@ -77,10 +77,8 @@ extension ClientCore {
             let isOver = state.machine.state == .disconnected || state.streams.isShutDown
             if state.machine.isShutDown, isOver { state.runs.endAll() }
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { wait.await(with: $0) }
-        } onCancel: {
-            change { state, now in
+        try await wait.valueEvenIfCancelled {
+            self.change { state, now in
                 if state.runs.cancel(wait) { state.handle(.disconnect, at: now) }
             }
         }

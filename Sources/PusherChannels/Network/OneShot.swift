@@ -19,11 +19,18 @@ final class OneShot<Value: Sendable>: Sendable {
 
     /// Waits for the result. Where the task is cancelled, calls the closure and throws `CancellationError`.
     func value(cancelling cancel: @escaping @Sendable () -> Void = {}) async throws -> Value {
+        try await valueEvenIfCancelled {
+            cancel()
+            self.give(.failure(CancellationError()))
+        }
+    }
+
+    /// Waits for the result, also where the task is cancelled, which calls the closure.
+    func valueEvenIfCancelled(onCancel: @escaping @Sendable () -> Void = {}) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { self.await(with: $0) }
         } onCancel: {
-            cancel()
-            give(.failure(CancellationError()))
+            onCancel()
         }
     }
 

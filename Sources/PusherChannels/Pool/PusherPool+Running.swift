@@ -25,11 +25,7 @@ extension PusherPool {
                 return false
             }
             if isShutDown { return }
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { wait.await(with: $0) }
-            } onCancel: {
-                change { if $0.runs.cancel(wait) { $0.disconnect() } }
-            }
+            try await wait.valueEvenIfCancelled { self.change { if $0.runs.cancel(wait) { $0.disconnect() } } }
         }
     }
 

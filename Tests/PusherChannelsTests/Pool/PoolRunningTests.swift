@@ -97,6 +97,32 @@ import Testing
     }
     #endif
 
+    /// Which a delegate begins that hears how the others are disconnected.
+    @Test func theEndOfARunLeavesTheStreamsOfALifeThatHasBegunSince() async throws {
+        let rig = PoolRig(connections: 2)
+        rig.pool.subscribe("news")
+        let task = Task { try await rig.pool.run() }
+        try await rig.recorder.next { $0 == .state(.connected) }
+        rig.scheduler.advance(by: .seconds(1))
+        try await rig.recorder.next { $0 == .state(.connected) }
+        let owner = try #require(rig.pool.connections.firstIndex { $0.channels.all.contains { $0.name == "news" } })
+        let events = Locked<PusherStream<PusherEvent>?>(nil)
+        let delegate = ConnectingAgain { [weak pool = rig.pool] in
+            events.withLock { $0 = pool?.channel(named: "news")?.events }
+            pool?.connect()
+        }
+        rig.pool.delegate = delegate
+        rig.sockets.withLock(\.self)[1 - owner].serverCloses(code: 4001, reason: "no such app")
+        await #expect(throws: PusherError.self) { try await task.value }
+        rig.scheduler.advance(by: .seconds(1))
+        rig.server.publish(channel: "news", event: "price", data: "1")
+        await rig.pool.shutdown()
+        var data: [String?] = []
+        for try await event in try #require(events.withLock { $0 }) { data.append(event.data) }
+        #expect(data.contains("1"))
+        withExtendedLifetime(delegate) {}
+    }
+
     /// Of all connections, not of the one alone that was given up.
     @Test func whatCameBeforeTheFailureIsReadFirst() async throws {
         let rig = PoolRig()
@@ -209,6 +235,25 @@ import Testing
         #expect(gone == nil)
         #expect(sockets.withLock(\.self).count == 2)
         #expect(sockets.withLock(\.self).allSatisfy { !$0.isOpen })
+    }
+}
+
+/// Does something once, when a first connection is disconnected.
+private final class ConnectingAgain: PusherDelegate, Sendable {
+    private let ends = Locked(0)
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+
+    func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+        guard new == .disconnected else { return }
+        let isFirst = ends.withLock { ends in
+            ends += 1
+            return ends == 1
+        }
+        if isFirst { body() }
     }
 }
 
