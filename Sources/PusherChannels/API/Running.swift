@@ -40,7 +40,8 @@ extension Pusher {
 
     /// Connects, and returns when the client is disconnected: by ``disconnect()``, by ``shutdown(within:)``, or because the task was
     /// cancelled, which disconnects it. The streams that the client has then end, once what came was read; those that are made later are
-    /// for the next time that it is connected.
+    /// for the next time that it is connected. Events of encrypted channels that are still to be decrypted then may be missing in them:
+    /// ``shutdown(within:)`` waits for these.
     ///
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` that ended the connection for good, such as an unknown
     /// application key; its streams throw it, too. Returns at once if the client was shut down before.

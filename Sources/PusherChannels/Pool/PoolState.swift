@@ -14,6 +14,8 @@ struct PoolState {
         /// Nobody connects any more whose turn is yet to come.
         case forgetTurns
         case setDelegate
+        /// A client was given up for good.
+        case giveUp(Pusher, PusherError)
         /// All that came was read, as far as anybody will read it.
         case finishStreams
     }
@@ -22,6 +24,8 @@ struct PoolState {
     struct Member {
         let client: Pusher
         let states: StreamSource<ConnectionStateChange>
+        /// The pool's life in which it was connected last.
+        var life = 0
     }
 
     enum Phase {
@@ -72,6 +76,18 @@ struct PoolState {
     mutating func shutDown() {
         phase = .shutDown
         steps.append(.forgetTurns)
+    }
+
+    /// It is a client's turn: returns it, if it is still to be connected.
+    mutating func takeTurn(_ number: Int) -> Pusher? {
+        guard phase == .connected, members.indices.contains(number) else { return nil }
+        members[number].life = lives
+        return members[number].client
+    }
+
+    /// Indicates whether a client was connected in the life that the pool has now.
+    func isOfThisLife(_ client: Pusher) -> Bool {
+        members.contains { $0.client === client && $0.life == lives }
     }
 
     func client(_ number: Int) -> Pusher? { members.indices.contains(number) ? members[number].client : nil }

@@ -40,9 +40,18 @@ extension PusherPool {
         change { $0.endRuns() }
     }
 
-    /// A client is disconnected: with a reason, for good, and the others won't do better.
-    func clientDisconnected(because reason: PusherError?) {
+    /// A client is disconnected: with a reason, for good.
+    func disconnected(_ client: Pusher, because reason: PusherError?) {
         guard let reason else { return endRunsIfDisconnected() }
+        // In turn with what connects the clients, which tells this life's failures from those of the life before.
+        change { $0.steps.append(.giveUp(client, reason)) }
+    }
+
+    /// A client was given up for good, and the others won't do better.
+    func giveUp(because reason: PusherError, of client: Pusher) {
+        let isOfThisLife = state.withLock { $0.isOfThisLife(client) } && client.connection.connectionState == .disconnected
+        // A delegate may have heard of it first, and connected the pool again.
+        guard isOfThisLife else { return endRunsIfDisconnected() }
         // Disconnected first: who hears of the failure may connect again.
         change { state in
             state.disconnect()

@@ -29,6 +29,7 @@ extension PusherPool {
         case .disconnectAll: disconnectAll()
         case .forgetTurns: forgetTurns()
         case .setDelegate: for client in clients { setDelegate(of: client) }
+        case .giveUp(let client, let reason): giveUp(because: reason, of: client)
         case .finishStreams:
             // Not those of a life that has begun since.
             guard state.withLock({ $0.phase == .idle }) else { return }
@@ -71,7 +72,7 @@ extension PusherPool {
             return state.readings.removeGone()
         }
         setDelegate(of: client)
-        hear(states)
+        hear(states, of: client)
         for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
         // Whoever shut the pool down didn't see this one.
         if state.withLock({ $0.phase == .shutDown }) { _ = environment.spawn { await client.shutdown() } }
@@ -100,17 +101,16 @@ extension PusherPool {
     }
 
     private func connectIfWanted(_ number: Int) {
-        let client = state.withLock { $0.phase == .connected ? $0.client(number) : nil }
-        client?.connect()
+        state.withLock { $0.takeTurn(number) }?.connect()
     }
 
     /// Hears of each change of a client's state, one after the other.
-    private func hear(_ states: StreamSource<ConnectionStateChange>) {
-        states.ask { [weak self, weak states] batch in
-            guard let self, let states, let change = batch.elements.first else { return }
+    private func hear(_ states: StreamSource<ConnectionStateChange>, of client: Pusher) {
+        states.ask { [weak self, weak states, weak client] batch in
+            guard let self, let states, let client, let change = batch.elements.first else { return }
             states.change { $0.wasRead(batch.elements.count, bytes: batch.bytes) }
-            if change.new == .disconnected { clientDisconnected(because: change.reason) }
-            hear(states)
+            if change.new == .disconnected { disconnected(client, because: change.reason) }
+            hear(states, of: client)
         }
     }
 

@@ -123,6 +123,20 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
+    /// A delegate on its queue may hear of a failure before the pool does, and connect that again.
+    @Test(arguments: [0, 1]) func aFailureOfTheLifeBeforeEndsNothing(number: Int) {
+        let rig = PoolRig(connections: 2)
+        rig.pool.connect()
+        rig.scheduler.advance(by: .seconds(1))
+        rig.pool.disconnect()
+        rig.pool.connect()
+        let failure = PusherError(.server, code: 4001, message: "no such app")
+        // The first is connected again, the second awaits its turn.
+        rig.pool.disconnected(rig.pool.clients[number], because: failure)
+        rig.scheduler.advance(by: .seconds(1))
+        #expect(rig.states == [.connected, .connected])
+    }
+
     /// Of all connections, not of the one alone that was given up.
     @Test func whatCameBeforeTheFailureIsReadFirst() async throws {
         let rig = PoolRig()
