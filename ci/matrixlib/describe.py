@@ -18,11 +18,12 @@ def rows(cells, history, project):
 
 
 def age(time):
-    """For how long, in one number: 5m, 3h, 12d."""
+    """How long ago, in one number: 5m, 3h, 12d ago."""
     if time is None:
         return ""
     minutes = max(0, now() - time) / 60
-    return f"{minutes:.0f}m" if minutes < 60 else f"{minutes / 60:.0f}h" if minutes < 48 * 60 else f"{minutes / 1440:.0f}d"
+    number = f"{minutes:.0f}m" if minutes < 60 else f"{minutes / 60:.0f}h" if minutes < 48 * 60 else f"{minutes / 1440:.0f}d"
+    return f"{number} ago"
 
 
 def listing(matrix, found):
@@ -31,7 +32,7 @@ def listing(matrix, found):
     width = max((len(row["id"]) for row in found), default=0)
     for row in found:
         took = clock(row["seconds"]) if row["seconds"] is not None else ""
-        last = f"{row['last'] or '':7} {age(row['at']):>4} {took:>8}"
+        last = f"{row['last'] or '':7} {age(row['at']):>8} {took and 'in ' + took:>8}"
         axes = "".join(f" {axis}={value}" for axis, value in row["axes"].items() if value != usual[axis])
         state = "" if row["ready"] else f"  [skipped here: {row['why']}]"
         yield f"{row['id']:{width}}  {','.join(row['labels']):12} {last}  {row['what']}{axes and '  (' + axes.strip() + ')'}{state}"
