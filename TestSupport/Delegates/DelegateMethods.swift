@@ -9,7 +9,8 @@ enum DelegateMethods {
     static func nearMisses(of delegate: AnyObject) -> [Finding] {
         guard let defaults = requirements(of: delegate) else { return [] }
         return classes(of: delegate).flatMap { type -> [Finding] in
-            let name = String(reflecting: type)
+            // That of a class in a function, or a private one, has a place in the program besides.
+            let name = String(reflecting: type).replacing(#/\(unknown context at \$\w+\)\./#, with: "")
             let methods = Symbols.ofProgram.mangledName(of: type).map(methods(named:)) ?? []
             return nearMisses(methods, of: defaults).map { method, requirement in
                 Finding(.nearMiss, "\(name) has \(method), which is never called; a delegate has \(requirement)")
@@ -65,7 +66,7 @@ enum DelegateMethods {
         // A private type is in brackets, too: the parameters are in those that follow a name.
         while index < symbol.endIndex {
             switch symbol[index] {
-            case "(" where depth == 0 && index > start: return String(symbol[start...])
+            case "(" where depth == 0 && index > start: return String(withoutPlace(symbol[start...]))
             case "(", "<": depth += 1
             case ")", ">": depth -= 1
             case "." where depth == 0: start = symbol.index(after: index)
@@ -75,6 +76,11 @@ enum DelegateMethods {
             index = symbol.index(after: index)
         }
         return nil
+    }
+
+    /// The method without what stands behind that of a class in a function, ` in Delegate #1 in App.test() -> ()`.
+    private static func withoutPlace(_ method: Substring) -> Substring {
+        method.firstRange(of: #/ in \w+ #\d+ in /#).map { method[..<$0.lowerBound] } ?? method
     }
 
     private static func baseName(_ method: String) -> String { String(method.prefix { $0 != "(" }) }

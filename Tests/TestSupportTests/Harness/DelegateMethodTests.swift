@@ -71,6 +71,28 @@ private final class RightDelegate: PusherDelegate {
             ])
     }
 
+    @Test func `A class in a function is looked at as any other`() {
+        final class Misspelled: PusherDelegate {
+            func receivedError(error: PusherError) {}
+            func subscribedToChanel(name: String) {}
+        }
+        #expect(
+            findings(of: Misspelled()) == [
+                """
+                near miss: DelegateMethodTests.Misspelled has subscribedToChanel(name: Swift.String) -> (), which is never called; a delegate has \
+                subscribedToChannel(name: Swift.String) -> ()
+                """
+            ])
+        let inClosure: () -> [String] = {
+            final class Right: PusherDelegate {
+                func subscribedToChannel(name: String) {}
+                func receivedError(error: PusherError) {}
+            }
+            return findings(of: Right())
+        }
+        #expect(inClosure() == [])
+    }
+
     @Test @MainActor func `So are delegates of the main actor`() {
         #expect(findings(of: NearMainActorDelegate()).count == 1)
     }
