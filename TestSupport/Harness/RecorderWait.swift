@@ -48,7 +48,7 @@ public struct NothingCame: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         let came = instead.isEmpty ? "nothing\(taken.isEmpty ? "" : " else") came" : "came: \(Self.latest(of: instead))"
         let before = taken.isEmpty ? "" : "; got or passed over before: \(Self.latest(of: taken))"
-        return "no \(wanted) within \(patience); \(came)\(before); \(story)"
+        return "no \(wanted) within \(patience) at least; \(came)\(before); \(story)"
     }
 
     private static func latest(of entries: [String]) -> String {

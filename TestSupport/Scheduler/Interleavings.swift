@@ -17,16 +17,18 @@ public struct FailedInterleaving: Error, CustomStringConvertible {
 /// - Parameters:
 ///   - seeds: What the orders are drawn from; the same seed always gives the same order.
 ///   - time: Who moves the clock.
+///   - file: The file of the call, for what is thrown; the compiler fills it in.
+///   - line: The line of the call, likewise.
 ///   - body: Throws where the order matters and should not; an expectation that only records doesn't name the seed.
 /// - Throws: ``FailedInterleaving`` with the first seed that failed.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public func exploreInterleavings(
-    seeds: some Sequence<UInt64>, time: TestExecutor.Time = .manual,
+    seeds: some Sequence<UInt64>, time: TestExecutor.Time = .manual, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (TestExecutor) async throws -> Void
 ) async throws {
     for seed in seeds {
         do {
-            try await TestExecutor(seed: seed).run(time: time, body)
+            try await TestExecutor(seed: seed).run(time: time, file: file, line: line, body)
         } catch {
             throw FailedInterleaving(seed: seed, error: error)
         }

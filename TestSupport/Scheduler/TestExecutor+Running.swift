@@ -10,12 +10,15 @@ extension TestExecutor {
     /// - Parameters:
     ///   - time: Who moves the clock.
     ///   - limit: How many jobs and timers may run before the body is given up.
+    ///   - file: The file of the call, for what is thrown; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     ///   - body: Runs nonisolated, with the caller's task-local values; cancelled when the caller is.
     /// - Throws: ``Deadlock`` as soon as the body can't go on, ``Livelock`` beyond the limit, ``ExecutorIsRunning``, and what the
     ///   body throws.
     @discardableResult
     public func run<Value: Sendable>(
-        time: Time = .manual, limit: Int = 1_000_000, _ body: @escaping @Sendable (TestExecutor) async throws -> Value
+        time: Time = .manual, limit: Int = 1_000_000, file: String = #fileID, line: Int = #line,
+        _ body: @escaping @Sendable (TestExecutor) async throws -> Value
     ) async throws -> Value {
         let isFirst = waiters.withLock { waiters in
             defer { waiters.isRunning = true }
@@ -38,8 +41,12 @@ extension TestExecutor {
             defer { unwind() }
             do {
                 return try await makeSteps(time, limit: limit) { result.withLock { $0 } }.get()
+            } catch var error as Deadlock where error.place.isEmpty {
+                error.place = sourceLocation(file, line)
+                await takeStragglers { result.withLock { $0 != nil } }
+                task.cancel()
+                throw error
             } catch {
-                if error is Deadlock { await takeStragglers { result.withLock { $0 != nil } } }
                 task.cancel()
                 throw error
             }

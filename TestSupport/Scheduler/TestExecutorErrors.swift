@@ -6,6 +6,8 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     public let now: Instant
     /// The timers that would come due if someone moved the clock, the next one first.
     public let pending: [TestScheduler.PendingTimer]
+    /// The call that ran the body, `Tests.swift:12`.
+    public internal(set) var place = ""
 
     /// Names the timers, and what may be missing.
     public var description: String {
@@ -14,8 +16,8 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
             ? "nothing is scheduled"
             : "the clock stands still; advance it, or let it run with `time: .automatic`. Pending timers: \(pending.names)"
         return """
-            deadlock at \(now): the body waits, nothing on the executor is ready, and \(advice). If it waits for something outside \
-            the executor, say so with `executor.outside(_:)`: for a `Task {}` or a detached task that the code under test starts by \
+            deadlock at \(now): the body that runs at \(place) waits, nothing on the executor is ready, and \(advice). If it waits for \
+            an event, nobody has published it. If it waits for something outside the executor, say so with `executor.outside(_:)`: for a `Task {}` or a detached task that the code under test starts by \
             itself, for code of the main actor, GCD, a `URLSession`, a socket. Where such code needs the clock as well, use `harness.eventually` without \
             an executor
             """
@@ -58,7 +60,7 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
         let text =
             pending.isEmpty
             ? "\(what) never happened: at \(now) nothing is ready or scheduled"
-            : "\(what) didn't happen within \(limit), and it is \(now) now; pending timers: \(pending.names)"
+            : "\(what) didn't happen within \(limit): it is \(now) now, and what is scheduled comes later: \(pending.names)"
         return story.isEmpty ? text : "\(text)\n\(story)"
     }
 }

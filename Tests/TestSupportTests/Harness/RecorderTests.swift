@@ -54,7 +54,7 @@ extension Recorder {
     /// What a wait in vain says.
     private func complaint(of recorder: Recorder<Int>) async -> String {
         let error = await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { $0 < 0 } }
-        return (error?.description ?? "").replacing("no any within 0.0 seconds; ", with: "").replacing(
+        return (error?.description ?? "").replacing("no any within 0.0 seconds at least; ", with: "").replacing(
             "; waited for at Tests.swift:1", with: "")
     }
 

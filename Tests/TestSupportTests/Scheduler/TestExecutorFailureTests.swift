@@ -26,7 +26,10 @@ struct TestExecutorFailureTests {
         #expect(error?.now == .origin)
         #expect(error?.pending.map(\.label) == ["back-off", "heartbeat"])
         let text = try #require(error).description
-        for part in ["advance it", "back-off at 3.0 seconds, heartbeat at 30.0 seconds", "executor.outside"] {
+        for part in [
+            "advance it", "back-off at 3.0 seconds, heartbeat at 30.0 seconds", "executor.outside",
+            "TestExecutorFailureTests.swift:",
+        ] {
             #expect(text.contains(part))
         }
     }
@@ -204,7 +207,7 @@ struct TestExecutorFailureTests {
         #expect(error?.now == .seconds(8))
         #expect(error?.pending == [.init(label: "sleep", deadline: .seconds(12))])
         let text = try #require(error).description
-        #expect(text.contains("the answer didn't happen within 10.0 seconds, and it is 8.0 seconds now"))
+        #expect(text.contains("the answer didn't happen within 10.0 seconds: it is 8.0 seconds now"))
     }
 
     @Test func `Conditions that ask actors wait for each other's consequences`() async throws {

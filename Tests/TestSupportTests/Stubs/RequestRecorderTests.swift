@@ -45,7 +45,7 @@ struct RequestRecorderTests {
         let error = await #expect(throws: NothingCame.self) {
             try await session.nextRequest("GET /2", within: .zero)
         }
-        #expect(error?.description.hasPrefix("no GET /2 within 0.0 seconds; came: GET http://a/1") == true)
+        #expect(error?.description.hasPrefix("no GET /2 within 0.0 seconds at least; came: GET http://a/1") == true)
     }
 
     @Test func `What is wanted may be asked of the session itself`() async throws {
