@@ -59,6 +59,7 @@ extension LogLevel {
         case .debug: .debug
         case .info: .info
         case .warning: .warning
+        case .error: .error
         }
     }
 }

@@ -46,4 +46,5 @@ enum LogLevel: Equatable, Sendable {
     case debug
     case info
     case warning
+    case error
 }

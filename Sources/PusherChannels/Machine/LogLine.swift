@@ -62,6 +62,8 @@ enum LogLine: Equatable, Sendable {
 
     var level: LogLevel {
         switch self {
+        // Given up: nothing connects it again by itself.
+        case .state(.disconnected, because: .some): .error
         case .error, .shutDown, .undelivered, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed,
             .signInFailed, .notDecrypted:
             .warning

@@ -95,7 +95,7 @@ import Testing
 
     @Test func aLevelThatIsOffIsSilent() {
         let (lines, texts) = written(Self.samples.map { .log($0) }, level: .warning)
-        #expect(lines.map(\.message) == Self.samples.filter { $0.level == .warning }.map(\.message.rawValue))
+        #expect(lines.map(\.message) == Self.samples.filter { [.warning, .error].contains($0.level) }.map(\.message.rawValue))
         #expect(texts.count == Self.samples.count)
     }
 
@@ -121,7 +121,7 @@ import Testing
     @Test func thePageListsAllMessages() throws {
         let expected = LogMessage.allCases.map { message in
             let lines = Self.samples.filter { $0.message == message }
-            let levels = [LogLevel.trace, .debug, .info, .warning].filter { level in lines.contains { $0.level == level } }
+            let levels = [LogLevel.trace, .debug, .info, .warning, .error].filter(lines.map(\.level).contains)
             let used = Set(lines.flatMap(\.fields).map(\.key))
             let keys = LogKey.allCases.filter(used.contains).map { "`\($0.rawValue)`" }
             return
