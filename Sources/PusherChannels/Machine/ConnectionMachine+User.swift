@@ -19,6 +19,8 @@ extension ConnectionMachine {
         case .authorizing, .signingIn:
             user.isAwaited = true
         }
+        // A client that was given up isn't connected before somebody asks for that.
+        if isIdle, let endReason { signInAbandoned(because: endReason, into: &effects) }
     }
 
     /// Starts if a user is wanted and there is a connection to do it on.

@@ -47,7 +47,7 @@ struct ConnectionMachine: Equatable, Sendable {
     /// The server closed the last connection with a code that asks the client to come back, and none was established since.
     var isAskedBack = false
     /// The reason for the latest change of the phase; nil where it was asked for.
-    private var endReason: PusherError?
+    private(set) var endReason: PusherError?
     /// The last error that the server reported, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
     /// What ended the last connection, or the last attempt at one, until there is another connection.
@@ -200,7 +200,7 @@ struct ConnectionMachine: Equatable, Sendable {
         if !input.isEvent, effects.dropFirst(first).contains(where: \.isSend) { noteSent(at: now) }
     }
 
-    private var isIdle: Bool {
+    var isIdle: Bool {
         switch phase {
         case .idle, .shutDown: true
         case .opening, .establishing, .connected, .waiting, .closing: false

@@ -259,6 +259,22 @@ import Testing
         #expect(failures(transcript.close(4001)).map(\.code) == [4001])
     }
 
+    @Test func whoAsksAfterTheClientHasGivenUpIsToldWhyAtOnce() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.close(4001)
+        for _ in 0..<2 { #expect(failures(transcript.play(.signIn)).map(\.code) == [4001]) }
+        transcript.play(.connect)
+        #expect(asked(transcript.establish()) != nil, "the wish remains")
+    }
+
+    @Test func whoAsksBeforeTheFirstConnectionWaitsForIt() {
+        var transcript = Transcript()
+        #expect(transcript.play(.signIn).isEmpty)
+        transcript.play(.connect)
+        #expect(asked(transcript.establish()) != nil)
+    }
+
     @Test func aLostConnectionIsNoFailureAsTheNextOneTriesAgain() throws {
         var transcript = try signingIn()
         #expect(failures(transcript.close(4200)).isEmpty)
