@@ -132,7 +132,7 @@ final class Connector: ByteStreamOwner {
         case (_, .untrusted(let diagnosis)):
             fail(diagnosis.failure(endpoint: route.endpoint))
         case (.resolving, _), (.connecting, _), (.securing, _):
-            let text = "it hung up, or doesn't speak TLS\(end.explanation)"
+            let text = "it hung up, or doesn't speak TLS\(end.explanation): \(TLSDiagnosis.withoutTLS)"
             fail(WebSocketFailure(.tlsFailed(.handshakeFailed), "TLS with \(route.endpoint) failed: \(text)"))
         }
     }

@@ -61,6 +61,9 @@ struct TLSDiagnosis {
         self.reason = reason
     }
 
+    /// The advice where the other side may have no TLS at all.
+    static let withoutTLS = "a server without TLS needs `useTLS: false`, or http:// in its address"
+
     /// The fate of the client's certificate in a handshake.
     enum ClientCertificate {
         case notAsked, missing, shown
@@ -94,7 +97,7 @@ struct TLSDiagnosis {
             self.init(failure: .unsupportedVersion, reason: "the server speaks no TLS version that is allowed here (\(error))")
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_UNKNOWN_PROTOCOL, SSL_R_PACKET_LENGTH_TOO_LONG,
             SSL_R_UNEXPECTED_MESSAGE:
-            self.init(failure: .notTLS, reason: "what answers doesn't speak TLS (\(error))")
+            self.init(failure: .notTLS, reason: "what answers doesn't speak TLS (\(error)): \(Self.withoutTLS)")
         default:
             self.init(failure: .handshakeFailed, reason: "\(error)")
         }
