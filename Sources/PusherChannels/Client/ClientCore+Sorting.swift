@@ -72,7 +72,8 @@ extension ClientCore {
             state.waits.end(of: channel, failure.error)
             state.streams.finish(ofChannel: channel, failure.error)
         case .stateChanged(let old, let new, let reason):
-            if new == .disconnected { state.waits.endAll(reason ?? .clientEnded) }
+            let wasAskedFor: PusherError = state.machine.isShutDown ? .clientShutDown : .clientDisconnected
+            if new == .disconnected { state.waits.endAll(reason ?? wasAskedFor) }
             state.runs.connectionChanged(from: old, to: new, because: reason)
         case .signedIn, .signInFailed:
             state.listeners.user.signInEnded()

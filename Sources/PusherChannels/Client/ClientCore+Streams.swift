@@ -89,6 +89,6 @@ extension ClientCore.State {
         } else {
             streams.finish()
         }
-        waits.endAll(.clientEnded)
+        waits.endAll(forGood ? .clientShutDown : .clientDisconnected)
     }
 }

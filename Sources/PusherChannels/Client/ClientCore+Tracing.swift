@@ -31,7 +31,7 @@ extension ClientCore {
     /// Nobody is left to hear how it all ends.
     func endAllSpans() {
         let now = environment.scheduler.now
-        for operation in readState({ $0.spans.spans.keys }) { end(operation, .clientEnded, at: now) }
+        for operation in readState({ $0.spans.spans.keys }) { end(operation, .clientDisconnected, at: now) }
     }
 
     @discardableResult

@@ -43,7 +43,7 @@ struct SpanNotes: Sendable {
         switch effect {
         case .openSocket(let attempt, let secure):
             // One attempt may follow another with no other state between them.
-            endConnecting(problem ?? .clientEnded, at: now)
+            endConnecting(problem ?? .clientDisconnected, at: now)
             problem = nil
             let isAskedFor = caller?.attempt == attempt
             begin(.connecting(attempt, secure: secure), in: isAskedFor ? caller?.context : nil, at: now)
@@ -64,10 +64,10 @@ struct SpanNotes: Sendable {
             if old == .connecting {
                 // That there won't be another attempt is not what this one failed for.
                 let failure = reason?.kind == .attemptsExhausted ? problem ?? reason : reason
-                endConnecting(new == .connected ? nil : failure ?? .clientEnded, at: now)
+                endConnecting(new == .connected ? nil : failure ?? .clientDisconnected, at: now)
             }
             if old == .connected || new == .disconnecting || new == .disconnected {
-                endAll(reason ?? .clientEnded, at: now)
+                endAll(reason ?? .clientDisconnected, at: now)
             }
         default: break
         }

@@ -37,9 +37,11 @@ struct SubscriptionWaits: Sendable {
 
 extension PusherError {
     /// The reason why a call that waited ends, where the client was asked to end.
-    static let clientEnded = PusherError(
-        .transport(.cancelled),
-        message: "the client is disconnected, or was shut down; subscribe once it is to be connected again")
+    static let clientDisconnected = PusherError(
+        .transport(.cancelled), message: "the client is disconnected; subscribe once it is to be connected again")
+
+    /// The same, for good.
+    static let clientShutDown = PusherError(.transport(.cancelled), message: "the client was shut down; make another one")
 
     static func unsubscribed(_ channel: Name) -> PusherError {
         PusherError(.transport(.cancelled), message: "\(channel) was unsubscribed meanwhile")
@@ -55,7 +57,7 @@ extension ClientCore {
         let (wait, id, scheduler) = (SubscriptionWaits.Wait(), makeID(), environment.scheduler)
         let timer = limit.map { limit in
             scheduler.schedule(at: scheduler.now + limit, label: "subscription") { [weak self] in
-                wait.give(.failure(self?.notInTime(channel, limit) ?? .clientEnded))
+                wait.give(.failure(self?.notInTime(channel, limit) ?? .clientDisconnected))
             }
         }
         defer {
@@ -69,7 +71,7 @@ extension ClientCore {
     private func begin(_ wait: SubscriptionWaits.Wait, _ id: Int, _ channel: Name, _ number: Int) {
         change { state in
             state.waits.add(wait, id, for: channel)
-            if state.machine.isShutDown { return state.waits.end(id, of: channel, .clientEnded) }
+            if state.machine.isShutDown { return state.waits.end(id, of: channel, .clientShutDown) }
             switch Self.outlook(of: channel, number, state) {
             // Others may wait for what has been asked for since.
             case .ended(let failure): state.waits.end(id, of: channel, failure ?? .unsubscribed(channel))

@@ -22,6 +22,7 @@ extension ConnectionMachine {
 
     private func problem(of event: ClientEvent) -> String? {
         let limits = configuration.limits
+        if isShutDown { return "\(event.name) can't be triggered: the client was shut down; make another one" }
         guard event.name.begins(with: "client-") else {
             return "\(event.name) can't be triggered by a client: the name must begin with client-"
         }

@@ -180,6 +180,6 @@ import Testing
         rig.pusher.connect()
         #expect(rig.pusher.connection.connectionState == .disconnected)
         #expect(rig.socket.requests.isEmpty)
-        await #expect(throws: PusherError.clientEnded) { try await rig.pusher.subscribe(to: "news") }
+        await #expect(throws: PusherError.clientShutDown) { try await rig.pusher.subscribe(to: "news") }
     }
 }

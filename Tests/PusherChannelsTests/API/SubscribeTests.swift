@@ -175,7 +175,8 @@ import Testing
             let task = await waiting(rig, executor)
             rig.pusher.connect()
             if isForGood { await rig.pusher.shutdown() } else { rig.pusher.disconnect() }
-            await #expect(throws: PusherError.clientEnded) { try await task.value }
+            let expected = isForGood ? PusherError.clientShutDown : .clientDisconnected
+            await #expect(throws: expected) { try await task.value }
         }
     }
 

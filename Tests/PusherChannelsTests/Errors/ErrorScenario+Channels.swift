@@ -96,6 +96,16 @@ extension ErrorScenario {
             let told = try await rig.recorder.next { if case .failedToSubscribe = $0 { true } else { false } }
             return try #require(told.failure)
         },
+        ErrorScenario("A channel is waited for while the client is disconnected") {
+            try await TestExecutor().run { executor in
+                let rig = ClientRig(server: .manual)
+                rig.pusher.connect()
+                let waiting = Task(executorPreference: executor) { try await rig.pusher.subscribe(to: "news") }
+                await executor.settle()
+                rig.pusher.disconnect()
+                return try await thrown { _ = try await waiting.value }
+            }
+        },
         ErrorScenario("A channel is waited for after the client was shut down") {
             let rig = ClientRig()
             await rig.pusher.shutdown()
@@ -125,6 +135,11 @@ extension ErrorScenario {
             let orders = rig.pusher.subscribe("private-orders")
             rig.pusher.unsubscribe("private-orders")
             return try orders.trigger(eventName: "client-seen", data: "1").refusal()
+        },
+        ErrorScenario("A client event comes after the client was shut down") {
+            let rig = ClientRig.connected()
+            await rig.pusher.shutdown()
+            return try rig.pusher.subscribe("private-orders").trigger(eventName: "client-seen", data: "1").refusal()
         },
     ]
 }
