@@ -38,10 +38,13 @@ extension Pusher {
         return channel
     }
 
-    /// Connects, and returns when the client is disconnected: by ``disconnect()``, by ``shutdown(within:)``, or because the task was
-    /// cancelled, which disconnects it. The streams that the client has then end, once what came was read; those that are made later are
-    /// for the next time that it is connected. Events of encrypted channels that are still to be decrypted then may be missing in them:
-    /// ``shutdown(within:)`` waits for these.
+    /// Connects, and returns when the client is disconnected: by ``disconnect()``, because the task was cancelled, which disconnects it, or
+    /// by ``shutdown(within:)``, and then with that. A ``connect()`` that follows ``disconnect()`` at once makes it a new connection of the
+    /// same run.
+    ///
+    /// The streams that the client has then end, once what came was read; those that are made later are for the next time that it is
+    /// connected. Only ``shutdown(within:)`` waits for closures and delegates that are still to be called, and for events of encrypted
+    /// channels that are still to be decrypted: a program that ends with this call is to end by that.
     ///
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` that ended the connection for good, such as an unknown
     /// application key; its streams throw it, too. Returns at once if the client was shut down before.

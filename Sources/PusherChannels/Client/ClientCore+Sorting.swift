@@ -30,8 +30,8 @@ extension ClientCore {
             }
             state.effects.removeAll(keepingCapacity: state.effects.capacity <= 1024)
             enqueue(deliveries, at: now, &state)
-            // With the last run ends what is read of the client, unless what was read before a shutdown is still to be decrypted.
-            if state.runs.lastHasEnded, state.machine.hasComeToRest { state.finishStreams(forGood: false) }
+            // With the last run ends what is read of the client, unless it is connected again.
+            if state.runs.lastHasEnded, state.machine.isIdle { state.finishStreams(forGood: false) }
             state.tally.noteDropped(state.backlog.dropped + state.streams.dropped)
             let isOver = state.backlog.isOver || state.streams.over > 0 || state.machine.isOverWithDecrypting
             if isOver != state.isReaderOver {
@@ -74,7 +74,8 @@ extension ClientCore {
         case .stateChanged(let old, let new, let reason):
             let wasAskedFor: PusherError = state.machine.isShutDown ? .clientShutDown : .clientDisconnected
             if new == .disconnected { state.waits.endAll(reason ?? wasAskedFor) }
-            state.runs.connectionChanged(from: old, to: new, because: reason)
+            state.runs.connectionChanged(
+                from: old, to: new, because: reason, isShuttingDown: state.machine.isShutDown)
         case .signedIn, .signInFailed:
             state.listeners.user.signInEnded()
         default:

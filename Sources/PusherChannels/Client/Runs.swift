@@ -25,9 +25,14 @@ struct Runs: Sendable {
         return true
     }
 
-    /// Ends those that a change of a client's connection ends.
-    mutating func connectionChanged(from old: ConnectionState, to new: ConnectionState, because reason: PusherError?) {
-        if new == .disconnected { endAll(reason) } else if old == .disconnecting { endCancelled() }
+    /// Ends those that a change of a client's connection ends. A shutdown still has to deliver what was read: it ends them itself.
+    mutating func connectionChanged(
+        from old: ConnectionState, to new: ConnectionState, because reason: PusherError?, isShuttingDown: Bool
+    ) {
+        switch new {
+        case .disconnected: if reason != nil || !isShuttingDown { endAll(reason) }
+        default: if old == .disconnecting { endCancelled() }
+        }
     }
 
     mutating func endCancelled() {
@@ -72,10 +77,10 @@ extension ClientCore {
         // In one step: the end of the life before is not this one's.
         change { state, now in
             state.runs.add(wait)
-            state.handle(.connect, at: now)
-            // A shutdown that took too long doesn't wait for the close.
-            let isOver = state.machine.state == .disconnected || state.streams.isShutDown
-            if state.machine.isShutDown, isOver { state.runs.endAll() }
+            // A task that is cancelled before it has begun connects nothing.
+            let isVain = Task.isCancelled && state.machine.isIdle && !state.machine.isShutDown
+            if !isVain { state.handle(.connect, at: now) }
+            if isVain || state.streams.isShutDown { state.runs.endAll() }
         }
         try await wait.valueEvenIfCancelled {
             self.change { state, now in

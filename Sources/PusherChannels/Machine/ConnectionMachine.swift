@@ -98,9 +98,6 @@ struct ConnectionMachine: Equatable, Sendable {
         }
     }
 
-    /// Indicates whether nothing more comes of it before somebody connects it.
-    var hasComeToRest: Bool { isIdle && lastEncryptedEvents.isEmpty }
-
     /// Indicates whether nothing connects the client again.
     var isShutDown: Bool {
         switch phase {

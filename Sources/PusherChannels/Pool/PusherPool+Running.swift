@@ -10,8 +10,9 @@ extension PusherPool {
         change { $0.disconnect() }
     }
 
-    /// Connects, and returns when all connections are disconnected: by ``disconnect()``, by ``shutdown(within:)``, or because the task was
-    /// cancelled, which disconnects them. The pool's streams end then, once what came was read.
+    /// Connects, and returns when all connections are disconnected: by ``disconnect()``, because the task was cancelled, which disconnects
+    /// them, or by ``shutdown(within:)``, and then with that, once what was read is delivered. The pool's streams end then, once what came
+    /// was read.
     ///
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` for which one of them was given up for good, such as an
     /// unknown application key, which disconnects the others; the streams throw it, too. Returns at once if the pool was shut down before.
@@ -63,8 +64,8 @@ extension PusherPool {
         let (lives, clients) = state.withLock { ($0.lives, $0.clients) }
         guard clients.allSatisfy({ $0.connection.connectionState == .disconnected }) else { return }
         change { state in
-            // Not those of a life that has begun since.
-            if state.phase != .connected, state.lives == lives { state.endRuns() }
+            // Not those of a life that has begun since. A shutdown ends them when all is delivered.
+            if state.phase == .idle, state.lives == lives { state.endRuns() }
         }
     }
 }

@@ -195,6 +195,18 @@ import Testing
         }
     }
 
+    @Test func aTaskThatIsCancelledBeforeItBeginsConnectsNothing() async throws {
+        try await TestExecutor().run { executor in
+            let rig = rig()
+            let events = rig.pusher.events
+            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            running.cancel()
+            try await running.value
+            #expect(rig.socket.requests.isEmpty)
+            for try await _ in events { Issue.record("nothing can come") }
+        }
+    }
+
     @Test(arguments: [false, true]) func aCancelledTaskWaitsForTheCloseToo(shutsDown: Bool) async throws {
         try await TestExecutor().run { executor in
             let rig = rig()

@@ -30,6 +30,32 @@ import Testing
     }
     #endif
 
+    /// Or a program whose last line is `run()` would lose what was read.
+    @Test func runReturnsOnceAShutdownHasDeliveredWhatWasRead() async throws {
+        try await TestExecutor().run { executor in
+            let queue = DispatchQueue(label: "slow")
+            let gate = DispatchSemaphore(value: 0)
+            let rig = rig { $0.delivery = .queue(queue) }
+            let heard = Locked(0)
+            rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
+            let running = Task(executorPreference: executor) {
+                try await rig.pusher.run()
+                return heard.withLock(\.self)
+            }
+            await executor.settle()
+            queue.async { gate.wait() }
+            for _ in 0..<10 { rig.socket.publish(channel: "news", event: "n", data: "1") }
+            let shutdown = executor.spawn { await rig.pusher.shutdown() }
+            await executor.settle()
+            #expect(rig.pusher.connection.connectionState == .disconnected)
+            gate.signal()
+            queue.sync {}
+            await shutdown.value
+            let count = try await running.value
+            #expect(count == 10)
+        }
+    }
+
     @Test func shutdownWaitsForWhatIsStillToBeDelivered() async {
         let queue = DispatchQueue(label: "slow")
         let gate = DispatchSemaphore(value: 0)

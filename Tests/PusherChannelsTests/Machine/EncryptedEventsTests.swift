@@ -278,15 +278,15 @@ import Testing
         #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
     }
 
-    @Test func itHasNotComeToRestBefore() {
+    @Test func whatIsStillToBeOpenedIsKnown() {
         var transcript = subscribed()
         let effects = transcript.receive(event("a"))
         transcript.play(.shutDown)
         transcript.close(1000)
         #expect(transcript.machine.state == .disconnected)
-        #expect(!transcript.machine.hasComeToRest)
+        #expect(!transcript.machine.lastEncryptedEvents.isEmpty)
         #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a"])
-        #expect(transcript.machine.hasComeToRest)
+        #expect(transcript.machine.lastEncryptedEvents.isEmpty)
     }
 
     /// A second subscription or shutdown changes nothing about it.

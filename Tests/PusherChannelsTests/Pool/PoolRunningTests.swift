@@ -1,3 +1,4 @@
+import Dispatch
 import Processes
 import TestSupport
 import Testing
@@ -198,6 +199,34 @@ import Testing
         #expect(rig.states == Array(repeating: .disconnected, count: 3))
         for try await _ in rig.pool.updates { Issue.record("nothing can come") }
     }
+
+    #if !canImport(Darwin)
+    @Test func runReturnsOnceAShutdownHasDeliveredWhatWasRead() async throws {
+        try await TestExecutor().run { executor in
+            let queue = DispatchQueue(label: "slow")
+            let gate = DispatchSemaphore(value: 0)
+            let rig = PoolRig(connections: 1) { $0.delivery = .queue(queue) }
+            let heard = Locked(0)
+            rig.pool.subscribe("news")
+            rig.pool.channel(named: "news")?.bind(eventName: "price") { _ in heard.withLock { $0 += 1 } }
+            let running = Task(executorPreference: executor) {
+                try await rig.pool.run()
+                return heard.withLock(\.self)
+            }
+            await executor.settle()
+            queue.async { gate.wait() }
+            for _ in 0..<10 { rig.publish("1", to: ["news"]) }
+            let shutdown = executor.spawn { await rig.pool.shutdown() }
+            await executor.settle()
+            #expect(rig.states == [.disconnected])
+            gate.signal()
+            queue.sync {}
+            await shutdown.value
+            let count = try await running.value
+            #expect(count == 10)
+        }
+    }
+    #endif
 
     @Test func shutdownEndsRunAndStreamsInGoodOrder() async throws {
         let rig = PoolRig()
