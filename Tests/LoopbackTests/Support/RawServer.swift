@@ -146,7 +146,9 @@ final class RawConnection: Sendable {
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = rest.withUnsafeBytes { bytes in
+                uninterrupted { Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+            }
             guard count > 0 else { throw RawServer.Trouble.system("send") }
             rest = rest.dropFirst(count)
         }
@@ -260,7 +262,7 @@ final class RawConnection: Sendable {
         let speed = speed.withLock { $0 }
         speed?.before()
         return try [UInt8](unsafeUninitializedCapacity: speed?.limit ?? 65_536) { buffer, count in
-            let received = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            let received = uninterrupted { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
             guard received >= 0 else { throw RawServer.Trouble.system("recv") }
             count = received
         }

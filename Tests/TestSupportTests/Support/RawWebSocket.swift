@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Processes
 import PusherChannels
 import TestSupport
 
@@ -104,7 +105,7 @@ final class RawWebSocket: Sendable {
         try await run { file in
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
-                let read = recv(file, &buffer, buffer.count, 0)
+                let read = uninterrupted { recv(file, &buffer, buffer.count, 0) }
                 if read == 0 { return true }
                 if read < 0, errno == ECONNRESET { return false }
                 guard read > 0 else { throw Failure(description: "recv: \(String(cString: strerror(errno)))") }
@@ -156,7 +157,9 @@ final class RawWebSocket: Sendable {
         try await run { file in
             var rest = data[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.send(file, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                let count = rest.withUnsafeBytes { bytes in
+                    uninterrupted { Glibc.send(file, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+                }
                 guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
                 rest = rest.dropFirst(count)
             }
@@ -169,7 +172,7 @@ final class RawWebSocket: Sendable {
             var bytes: [UInt8] = []
             while bytes.count < count {
                 var buffer = [UInt8](repeating: 0, count: min(count - bytes.count, 65_536))
-                let read = recv(file, &buffer, buffer.count, 0)
+                let read = uninterrupted { recv(file, &buffer, buffer.count, 0) }
                 if read == 0 || (read < 0 && errno == ECONNRESET) { return nil }
                 guard read > 0 else { throw Failure(description: "recv: \(String(cString: strerror(errno)))") }
                 bytes += buffer.prefix(read)
