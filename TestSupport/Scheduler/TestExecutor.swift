@@ -11,7 +11,7 @@ import PusherChannels
 /// ```
 ///
 /// The body, what it calls, its child tasks and what ``spawn(_:)->Task<Void,Never>`` starts run on the executor, one job at a time. Where the body
-/// can't go on, `run` fails at once with a ``Deadlock``. A seed draws the order of the jobs; see ``exploreInterleavings(seeds:time:_:)``.
+/// can't go on, `run` fails at once with a ``Deadlock``. A seed draws the order of the jobs; see ``exploreInterleavings(seeds:time:file:line:_:)``.
 ///
 /// Not on the executor: GCD, sockets, the main actor, detached tasks, actors with an executor of their own, `Task {}` without the
 /// executor preferred. Wrap a wait for one of them in ``outside(_:)``.

@@ -65,5 +65,5 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
     }
 }
 
-/// ``TestExecutor/run(time:limit:_:)`` was called while it ran: two bodies at once belong into one, or on two executors.
+/// ``TestExecutor/run(time:limit:file:line:_:)`` was called while it ran: two bodies at once belong into one, or on two executors.
 public struct ExecutorIsRunning: Error, Equatable, Sendable {}

@@ -126,8 +126,9 @@ public final class Pusher: Sendable {
     /// whoever waits is told of the first failure, the delegate of each, and ``PusherDelegate/signedIn(userID:)`` of the success after it.
     ///
     /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorization or the
-    /// server refuses, when the time for their answers is over, or when the client is disconnected; `CancellationError` when the
-    /// task is cancelled, or runs in a `ServiceGroup` that is asked to end, which ends the wait, not the sign-in.
+    /// server refuses, when the time for their answers is over, or when the client is disconnected, at once where it was given up
+    /// before; `CancellationError` when the task is cancelled, or runs in a `ServiceGroup` that is asked to end, which ends the wait, not
+    /// the sign-in.
     @discardableResult
     public func signIn() async throws -> String {
         try await user.signIn()

@@ -38,13 +38,13 @@ extension Pusher {
         return channel
     }
 
-    /// Connects, and returns when the client is disconnected: by ``disconnect()``, because the task was cancelled, which disconnects it, or
-    /// by ``shutdown(within:)``, and then with that. A ``connect()`` that follows ``disconnect()`` at once makes it a new connection of the
-    /// same run.
+    /// Connects, and returns when the client is disconnected: by ``disconnect()``, or because the task was cancelled, which disconnects
+    /// it. Where ``shutdown(within:)`` ends it, it returns together with that. A ``connect()`` before the server has answered the close of a
+    /// ``disconnect()`` makes another connection in the same run.
     ///
     /// The streams that the client has then end, once what came was read; those that are made later are for the next time that it is
     /// connected. Only ``shutdown(within:)`` waits for closures and delegates that are still to be called, and for events of encrypted
-    /// channels that are still to be decrypted: a program that ends with this call is to end by that.
+    /// channels that are still to be decrypted: have a program whose last line is this call end by a shutdown.
     ///
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` that ended the connection for good, such as an unknown
     /// application key; its streams throw it, too. Returns at once if the client was shut down before.
@@ -56,7 +56,7 @@ extension Pusher {
 
     /// Ends the client for good, in good order: gives up its channels, closes the connection, waits for what is still to be delivered, and
     /// ends the streams; their readers get what is left in them. Nothing connects it again: ``connect()`` does nothing, and ``run()`` returns
-    /// at once, also where it is called later than this.
+    /// with the shutdown, or at once where it is called later than this.
     ///
     /// - Parameter limit: How long all this may take. What is not done by then is left undone, and the log says how much still waited on the
     ///   client's queue.
@@ -78,7 +78,8 @@ extension Pusher {
         let wasInTime = try? await isInTime.valueEvenIfCancelled()
         timer.cancel()
         if wasInTime == false { connection.core.logUndelivered() }
-        unsubscribeAll()
+        // Before the channels are given up: who waits for one is told the reason.
         connection.core.finishStreams(forGood: true)
+        unsubscribeAll()
     }
 }

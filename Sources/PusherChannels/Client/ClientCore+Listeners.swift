@@ -128,7 +128,8 @@ extension ClientCore {
 
     func trigger(_ event: ClientEvent, number: Int) -> TriggerResult {
         change { state, now in
-            guard state.listeners.channels[event.channel]?.number == number else {
+            // All channels of a client that was shut down are unsubscribed, and subscribing again doesn't help.
+            guard state.machine.isShutDown || state.listeners.channels[event.channel]?.number == number else {
                 let problem = "\(event.channel) was unsubscribed; subscribing to it again gives a channel to trigger events on"
                 return state.refuse(event.name, on: event.channel, because: problem)
             }

@@ -103,6 +103,9 @@ struct PoolState {
         isBusy = !steps.isEmpty
         return steps.popFirst()
     }
+
+    /// Returns the closures that resume the runs that have ended; none as long as a step is carried out.
+    mutating func wakeUps() -> [() -> Void] { isBusy ? [] : runs.wakeUps() }
 }
 
 extension Array {

@@ -10,9 +10,9 @@ extension PusherPool {
         change { $0.disconnect() }
     }
 
-    /// Connects, and returns when all connections are disconnected: by ``disconnect()``, because the task was cancelled, which disconnects
-    /// them, or by ``shutdown(within:)``, and then with that, once what was read is delivered. The pool's streams end then, once what came
-    /// was read.
+    /// Connects, and returns when all connections are disconnected: by ``disconnect()``, or because the task was cancelled, which
+    /// disconnects them. Where ``shutdown(within:)`` ends it, it returns together with that, once what was read is delivered. The pool's
+    /// streams end then, once what came was read.
     ///
     /// Lost connections are made again meanwhile. Throws the ``PusherError`` for which one of them was given up for good, such as an
     /// unknown application key, which disconnects the others; the streams throw it, too. Returns at once if the pool was shut down before.
@@ -50,14 +50,16 @@ extension PusherPool {
 
     /// A client was given up for good, and the others won't do better.
     func giveUp(because reason: PusherError, of client: Pusher) {
-        let isOfThisLife = state.withLock { $0.isOfThisLife(client) } && client.connection.connectionState == .disconnected
-        // A delegate may have heard of it first, and connected the pool again.
-        guard isOfThisLife else { return endRunsIfDisconnected() }
-        // Disconnected first: who hears of the failure may connect again.
-        change { state in
+        // Nobody connects it meanwhile: that is a step, too.
+        let isDisconnected = client.connection.connectionState == .disconnected
+        let isOfThisLife = change { state in
+            // A delegate may have heard of it first, and connected the pool again.
+            guard isDisconnected, state.isOfThisLife(client) else { return false }
             state.disconnect()
             state.endRuns(reason)
+            return true
         }
+        if !isOfThisLife { endRunsIfDisconnected() }
     }
 
     func endRunsIfDisconnected() {

@@ -4,12 +4,14 @@ import Logging
 extension PusherPool {
     /// Changes the state and does what follows from that, in the order in which things were asked for. Outside the lock: what is asked of a
     /// client may call the application, and that the pool.
+    ///
+    /// Runs that have ended hear of it when all that was asked for is done.
     @discardableResult
     func change<Result>(_ body: (inout PoolState) -> Result) -> Result {
-        var (result, next, wakeUps) = state.withLock { state in (body(&state), state.beginSteps(), state.runs.wakeUps()) }
+        var (result, next, wakeUps) = state.withLock { state in (body(&state), state.beginSteps(), state.wakeUps()) }
         while let step = next {
             carryOut(step)
-            next = state.withLock { $0.nextStep() }
+            (next, wakeUps) = state.withLock { state in (state.nextStep(), state.wakeUps()) }
         }
         for wakeUp in wakeUps { wakeUp() }
         return result

@@ -96,7 +96,7 @@ extension ErrorScenario {
             let told = try await rig.recorder.next { if case .failedToSubscribe = $0 { true } else { false } }
             return try #require(told.failure)
         },
-        ErrorScenario("A channel is waited for while the client is disconnected") {
+        ErrorScenario("The client is disconnected while a channel is waited for") {
             try await TestExecutor().run { executor in
                 let rig = ClientRig(server: .manual)
                 rig.pusher.connect()
@@ -138,8 +138,12 @@ extension ErrorScenario {
         },
         ErrorScenario("A client event comes after the client was shut down") {
             let rig = ClientRig.connected()
+            let orders = rig.pusher.subscribe("private-orders")
             await rig.pusher.shutdown()
-            return try rig.pusher.subscribe("private-orders").trigger(eventName: "client-seen", data: "1").refusal()
+            let asked = rig.pusher.subscribe("private-orders").trigger(eventName: "client-seen", data: "1")
+            let refusal = try orders.trigger(eventName: "client-seen", data: "1").refusal()
+            #expect(try asked.refusal() == refusal)
+            return refusal
         },
     ]
 }

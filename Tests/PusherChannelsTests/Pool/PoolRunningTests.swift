@@ -201,6 +201,23 @@ import Testing
     }
 
     #if !canImport(Darwin)
+    @Test func itThrowsOnceTheOthersAreDisconnected() async throws {
+        try await TestExecutor().run { executor in
+            let rig = PoolRig(connections: 2)
+            let running = Task(executorPreference: executor) { try await rig.pool.run() }
+            await executor.settle()
+            rig.scheduler.advance(by: .seconds(1))
+            let ready = Locked<Int?>(nil)
+            // The one that is asked to disconnect: the other's own end comes after that.
+            let delegate = ConnectingAgain { ready.withLock { $0 = executor.readyCount } }
+            rig.pool.delegate = delegate
+            rig.sockets.withLock(\.self)[0].serverCloses(code: 4001, reason: "no such app")
+            #expect(ready.withLock(\.self) == 0)
+            await #expect(throws: PusherError.self) { try await running.value }
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
     @Test func runReturnsOnceAShutdownHasDeliveredWhatWasRead() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "slow")

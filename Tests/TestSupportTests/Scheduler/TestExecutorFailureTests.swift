@@ -83,7 +83,7 @@ struct TestExecutorFailureTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Whoever makes the steps without a body waits for what is outside`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Whoever makes the steps without a body waits for what is outside`() async throws {
         let gate = AsyncStream<Void>.makeStream()
         let (executor, reply) = (TestExecutor(), Locked(false))
         executor.spawn {
@@ -96,7 +96,7 @@ struct TestExecutorFailureTests {
         await #expect(throws: NeverHappened.self) { try await executor.eventually("another") { false } }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A wait that ends off the executor lets time go on`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `A wait that ends off the executor lets time go on`() async throws {
         let (gate, begun) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
         let (executor, isOver) = (TestExecutor(), Locked(false))
         let outsider = Task {
