@@ -60,7 +60,7 @@ extension ClientCore {
         switch input {
         case .received(.control(.signedIn, _), _): return #"{"event":"pusher:signin_success","data":…}"#
         // One that makes no sense may hold it all the same.
-        case .receivedMalformed where text.contains("signin_success") || text.contains("user_data"):
+        case .receivedMalformed where bytes.withUnsafeBytes({ $0.contains("signin_success") || $0.contains("user_data") }):
             return "\(bytes.count) bytes that make no sense, of a sign-in"
         default: return text
         }

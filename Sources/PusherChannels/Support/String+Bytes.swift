@@ -42,6 +42,11 @@ extension UnsafeRawBufferPointer {
         text.withUTF8Buffer { isSame(as: UnsafeRawBufferPointer($0)) }
     }
 
+    /// Returns whether the bytes of a text are somewhere in them.
+    func contains(_ text: StaticString) -> Bool {
+        indices.contains { UnsafeRawBufferPointer(rebasing: self[$0...]).begins(with: text) }
+    }
+
     /// Returns whether they begin with the bytes of a text.
     func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }

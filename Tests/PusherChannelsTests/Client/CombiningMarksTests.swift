@@ -24,8 +24,8 @@ import Testing
         #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"%","user_ids":["%"]}]}}"#,
     ]
 
-    private func client() -> ClientRig {
-        let rig = ClientRig.connected()
+    private func client(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
+        let rig = ClientRig.connected(change)
         rig.pusher.subscribe("room").bind(eventName: "n") { _ in }
         rig.pusher.bind { _ in }
         rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "me") }
@@ -37,8 +37,11 @@ import Testing
     /// Seconds of this thread's processor time, which other work on the machine doesn't add to: the least of three tries.
     private func cost(_ place: String, marks: Int) -> Double {
         let text = "e" + String(repeating: "\u{301}", count: marks)
-        let message = place.components(separatedBy: "%").joined(separator: text)
-        return (0..<3).map { _ in
+        return cost(of: place.components(separatedBy: "%").joined(separator: text), to: { client() })
+    }
+
+    private func cost(of message: String, to client: () -> ClientRig) -> Double {
+        (0..<3).map { _ in
             let rig = client()
             let began = ThreadTime.seconds()
             rig.socket.serverSends(message)
@@ -50,5 +53,13 @@ import Testing
     @Test(arguments: places) func messagesCostWhatTheirLengthCosts(place: String) {
         let (short, long) = (cost(place, marks: 12_500), cost(place, marks: 200_000))
         #expect(long < 64 * short, "sixteen times as long; the square of it would be 256")
+    }
+
+    /// Flags are two characters each, and Swift looks for the first of a run.
+    @Test(arguments: ["\u{301}", "\u{1F1E6}"]) func soDoesTheLogOfWhatIsNoMessage(unit: String) {
+        let logging = { client { $0.logger = LineRecorder.logger(Locked([])) } }
+        let (short, long) = (5_000, 80_000)
+        let costs = [short, long].map { cost(of: String(repeating: unit, count: $0), to: logging) }
+        #expect(costs[1] < 64 * costs[0])
     }
 }
