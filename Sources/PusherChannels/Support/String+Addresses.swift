@@ -12,7 +12,7 @@ extension String {
     /// The text, which is an address, perhaps without a scheme, in the same way.
     package var addressWithoutSecrets: String {
         var text = self.withoutSecretsOfAddresses
-        if let end = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
+        if let end = text.utf8.firstIndex(where: \.beginsQuery) {
             text.replaceSubrange(text.utf8.index(after: end)..., with: "…")
         }
         return text
@@ -51,10 +51,10 @@ private struct AddressScanner {
 
     /// Hides what is to be hidden of the address whose authority begins here; gives back where it ends.
     private mutating func hide(in start: Int) -> Int {
-        let end = bytes[start...].firstIndex { $0 <= 0x20 || "\"'<>`".utf8.contains($0) } ?? bytes.count
-        let pathStart = bytes[start..<end].firstIndex { "/?#".utf8.contains($0) } ?? end
+        let end = bytes[start...].firstIndex(where: \.endsAddress) ?? bytes.count
+        let pathStart = bytes[start..<end].firstIndex(where: \.endsAuthority) ?? end
         if let at = userEnd(start..<pathStart, end) { replace(start..<at) }
-        if let query = bytes[max(start, copied)..<end].firstIndex(where: { "?#".utf8.contains($0) }), query + 1 < end {
+        if let query = bytes[max(start, copied)..<end].firstIndex(where: \.beginsQuery), query + 1 < end {
             replace(query + 1..<end)
         }
         return end
@@ -76,4 +76,18 @@ private struct AddressScanner {
         result += "…".utf8
         copied = hidden.upperBound
     }
+}
+
+/// What a byte means in an address. Not looked up in a text: that took two thirds of the time of all that hides secrets.
+extension UInt8 {
+    fileprivate var endsAddress: Bool {
+        switch self {
+        case ...0x20, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "`"): true
+        default: false
+        }
+    }
+
+    fileprivate var endsAuthority: Bool { self == UInt8(ascii: "/") || beginsQuery }
+
+    fileprivate var beginsQuery: Bool { self == UInt8(ascii: "?") || self == UInt8(ascii: "#") }
 }
