@@ -41,14 +41,12 @@ extension TestExecutor {
             defer { unwind() }
             do {
                 return try await makeSteps(time, limit: limit) { result.withLock { $0 } }.get()
-            } catch var error as Deadlock where error.place.isEmpty {
-                error.place = sourceLocation(file, line)
-                await takeStragglers { result.withLock { $0 != nil } }
-                task.cancel()
-                throw error
             } catch {
-                task.cancel()
-                throw error
+                defer { task.cancel() }
+                guard var deadlock = error as? Deadlock, deadlock.place.isEmpty else { throw error }
+                await takeStragglers { result.withLock { $0 != nil } }
+                deadlock.place = sourceLocation(file, line)
+                throw deadlock
             }
         } onCancel: {
             task.cancel()

@@ -17,9 +17,9 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
             : "the clock stands still; advance it, or let it run with `time: .automatic`. Pending timers: \(pending.names)"
         return """
             deadlock at \(now): the body that runs at \(place) waits, nothing on the executor is ready, and \(advice). If it waits for \
-            an event, nobody has published it. If it waits for something outside the executor, say so with `executor.outside(_:)`: for a `Task {}` or a detached task that the code under test starts by \
-            itself, for code of the main actor, GCD, a `URLSession`, a socket. Where such code needs the clock as well, use `harness.eventually` without \
-            an executor
+            an event, nobody has published it. If it waits for something outside the executor, say so with `executor.outside(_:)`: \
+            for a `Task {}` or a detached task that the code under test starts by itself, for code of the main actor, GCD, a \
+            `URLSession`, a socket. Where such code needs the clock as well, use `harness.eventually` without an executor
             """
     }
 }

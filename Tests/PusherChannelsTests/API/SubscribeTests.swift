@@ -180,6 +180,16 @@ import Testing
         }
     }
 
+    /// No change of its state says so then.
+    @Test func soDoesTheShutdownOfAClientThatWasNeverConnected() async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig(server: .manual)
+            let task = await waiting(rig, executor)
+            await rig.pusher.shutdown()
+            await #expect(throws: PusherError.clientShutDown) { try await task.value }
+        }
+    }
+
     @Test func aChannelThatIsGivenUpEndsTheWait() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
