@@ -132,8 +132,10 @@ extension [UInt8] {
         case UInt8(ascii: "\n"): append(UInt8(ascii: "n"))
         case UInt8(ascii: "\r"): append(UInt8(ascii: "r"))
         case UInt8(ascii: "\t"): append(UInt8(ascii: "t"))
-        case 0..<0x10: self += "u000\(String(byte, radix: 16))".utf8
-        case 0x10..<0x20: self += "u00\(String(byte, radix: 16))".utf8
+        case 0..<0x20:
+            append(contentsOf: "u00".utf8)
+            append(UInt8(ascii: "0") + byte >> 4)
+            append((byte & 0xF < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) + byte & 0xF)
         default: append(byte)
         }
     }
