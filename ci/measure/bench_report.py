@@ -88,8 +88,8 @@ def limits(parts):
         metric(what, f"{ratio:.1f}")
         yield {"what": what, "times": ratio, "at_most": limit, "kept": ratio <= limit}
     if cost := parts.get("cost"):
-        metric("dearest byte, ns", f"{cost['worst']:.1f}")
-        yield {"what": "the dearest byte, in nanoseconds", "times": cost["worst"], "at_most": cost["limit"], "kept": not cost["missed"]}
+        metric("dearest byte, ns", f"{cost['worst_ns']:.1f}")
+        yield {"what": "the dearest byte: times JSONDecoder's", "times": cost["times"], "at_most": cost["limit"], "kept": not cost["missed"]}
 
 
 def title(key):

@@ -142,8 +142,8 @@ PARTS = {
     "cost": Part("the dearest bytes that a server can send: nanoseconds in messages of 64 KB and 1 MB", [], "byte"),
 }
 
-# What the dearest byte costs at most, in nanoseconds.
-DEAREST = 30
+# What the dearest byte costs at most, in costs of a byte of JSONDecoder's.
+DEAREST = 0.5
 # What a row costs at most: part, group, row, in costs of another (group, row) of that part.
 # Not of bare recv: that is what the kernel takes to copy, and a client has cost 17 times as much on one machine and 34 times on another.
 LIMITS = [
