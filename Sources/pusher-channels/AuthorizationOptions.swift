@@ -54,7 +54,7 @@ struct AuthorizationOptions: ParsableArguments {
         case secret(String, encryptionMasterKey: String?)
     }
 
-    /// The credential to authorize with. What the environment and the file have doesn't stand in the way of an option.
+    /// The credential to authorize with. An option goes before the environment and the file.
     private func credential(_ settings: Settings, _ localApp: ServerApp?) -> Credential? {
         if let givenEndpoint { return .endpoint(givenEndpoint) }
         let masterKey = givenMasterKey ?? settings[.encryptionMasterKey]

@@ -33,5 +33,5 @@ func onInterruption(_ body: @escaping @Sendable (Int32) -> Void) {
     _ = registrations.wait(timeout: .now() + .seconds(10))
 }
 
-/// What hears of the signals, until the process ends.
+/// The sources of signals, kept until the process ends.
 private let sources = Locked<[any DispatchSourceSignal]>([])

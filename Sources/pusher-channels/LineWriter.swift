@@ -1,7 +1,7 @@
 import Dispatch
 import PusherChannels
 
-/// Writes lines in a thread of its own: whoever has something to say doesn't wait for a reader who has stopped.
+/// Writes lines in a thread of its own: no other thread waits for a reader who has stopped.
 final class LineWriter: Sendable {
     private let queue = DispatchQueue(label: "lines")
     private let state = Locked((waiting: 0, leftOut: 0))

@@ -161,7 +161,7 @@ struct Listen: AsyncParsableCommand {
         return nil
     }
 
-    /// Ends the process when nothing more is printed for a while: whoever reads it has stopped, and would hold up the end for ever.
+    /// Ends the process when nothing more is printed for a while: its reader has stopped, and would hold up the end for ever.
     private static func endUnlessGrowing(_ printed: Locked<Int>, status: Int32) -> any DispatchSourceTimer {
         let before = Locked(printed.withLock { $0 })
         let timer = DispatchSource.makeTimerSource()
@@ -216,7 +216,7 @@ extension ConnectionState {
 private struct Advice {
     static let reason = "pusher-channels doctor, with the same options, says what to do"
 
-    /// Whether there was neither a connection nor a failed attempt yet.
+    /// Indicates whether there was neither a connection nor a failed attempt yet.
     private(set) var isDue = true
 
     mutating func line(after state: ConnectionState) -> String? {

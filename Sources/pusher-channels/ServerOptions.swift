@@ -61,7 +61,7 @@ struct ServerOptions: ParsableArguments {
 
     var usesTLS: Bool { usesTLS(settings) }
 
-    /// What an option names goes before what the environment or the file name.
+    /// The server's place. Options go before the environment, and that before the file.
     func location(_ settings: Settings) -> PusherHost {
         if let host { return .host(host) }
         if let cluster { return .cluster(cluster) }
@@ -80,8 +80,8 @@ struct ServerOptions: ParsableArguments {
         tls ?? value(of: .tls, settings).flatMap(Setting.bool) ?? isHosted(settings)
     }
 
-    /// What the environment or the file say of the server in use: the port of one says nothing of another, which an option names, or the
-    /// environment where the file has the port.
+    /// The server in use according to the environment or the file. The port of one says nothing of another, which an option names, or the
+    /// environment if the file has the port.
     private func value(of setting: Setting, _ settings: Settings) -> String? {
         host == nil && cluster == nil ? settings.value(of: setting, belongingTo: [.host, .cluster]) : nil
     }

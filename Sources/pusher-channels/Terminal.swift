@@ -6,7 +6,7 @@ func note(_ line: String) {
     erasable(line + "\n")
 }
 
-/// Writes to standard error what no line follows. Who can't be told there can't be told anywhere.
+/// Writes a last line to standard error. If that fails there is no other place to report to.
 func erasable(_ text: String) {
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
 }

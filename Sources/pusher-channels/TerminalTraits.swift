@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a stream takes beside text: nothing where a program reads it.
+/// The abilities of a terminal; none for a stream that a program reads.
 struct TerminalTraits: Sendable {
     enum Color: Int, Sendable {
         case red = 31
@@ -8,7 +8,7 @@ struct TerminalTraits: Sendable {
         case yellow = 33
     }
 
-    /// Whether a line can be written over.
+    /// Indicates whether a line can be written over.
     let canErase: Bool
     let hasColors: Bool
 

@@ -3,7 +3,7 @@ import PusherChannels
 /// The methods of delegates' classes, as the symbols of the program that runs have them.
 ///
 /// A protocol whose methods all have defaults lets any class conform, and the compiler says nothing of a method that nearly is one: it is
-/// another method, which nobody calls. What a class has is in the symbols of a debug build on Linux; elsewhere nothing is found.
+/// another method, which nobody calls. A class's methods are in the symbols of a debug build on Linux; elsewhere nothing is found.
 enum DelegateMethods {
     /// The findings for methods of a delegate's class that are named like one of its protocol, but aren't it.
     static func nearMisses(of delegate: AnyObject) -> [Finding] {
@@ -50,8 +50,8 @@ enum DelegateMethods {
         return Set(demangled.compactMap(signature)).sorted()
     }
 
-    /// What stands behind the type in `App.Delegate.receivedError(error: PusherChannels.PusherError) -> ()`; of symbols that aren't methods of
-    /// an object's, such as closures, nothing.
+    /// Returns the text behind the type in `App.Delegate.receivedError(error: PusherChannels.PusherError) -> ()`; nil for symbols that
+    /// aren't methods of an object, such as closures.
     static func signature(_ symbol: String) -> String? {
         let isExtension = symbol.hasPrefix("(extension in ")
         let symbol = isExtension ? String(symbol.drop { $0 != ":" }.dropFirst()) : symbol

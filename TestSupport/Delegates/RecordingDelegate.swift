@@ -128,7 +128,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         state.withLock { $0.isLookedAt = true }
     }
 
-    // MARK: What was heard
+    // MARK: Entries
 
     /// Everything so far, in order.
     public var notifications: [Notification] {
@@ -165,7 +165,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// before (``passOver()``). Those before it are passed over, and not looked at again.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.
+    ///   - patience: The least time to wait, in real time: a watchdog, not a measure.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - isWanted: Says of a notification whether it is meant; by default the first is.

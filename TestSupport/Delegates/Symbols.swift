@@ -7,9 +7,9 @@ struct Symbols: Sendable {
     static let ofProgram = Symbols(ofFile: "/proc/self/exe")
 
     private let file: Data
-    /// Where the symbols stand, 24 bytes each.
+    /// The range of the symbols, 24 bytes each.
     private let entries: Range<Int>
-    /// Where their names stand, one after the other, each with a zero behind it.
+    /// The range of their names, one after the other, each with a zero behind it.
     private let names: Range<Int>
 
     init(ofFile path: String) {

@@ -4,7 +4,7 @@ import Foundation
 public struct AnyDecoder<Input>: Sendable {
     private let decodeAny: @Sendable (any Decodable.Type, Input) throws -> Any
 
-    /// Creates a decoder of a closure, which is given the type that is wanted. What is of another type is an error, see
+    /// Creates a decoder of a closure, which is given the type that is wanted. A value of another type is an error, see
     /// ``decode(_:from:)``.
     public init(_ decode: @escaping @Sendable (any Decodable.Type, Input) throws -> Any) {
         decodeAny = decode

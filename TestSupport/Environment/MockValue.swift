@@ -53,9 +53,10 @@ public final class MockValue<Value: Sendable>: Sendable {
         state = Locked(State(source: .make(makeDefault)))
     }
 
-    // MARK: What the code under test does
+    // MARK: Reading
 
-    /// Reads the value. What is unimplemented or used up is noted in ``TestEnvironment/issues``; a value comes all the same.
+    /// Reads the value. A read of one that is unimplemented or used up is noted in ``TestEnvironment/issues``; it gets a value all the
+    /// same.
     public func callAsFunction() -> Value {
         let value = read()
         state.withLock { $0.reads.append(value) }
@@ -70,7 +71,7 @@ public final class MockValue<Value: Sendable>: Sendable {
     /// The values that were read, in order.
     public var reads: [Value] { state.withLock { $0.reads } }
 
-    // MARK: What the test says
+    // MARK: Settings
 
     /// The value of every read from now on. Looking at it is no read.
     public var next: Value {

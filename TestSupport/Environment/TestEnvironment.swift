@@ -47,7 +47,7 @@ public final class TestEnvironment: Sendable {
     public let jsonDecoder: MockValue<JSONDecoder>
     /// An encoder of real JSON, as the SDK takes it; by default with its keys in order.
     public let jsonEncoder: MockValue<JSONEncoder>
-    /// Where HTTP requests go; by default to ``session``.
+    /// The session of HTTP requests; by default ``session``.
     public let urlSession: MockValue<any HTTPSession>
     /// The seed of random generators.
     public let randomSeed: MockValue<UInt64>
@@ -58,7 +58,7 @@ public final class TestEnvironment: Sendable {
     ///
     /// - Parameters:
     ///   - epoch: The date at the origin of the scheduler's clock.
-    ///   - seed: What ``randomSeed`` gives.
+    ///   - seed: The value of ``randomSeed``.
     ///   - scheduler: Virtual time; pass that of another double to keep it in step.
     ///   - session: Answers HTTP requests; by default one that does so within the call that makes them, delays in `scheduler`'s
     ///     time.

@@ -61,7 +61,7 @@ extension Fault: CustomStringConvertible {
 public struct UnsupportedFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The fault.
     public let fault: Fault
-    /// Where it was asked for.
+    /// The seam at which it was asked for.
     public let seam: Fault.Seam
 
     /// Names the fault, the double, and those that can do it.

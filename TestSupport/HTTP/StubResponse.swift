@@ -11,7 +11,7 @@ public struct StubResponse: Sendable {
     public var body: Data
     /// The fault of the reply; where it is set and leaves no room for a response, none comes.
     public var fault: Fault?
-    /// The time the answer takes, by the clock of whoever answers.
+    /// The time the answer takes, by the replying side's clock.
     public var delay: Duration = .zero
     /// The gate that must open before the reply comes.
     public var gate: Gate?
@@ -122,7 +122,7 @@ public struct StubResponse: Sendable {
 
     // MARK: Later
 
-    /// Returns this response, so much later by the clock of whoever answers.
+    /// Returns this response, so much later by the replying side's clock.
     public func delayed(by delay: Duration) -> StubResponse {
         var response = self
         response.delay = delay

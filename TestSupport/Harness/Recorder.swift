@@ -121,7 +121,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
             recorder.state.withLock { $0.replace(place, with: entry) }
         }
 
-        /// Tells them, to be called once what follows from the entry is in place, such as a timer: whoever is told of it may move the
+        /// Tells them, to be called once what follows from the entry is in place, such as a timer: a listener may move the
         /// clock at once.
         @Sendable func tell() {
             recorder.state.withLock { state in
@@ -174,7 +174,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
 
     // MARK: Matching
 
-    /// Gives entries to those who wait for them. What they want is asked without the lock: it is a user's code.
+    /// Gives entries to those who wait for them. Their conditions are called without the lock: they are a user's code.
     private func matchAll() {
         while true {
             let (version, count, offers) = state.withLock { ($0.version, $0.told, $0.offers) }

@@ -4,13 +4,13 @@ import PusherChannels
 struct RecorderWait: Sendable {
     /// The description of the entry.
     let wanted: String
-    /// How long to wait at least, in real time.
+    /// The least time to wait, in real time.
     let patience: Duration
-    /// Where the test waits, `Tests.swift:12`.
+    /// The place where the test waits, `Tests.swift:12`.
     let place: String
     /// The virtual time of what is waited for, where the recorder doesn't know it.
     let scheduler: TestScheduler?
-    /// Whether nobody gets the entries before it any more.
+    /// Indicates whether the entries before it are lost to later waits.
     let passesOver: Bool
 
     init(
@@ -41,7 +41,7 @@ public struct NothingCame: Error, Equatable, Sendable, CustomStringConvertible {
     public let instead: [String]
     /// The entries that had come by then, and that somebody got or passed over before.
     public let taken: [String]
-    /// Where it was waited for, and where virtual time stood: what was scheduled comes only when the test moves it.
+    /// The place of the wait, and the virtual time: what was scheduled comes only when the test moves it.
     public let story: String
 
     /// Names what was waited for, and what came: the latest.

@@ -1,6 +1,6 @@
 /// The things that were left over when a test ended: one error that tells everything.
 public struct TestFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Where the harness was made.
+    /// The place where the harness was made.
     public let location: String
     /// The findings.
     public let findings: [Finding]

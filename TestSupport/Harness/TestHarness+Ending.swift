@@ -31,7 +31,7 @@ extension TestHarness {
     /// goes on waiting, and no error of it is ever seen.
     func tellOfCancellation() { writeToStandardError(standing) }
 
-    /// Where a test that doesn't end is.
+    /// A report of a test that doesn't end.
     var standing: String {
         """
         the test with the harness made at \(location) was cancelled; virtual time is \(scheduler.now), scheduled: \

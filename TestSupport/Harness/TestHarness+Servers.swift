@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What a harness started that listens on a port.
+/// A part of a harness that listens on a port.
 protocol Listening: Sendable {
     var host: String { get }
     var port: Int { get }
@@ -34,14 +34,15 @@ protocol StartedServer: Listening {
 extension LocalServer: StartedServer {}
 
 extension TestHarness {
-    /// Starts a real server, on the loopback interface unless another address is named, such as `0.0.0.0` for all; ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
+    /// Starts a real server, on the loopback interface unless another address is named, such as `0.0.0.0` for all;
+    /// ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
     ///
     /// - Parameters:
     ///   - host: The address to listen on.
     ///   - port: The port to listen on, such as that of a server that was stopped; 0 takes a free one.
     ///   - apps: The apps that clients may connect to; `nil` for those that the harness was given, or else ``ServerApp/local``.
     ///   - profile: Which server it imitates; `nil` for the one that ``TestHarness/server`` does.
-    ///   - settings: How it runs.
+    ///   - settings: Its settings.
     ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
     /// - Throws: ``LocalServer/CannotListen``.
     public func startServer(

@@ -9,7 +9,7 @@ extension TestHarness {
     ///
     /// - Parameters:
     ///   - what: Names the condition in the error.
-    ///   - limit: How much virtual time may pass.
+    ///   - limit: The most virtual time that may pass.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - condition: Is looked at before each timer and after the last.
@@ -39,13 +39,13 @@ extension TestHarness {
     ///
     /// On a ``TestExecutor`` of the harness's it does what ``TestExecutor/eventually(_:within:_:)`` does. Elsewhere nobody knows whether
     /// another thread or task still works for the condition: it gets a moment of real time before each timer, and `patience` after the
-    /// last. Who waits for other threads alone says `within: .zero`: no time passes in the harness, so that no state is over before it was
+    /// last. To wait for other threads alone, say `within: .zero`: no time passes in the harness, so that no state is over before it was
     /// looked at. A condition that gives no answer for a second of real time is taken to wait for a timer, too: time moves meanwhile.
     ///
     /// - Parameters:
     ///   - what: Names the condition in the error.
-    ///   - limit: How much virtual time may pass.
-    ///   - patience: How long to wait at least for other threads, and for the condition's answer, when no timer is left, in real time.
+    ///   - limit: The most virtual time that may pass.
+    ///   - patience: The least time to wait for other threads, and for the condition's reply, when no timer is left, in real time.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - isolation: The actor that the test runs on, by default the caller's.
@@ -90,7 +90,7 @@ extension TestHarness {
         }
     }
 
-    /// What a wait for a condition goes by.
+    /// The limits of a wait for a condition.
     private struct LookWait {
         let deadline: Instant
         let patience: Duration
@@ -103,7 +103,7 @@ extension TestHarness {
         scheduler.runNextTimer(dueBy: wait.deadline, atMost: TestScheduler.mostTimersAtOnce)
     }
 
-    /// What other threads came to while no timer was left.
+    /// The outcome of other threads' work while no timer was left.
     private enum OthersWork { case theConditionHolds, aTimerRan, noReply, nothing }
 
     /// Waits for other threads, which may make timers, too.
@@ -146,7 +146,7 @@ extension TestHarness {
         }
     }
 
-    /// How often a condition is looked at before time moves on.
+    /// The number of times that a condition is evaluated before time moves on.
     private static var turns: Int { 5 }
 
     private func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int, others: String)

@@ -15,8 +15,8 @@ import PusherChannels
 /// }
 /// ```
 ///
-/// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` throws it, and so does
-/// ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share
+/// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` throws it, and so
+/// does ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share
 /// nothing, so tests may run side by side. All members may be called from any thread.
 public final class TestHarness: Sendable {
     private struct State {
@@ -28,14 +28,14 @@ public final class TestHarness: Sendable {
         var tracked: [Tracked] = []
         /// The number of clients, and of environments for them, that were made here.
         var lastClient = 0
-        /// Whose socket each is, by the client's number.
+        /// The number of the client that each socket belongs to.
         var owners: [ObjectIdentifier: Int] = [:]
         /// The classes of delegates that were looked at.
         var delegates: Set<ObjectIdentifier> = []
         var recorded: [Finding] = []
         /// Recorders that went before they heard anything, and how much had happened until then.
         var unheldRecorders: [(finding: Finding, entries: Int)] = []
-        /// Where each client stands that was made here.
+        /// Closures that describe the clients that were made here.
         var clients: [@Sendable () -> String?] = []
         /// Waits on the executor that was made last, where a body runs on it.
         var waitOnExecutor: ExecutorWait?
@@ -66,7 +66,7 @@ public final class TestHarness: Sendable {
     public let server: InMemoryServer
     /// The events of the test so far.
     public let timeline: Timeline
-    /// What was logged.
+    /// The log of the clients that were made here.
     let log: TestLog
     /// The apps of all servers but those that are given others; clients that a test makes without a key are the first one's.
     let apps: [ServerApp]
@@ -78,7 +78,7 @@ public final class TestHarness: Sendable {
     /// elsewhere.
     @TaskLocal public static var current: TestHarness?
 
-    /// Where it was made, `Tests.swift:12`.
+    /// The place where it was made, `Tests.swift:12`.
     let location: String
     private let state = Locked(State())
 
@@ -87,9 +87,9 @@ public final class TestHarness: Sendable {
     /// - Parameters:
     ///   - apps: The apps of ``server``, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and whatever
     ///     key comes, of which nothing is checked.
-    ///   - seed: What everything random is drawn from.
+    ///   - seed: The seed of everything random.
     ///   - profile: Which server ``server`` imitates.
-    ///   - allowed: What may be left over at the end.
+    ///   - allowed: The leftovers that are no findings at the end.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public init(
@@ -147,7 +147,7 @@ public final class TestHarness: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key of the app; `nil` for that of the first one.
-    ///   - socket: What it connects with, by default a new one.
+    ///   - socket: The socket that it connects with, by default a new one.
     ///   - recorder: Records what it sends and receives.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
@@ -353,7 +353,7 @@ public final class TestHarness: Sendable {
         return findings.isEmpty ? nil : TestFailure(location: location, findings: findings, timeline: story)
     }
 
-    /// - Parameter alive: Whether what still lives is found, too.
+    /// - Parameter alive: True to report clients and tasks that are alive, too.
     private func findings(alive: Bool) -> [Finding] {
         let state = state.withLock { $0 }
         return [
@@ -364,8 +364,8 @@ public final class TestHarness: Sendable {
         ].flatMap(\.self)
     }
 
-    /// Only those whose client was told something afterwards. What it was told before may still wait on a queue, and nobody hears that at
-    /// the end of a test's body.
+    /// Only those whose client was told something afterwards. Things that it was told before may still wait on a queue, and nobody hears
+    /// that at the end of a test's body.
     private var unheldRecorders: [Finding] {
         state.withLock { $0.unheldRecorders }.filter { timeline.has(["opened", "received"], after: $0.entries) }.map(\.finding)
     }
@@ -393,7 +393,7 @@ public final class TestHarness: Sendable {
 
     /// Indicates whether something is left over that goes when another thread lets go of it: also what the end of a client is about to put
     /// away, which lives no more by then.
-    /// - Parameter alive: Whether what still lives counts, too.
+    /// - Parameter alive: True to count clients and tasks that are alive, too.
     func mayLetGo(alive: Bool) -> Bool {
         leftovers(alive: alive).findingsOfObjects.contains { !allowed.contains($0.kind) }
     }

@@ -1,7 +1,7 @@
 import Logging
 import PusherChannels
 
-/// What was logged in a harness: in its timeline, where a failed test tells it and a passed one is silent, and for a test to look at.
+/// The log of a harness: in its timeline, where a failed test tells it and a passed one is silent, and for a test to read.
 final class TestLog: Sendable {
     private let timeline: Timeline
     private let story = Locked<[LogEvent]>([])
@@ -12,7 +12,7 @@ final class TestLog: Sendable {
 
     var events: [LogEvent] { story.withLock { $0 } }
 
-    /// - Parameter context: What the logger adds to each of its lines; too much for the story.
+    /// - Parameter context: Fields that the logger adds to each of its lines; too much for the story.
     fileprivate func add(_ event: LogEvent, in context: Logger.Metadata) {
         let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         timeline.note("log", "\(event.level): \(event.message)\(fields)")

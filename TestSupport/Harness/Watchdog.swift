@@ -16,7 +16,7 @@ package final class Watchdog: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - patience: How long it waits at least.
+    ///   - patience: The least time that it waits.
     ///   - bark: Called after that, on no thread in particular, if it wasn't called off.
     package init(patience: Duration, bark: @escaping @Sendable () -> Void = {}) {
         beat = min(.seconds(1), max(.zero, patience))

@@ -5,9 +5,9 @@
 /// - Parameters:
 ///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and
 ///     whatever key comes, of which nothing is checked.
-///   - seed: What everything random is drawn from.
+///   - seed: The seed of everything random.
 ///   - profile: Which server the harness's server imitates.
-///   - allowed: What may be left over at the end.
+///   - allowed: The leftovers that are no findings at the end.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - body: The test.
@@ -38,9 +38,9 @@ public func withTestHarness<Result>(
 /// - Parameters:
 ///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and
 ///     whatever key comes, of which nothing is checked.
-///   - seed: What everything random is drawn from.
+///   - seed: The seed of everything random.
 ///   - profile: Which server the harness's server imitates.
-///   - allowed: What may be left over at the end.
+///   - allowed: The leftovers that are no findings at the end.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - isolation: The actor that the test runs on, by default the caller's.

@@ -41,7 +41,7 @@ extension JSONValue {
         return one.reasonsAgainst(other, at: "").isEmpty && other.reasonsAgainst(one, at: "").isEmpty
     }
 
-    /// Where another document differs from this one; members that only the other has don't count.
+    /// Returns the differences of another document; members that only the other has don't count.
     func reasonsAgainst(_ actual: JSONValue, at path: String) -> [String] {
         switch (self, actual) {
         case (.object(let expected), .object(let members)):

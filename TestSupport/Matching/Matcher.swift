@@ -32,7 +32,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
     /// Creates a matcher of your own.
     ///
     /// - Parameters:
-    ///   - description: What is looked for, for reports.
+    ///   - description: Its name in reports.
     ///   - reason: Why a subject is not meant; `nil` where it is.
     public init(_ description: String, reason: @escaping @Sendable (Subject) -> String?) {
         self.init(description) { subject in Outcome(reasons: reason(subject).map { [$0] } ?? []) }

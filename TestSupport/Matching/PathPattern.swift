@@ -4,7 +4,7 @@ import PusherChannels
 extension Matcher where Subject == RecordedRequest {
     /// Requests whose path, as sent and without the query, a regular expression describes as a whole.
     ///
-    /// What its groups matched is in ``RecordedRequest/pathParameters``, decoded: by number, `"1"`, and by name, `(?<id>[0-9]+)`.
+    /// The text that its groups matched is in ``RecordedRequest/pathParameters``, decoded: by number, `"1"`, and by name, `(?<id>[0-9]+)`.
     ///
     /// ```swift
     /// server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)")) { .json(["id": $0.pathParameters["id"]]) }

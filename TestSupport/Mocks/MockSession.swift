@@ -8,8 +8,9 @@ import FoundationNetworking
 /// An HTTP session that answers from stubs and reaches no network.
 ///
 /// An answer is looked for among the stubs, the last added first (see ``RequestStubbing``), then at the server if there is one
-/// and the path is one of a Channels server's, or the request asks to authorize one of its connections, then in ``mockResponse``. A request that finds none fails with
-/// ``UnmatchedRequest``. Every session is on its own, so tests may run side by side. All members may be called from any thread.
+/// and the path is one of a Channels server's, or the request asks to authorize one of its connections, then in ``mockResponse``. A request
+/// that finds none fails with ``UnmatchedRequest``. Every session is on its own, so tests may run side by side. All members may be called
+/// from any thread.
 public final class MockSession: HTTPSession, RequestStubbing {
     /// The values that a request completes with.
     public typealias Response = (data: Data?, urlResponse: URLResponse?, error: NSError?)
@@ -36,7 +37,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// Creates a session without stubs.
     ///
     /// - Parameters:
-    ///   - server: Who answers what no stub does, whatever host the request is for. Its webhooks go through the latest session.
+    ///   - server: The server that gets requests which no stub matches, for any host. Its webhooks go through the latest session.
     ///   - delivery: When and where answers come.
     ///   - scheduler: The clock of delayed answers, and of requests that time out.
     public convenience init(
@@ -95,7 +96,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// - Parameters:
     ///   - secret: The app's secret.
     ///   - key: The app's key.
-    ///   - encryptionMasterKey: What the keys of encrypted channels are made of, 32 bytes in base64.
+    ///   - encryptionMasterKey: The key from which those of encrypted channels are made, 32 bytes in base64.
     ///   - userID: The user where the form names none; by default the socket id.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
@@ -193,7 +194,7 @@ struct ClientSession: HTTPSession {
 }
 
 extension Matcher where Subject == RecordedRequest {
-    /// What clients post to an app's backend to have a channel or a user signed.
+    /// A request that clients post to an app's backend to have a channel or a user signed.
     static var authorization: RequestMatcher {
         .method("POST")
             && RequestMatcher("an authorization form") { request in

@@ -8,7 +8,7 @@ struct MockSocketState: Sendable {
         case open
     }
 
-    /// Who is at the other end of a connection.
+    /// The other end of a connection.
     enum Host {
         case server
         /// A script or the test.
@@ -39,7 +39,7 @@ struct MockSocketState: Sendable {
     private(set) var connection: ServerMachine.ConnectionID?
     private var inputs = Deque<ServerMachine.Input>()
     private var reports: ArraySlice<DueReport> = []
-    /// Whose upgrade a stall keeps from being answered.
+    /// The other end whose upgrade a stall leaves without a response.
     private var stalledUpgrade: Host?
     /// The reports that a stall holds up.
     private var stalled: [MockSocketReport] = []
@@ -68,7 +68,7 @@ struct MockSocketState: Sendable {
     mutating func nextStep() -> Step? {
         isTellingTheEnd = false
         while true {
-            // First the timers: whoever hears of what comes may move the clock at once.
+            // First the timers: a listener of what comes may move the clock at once.
             if canPlay, scripts.isAboutToWait(at: now), let step = scripts.next(at: now) { play(step) }
             if let time = nextTime, alarm?.time != time {
                 alarm?.timer?.cancel()
@@ -236,7 +236,7 @@ struct MockSocketState: Sendable {
     /// A close frame comes to the client, unless a fault keeps it.
     ///
     /// - Parameter id: The connection that it came on, if a server sent it.
-    /// - Returns: Whether there was one to close.
+    /// - Returns: True if there was one to close.
     @discardableResult
     mutating func closeFrame(code: UInt16, reason: String, of id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase != .idle, let attempt, id == nil || id == connection else { return false }

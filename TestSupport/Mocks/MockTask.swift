@@ -24,7 +24,7 @@ public final class MockTask: HTTPTask {
         /// Called when the answer was given, or waits for its gate or by the clock.
         var onWaiting: @Sendable () -> Void = {}
 
-        /// What it waits for, behind what a timeline says of it.
+        /// The event that it waits for, as the end of a timeline's line.
         var wait: String {
             if let timeout, delay >= timeout { return ", had its caller waited longer than \(timeout)" }
             return (gate == nil ? "" : ", once its gate is open") + (delay > .zero ? ", in \(delay)" : "")

@@ -28,15 +28,15 @@ public final class MockWebSocket: WebSocket {
     private let ownServer: InMemoryServer?
     private let scheduler: any Scheduler
     private let timeline: Timeline?
-    /// Where it was made, `Tests.swift:12`.
+    /// The place where it was made, `Tests.swift:12`.
     private let location: String
 
     /// Creates a closed socket.
     ///
     /// - Parameters:
-    ///   - server: What is behind it.
-    ///   - scheduler: The clock of scripts that wait, of latency, and, where its time is virtual, of a server made here; in real time such a
-    ///     server lets none pass.
+    ///   - server: The server behind it.
+    ///   - scheduler: The clock of scripts that wait, of latency, and, where its time is virtual, of a server made here; in real time such
+    ///     a server lets none pass.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public convenience init(
@@ -75,7 +75,7 @@ public final class MockWebSocket: WebSocket {
 
     // MARK: WebSocket
 
-    /// Who hears of this socket; held weakly.
+    /// The receiver of this socket's events; held weakly.
     public var delegate: (any WebSocketDelegate)? {
         get { state.withLock { $0.delegate } }
         set { state.withLock { $0.delegate = newValue } }
@@ -102,7 +102,7 @@ public final class MockWebSocket: WebSocket {
         perform { $0.isReading = reading }
     }
 
-    // MARK: What the client did
+    // MARK: The client's side
 
     /// The messages that were sent, as text.
     public var sentFrames: [String] { frames.map(\.text) }
@@ -128,7 +128,7 @@ public final class MockWebSocket: WebSocket {
     /// The notices of the server behind the socket; empty with ``Server/manual``.
     public var notices: [ServerMachine.Notice] { server?.notices ?? [] }
 
-    // MARK: What goes wrong, and what is scripted
+    // MARK: Faults and scripts
 
     /// Plays a script on the next connection that has none; the server behind the socket, if there is one, takes over on the first
     /// connection after all scripts.
@@ -139,7 +139,7 @@ public final class MockWebSocket: WebSocket {
     /// ```
     ///
     /// - Parameters:
-    ///   - steps: What happens on the connection, in order.
+    ///   - steps: The connection's events, in order.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public func play(_ steps: SocketStep..., file: String = #fileID, line: Int = #line) {
@@ -149,7 +149,7 @@ public final class MockWebSocket: WebSocket {
     /// Lets something go wrong, on the connection under way and on later ones until ``heal()``.
     ///
     /// - Parameters:
-    ///   - fault: What goes wrong.
+    ///   - fault: The fault.
     ///   - connection: The one connection to do it on, the socket's first being 1; `nil` for all.
     /// - Throws: ``UnsupportedFault``.
     public func inject(_ fault: Fault, onConnection connection: Int? = nil) throws(UnsupportedFault) {
@@ -162,7 +162,7 @@ public final class MockWebSocket: WebSocket {
         perform { $0.heal() }
     }
 
-    // MARK: What the server does
+    // MARK: The server's side
 
     /// Publishes an event as an app's backend would: it comes if the client is subscribed. With ``Server/manual`` it comes
     /// in any case.
@@ -176,7 +176,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Lets the attempt under way succeed. For ``Server/manual``.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was one.
     @discardableResult
     public func accept() -> Bool {
         perform { $0.accept() }
@@ -184,7 +184,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Lets the attempt under way fail. For ``Server/manual``.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was one.
     @discardableResult
     public func refuse(_ kind: WebSocketFailure.Kind, _ message: String = "refused by the test") -> Bool {
         perform { $0.refuse(WebSocketFailure(kind, message)) }
@@ -197,7 +197,7 @@ public final class MockWebSocket: WebSocket {
     ///   - activityTimeout: In seconds; `nil` leaves it out.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    /// - Returns: Whether the socket was open.
+    /// - Returns: True if the socket was open.
     @discardableResult
     public func serverEstablishes(
         socketID: String = "46123.486095", activityTimeout: Int? = 120, file: String = #fileID, line: Int = #line
@@ -207,7 +207,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Sends an event; `data` becomes a JSON string in the message, as servers send it.
     ///
-    /// - Returns: Whether the socket was open.
+    /// - Returns: True if the socket was open.
     @discardableResult
     public func serverSendsEvent(
         _ event: String, channel: String? = nil, data: String? = nil, userID: String? = nil, file: String = #fileID,
@@ -218,7 +218,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Sends a text message of any content; on a connection that was closed, nobody hears it, which is among the ``findings``.
     ///
-    /// - Returns: Whether the socket was open.
+    /// - Returns: True if the socket was open.
     @discardableResult
     public func serverSends(_ text: String, file: String = #fileID, line: Int = #line) -> Bool {
         perform { $0.receiveFromTest(text, location: sourceLocation(file, line)) }
@@ -226,7 +226,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Sends a control frame, a WebSocket ping or pong.
     ///
-    /// - Returns: Whether the socket was open.
+    /// - Returns: True if the socket was open.
     @discardableResult
     public func serverSendsControlFrame() -> Bool {
         perform { $0.receiveControlFrame() }
@@ -234,7 +234,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Closes the socket with a close frame.
     ///
-    /// - Returns: Whether the socket was open.
+    /// - Returns: True if the socket was open.
     @discardableResult
     public func serverCloses(code: UInt16, reason: String = "") -> Bool {
         perform { $0.phase == .open && $0.closeFrame(code: code, reason: reason) }
@@ -242,7 +242,7 @@ public final class MockWebSocket: WebSocket {
 
     /// Cuts the connection without a close frame.
     ///
-    /// - Returns: Whether the socket was open or connecting.
+    /// - Returns: True if the socket was open or connecting.
     @discardableResult
     public func drop() -> Bool {
         perform { $0.end(.failed(WebSocketFailure(.connectionLost, "dropped by the test"))) }

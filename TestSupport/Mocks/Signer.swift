@@ -35,7 +35,7 @@ public final class Signer: Authorizer, Sendable {
     /// - Parameters:
     ///   - app: The app whose key, secret and master key it signs with, and whose denials it keeps to.
     ///   - userID: The id of the user who joins presence channels and signs in; nil for the socket id.
-    ///   - userInfo: What the members of presence channels are told of the user; nil for nothing.
+    ///   - userInfo: The user's description for the members of presence channels; nil for none.
     public init(app: ServerApp = .local, userID: String? = nil, userInfo: (any Encodable & Sendable)? = nil) {
         self.app = app
         self.userID = userID
@@ -46,7 +46,7 @@ public final class Signer: Authorizer, Sendable {
 
     /// Signs for a channel.
     ///
-    /// - Throws: What a test asked for; a `PusherError` with code 403 for what the app denies; `CancellationError` where it is
+    /// - Throws: The error that a test asked for; a `PusherError` with code 403 if the app denies it; `CancellationError` if it is
     ///   cancelled while it is held; what a `PusherAuthenticator` throws.
     public func authorize(socketID: String, channelName: String) async throws -> PusherAuth {
         let request = PusherAuthRequest(socketID: socketID, channelName: channelName)
@@ -56,7 +56,7 @@ public final class Signer: Authorizer, Sendable {
 
     /// Signs for the user.
     ///
-    /// - Throws: What ``authorize(socketID:channelName:)`` throws.
+    /// - Throws: The errors of ``authorize(socketID:channelName:)``.
     public func authenticate(socketID: String) async throws -> PusherUserAuth {
         let request = PusherAuthRequest(socketID: socketID)
         if let failure = try await take(request) { throw failure }
@@ -76,7 +76,7 @@ public final class Signer: Authorizer, Sendable {
         if let gate { gate.pass(reply) } else { reply() }
     }
 
-    // MARK: What it does otherwise
+    // MARK: Failures
 
     /// Refuses the next requests with an HTTP status, after those failures that were asked for before. An `Authorizer` can't tell it: there
     /// each failure is one without a status, which is final.
@@ -102,7 +102,7 @@ public final class Signer: Authorizer, Sendable {
         return gate
     }
 
-    // MARK: What came
+    // MARK: Requests so far
 
     /// The requests so far, in order, with those that it refused.
     public var requests: [PusherAuthRequest] { recorder.all }

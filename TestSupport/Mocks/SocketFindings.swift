@@ -9,7 +9,7 @@ struct SocketFindings: Sendable {
         let open: Finding?
         /// The socket as reports name it.
         let name: String
-        /// Where it was opened to.
+        /// The requests with which it was opened.
         let requests: [WebSocketRequest]
 
         var all: [Finding] { findings + [open].compactMap(\.self) }

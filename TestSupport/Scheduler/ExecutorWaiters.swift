@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// Who waits on a ``TestExecutor`` for what, and who is next.
+/// The queue of waits on a ``TestExecutor``.
 struct ExecutorWaiters: Sendable {
     enum Event: Sendable {
         /// All that is ready has run, and so have the timers up to this time.

@@ -15,8 +15,8 @@ public struct FailedInterleaving: Error, CustomStringConvertible {
 /// `try await exploreInterleavings(seeds: 0..<200) { executor in … }`.
 ///
 /// - Parameters:
-///   - seeds: What the orders are drawn from; the same seed always gives the same order.
-///   - time: Who moves the clock.
+///   - seeds: The seeds of the orders; the same seed always gives the same order.
+///   - time: The way in which the clock moves.
 ///   - file: The file of the call, for what is thrown; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - body: Throws where the order matters and should not; an expectation that only records doesn't name the seed.

@@ -14,8 +14,8 @@ public struct TestClock: Clock {
     /// Creates a clock.
     ///
     /// - Parameters:
-    ///   - scheduler: Whose time it shows.
-    ///   - label: What its sleeps are called in reports; a clock of its own for each part under test tells them apart.
+    ///   - scheduler: The source of its time.
+    ///   - label: The name of its sleeps in reports; a clock of its own for each part under test tells them apart.
     public init(_ scheduler: TestScheduler, label: String = "sleep") {
         self.scheduler = scheduler
         self.label = label

@@ -8,8 +8,8 @@ extension TestExecutor {
     /// ignores that is left behind.
     ///
     /// - Parameters:
-    ///   - time: Who moves the clock.
-    ///   - limit: How many jobs and timers may run before the body is given up.
+    ///   - time: The way in which the clock moves.
+    ///   - limit: The number of jobs and timers that may run before the body is given up.
     ///   - file: The file of the call, for what is thrown; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - body: Runs nonisolated, with the caller's task-local values; cancelled when the caller is.

@@ -4,8 +4,8 @@ import PusherChannels
 extension TestExecutor {
     /// Returns when all that is ready has run, including timers that are due; time stays where it is.
     ///
-    /// While no body runs, a hundred thousand jobs and timers in which the clock doesn't move, and two seconds of real time, are taken for a
-    /// livelock, which a harness reports at the test's end.
+    /// While no body runs, a hundred thousand jobs and timers in which the clock doesn't move, and two seconds of real time, are taken for
+    /// a livelock, which a harness reports at the test's end.
     public func settle() async {
         _ = await wait(until: .rest(at: scheduler.now))
     }
@@ -19,7 +19,7 @@ extension TestExecutor {
     ///
     /// - Parameters:
     ///   - what: Names the condition in the error.
-    ///   - limit: How much virtual time may pass.
+    ///   - limit: The most virtual time that may pass.
     ///   - condition: Is looked at again and again.
     /// - Throws: ``NeverHappened`` at once when no timer within the limit is left; `CancellationError` when the task is
     ///   cancelled; what the condition throws.

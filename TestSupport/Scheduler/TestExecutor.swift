@@ -17,7 +17,7 @@ import PusherChannels
 /// executor preferred. Wrap a wait for one of them in ``outside(_:)``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class TestExecutor: TaskExecutor {
-    /// Who moves the clock.
+    /// The ways in which the clock moves.
     public enum Time: Sendable {
         /// The body.
         case manual
@@ -108,7 +108,7 @@ public final class TestExecutor: TaskExecutor {
         return true
     }
 
-    /// How many jobs are run before whoever runs them looks at what they came to: something may always make another.
+    /// The number of jobs that run before their effect is looked at: one may always make another.
     static let mostJobsAtOnce = 100_000
 
     /// Runs what is ready, within bounds. Returns whether nothing is left.

@@ -52,7 +52,7 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
     public let now: Instant
     /// The timers that wait, all beyond the limit; the next one first.
     public let pending: [TestScheduler.PendingTimer]
-    /// What happened in the harness that waited, and where; empty for an executor's.
+    /// The timeline of the harness that waited, with places; empty for an executor's.
     public var story = ""
 
     /// Says what didn't happen, and why it was given up.

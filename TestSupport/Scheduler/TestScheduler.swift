@@ -26,7 +26,7 @@ public final class TestScheduler: Scheduler {
         public var description: String { "\(label) at \(deadline)" }
     }
 
-    /// Where a timer comes from, for reports.
+    /// The origin of a timer, for reports.
     enum Origin: Equatable, Sendable {
         /// A place in a test, `Tests.swift:12`.
         case place(String)
@@ -44,9 +44,9 @@ public final class TestScheduler: Scheduler {
     private struct State {
         var now: Instant
         var timers = Agenda<Timer>()
-        /// Whom to tell when a timer with a label is made.
+        /// The continuations that are told of a new timer with a label.
         var waiters: [(label: String, told: AsyncStream<Void>.Continuation)] = []
-        /// How many timers have run since the clock moved.
+        /// The number of timers that have run since the clock moved.
         var ranSinceMove = 0
         /// The first time when there were too many of them to wait for their end.
         var livelock: Livelock?
@@ -92,9 +92,9 @@ public final class TestScheduler: Scheduler {
     /// Creates a scheduler.
     ///
     /// - Parameters:
-    ///   - start: Where its clock stands.
-    ///   - queue: Where timers run, one after the other; `nil` for the thread that advances the clock. Who advances it on that very queue
-    ///     runs them there and then.
+    ///   - start: The time that its clock shows first.
+    ///   - queue: The queue of timers, one after the other; `nil` for the thread that advances the clock. Code that advances it on that
+    ///     very queue runs them there and then.
     public init(startingAt start: Instant = .origin, on queue: DispatchQueue? = nil) {
         state = Locked(State(now: start))
         self.queue = queue.map(TimerQueue.init)
@@ -181,7 +181,7 @@ public final class TestScheduler: Scheduler {
         for await _ in made {}
     }
 
-    /// Whoever moves the clock to a limit goes on after so many timers that ran while it stood still: one that always makes another for
+    /// The number of timers that may run while the clock stands still before a move to a limit goes on: one that always makes another for
     /// the same time would hold up the test for ever.
     static let mostTimersAtOnce = 100_000
 
@@ -224,8 +224,8 @@ public final class TestScheduler: Scheduler {
 
     /// Runs all timers, jumping from deadline to deadline, until none waits.
     ///
-    /// - Parameter limit: How many timers may run: something that always schedules again never comes to rest.
-    /// - Returns: How many timers ran.
+    /// - Parameter limit: The number of timers that may run: one that always schedules another never comes to rest.
+    /// - Returns: The number of timers that ran.
     /// - Throws: ``Livelock`` when timers still wait after `limit`.
     @discardableResult
     public func runUntilIdle(limit: Int = 10_000) throws(Livelock) -> Int {

@@ -12,8 +12,8 @@ import Musl
 
 /// The time that a client has for the last that is sent on its WebSocket: to read it, and to answer the close frame.
 ///
-/// Who doesn't read is cut though there is more to send: FlyingFox waits for room, and can't be called off. Who reads gets all of it, however
-/// late the server comes to send it.
+/// Cuts a client that doesn't read though there is more to send: FlyingFox waits for room, and can't be called off. A client that reads
+/// gets all of it, however late the server comes to send it.
 final class CloseTimer: Sendable {
     /// Of the close frame.
     private enum Progress {
@@ -31,7 +31,7 @@ final class CloseTimer: Sendable {
         var readerWaits = false
         var action: (any ScheduledAction)?
         var progress = Progress.none
-        /// Whether a frame was sent since the last look.
+        /// Indicates whether a frame was sent since the last look.
         var isReading = false
         /// Set once nothing more is sent.
         var isOver = false
@@ -49,7 +49,7 @@ final class CloseTimer: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - time: How long nothing may be sent, and how long the client has to answer.
+    ///   - time: The time for which nothing may be sent, and that the client has to reply.
     ///   - scheduler: For tests of its own: in real time whatever the server's scheduler is.
     init(_ time: Duration, scheduler: any Scheduler = LiveScheduler()) {
         self.time = time
@@ -75,7 +75,7 @@ final class CloseTimer: Sendable {
         }
     }
 
-    /// Nobody reads any more what the client sends. What still waits to be sent has its time.
+    /// Nobody reads any more what the client sends. Messages that still wait to be sent have their time.
     func readerEnded() {
         state.withLock { if !$0.isOver { restart(&$0) {} } }
     }

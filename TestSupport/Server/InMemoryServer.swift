@@ -38,7 +38,7 @@ public final class InMemoryServer: Sendable {
     /// - Parameters:
     ///   - machine: The server's logic: its apps, who may connect, which server it imitates.
     ///   - scheduler: The clock behind its time-outs; without one, no time passes.
-    ///   - wallClock: What the HTTP API's signatures are checked by.
+    ///   - wallClock: The clock by which the HTTP API's signatures are checked.
     public convenience init(
         _ machine: ServerMachine = ServerMachine(), scheduler: (any Scheduler)? = nil,
         wallClock: @escaping @Sendable () -> Date = { Date() }
@@ -86,7 +86,7 @@ public final class InMemoryServer: Sendable {
     /// Returns whether ``findings`` has that of a socket.
     func hasMade(_ socket: MockWebSocket) -> Bool { state.withLock { $0.socketFindings.contains(socket) } }
 
-    // MARK: What it has seen
+    // MARK: Observations
 
     /// The connections that are open now.
     public var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
@@ -99,12 +99,12 @@ public final class InMemoryServer: Sendable {
         state.withLock { $0.machine.subscribers(of: channel) }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     /// Publishes an event as an app's backend does, in every app unless a key is given.
     ///
-    /// What a backend could not publish isn't sent, and is among the ``findings``: events that are too large, bad names, and events for
-    /// encrypted channels of an app without a master key.
+    /// An event that a backend could not publish isn't sent, and is among the ``findings``: a large one, a bad name, and one for an
+    /// encrypted channel of an app without a master key.
     ///
     /// - Parameters:
     ///   - channel: The channel's name.
@@ -113,8 +113,8 @@ public final class InMemoryServer: Sendable {
     ///   - appKey: The key of the app to publish in; `nil` for every one.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    /// - Returns: How many connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a cache
-    ///   channel keeps.
+    /// - Returns: The number of connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a
+    ///   cache channel keeps.
     @discardableResult
     public func publish(
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
@@ -149,9 +149,9 @@ public final class InMemoryServer: Sendable {
         return response
     }
 
-    /// Answers what is posted to a backend of its app's, wherever that is, by a client or by the app in its place: a form, or JSON, with the
-    /// socket id of a connection that is open here, or of any that a client posts, as one of a script is open elsewhere; `nil` for other
-    /// requests, and for calls of the HTTP API, which may name a connection as well.
+    /// Answers what is posted to a backend of its app's, wherever that is, by a client or by the app in its place: a form, or JSON, with
+    /// the socket id of a connection that is open here, or of any that a client posts, as one of a script is open elsewhere; `nil` for
+    /// other requests, and for calls of the HTTP API, which may name a connection as well.
     func authorize(_ request: RecordedRequest, isOfClient: Bool) -> StubResponse? {
         guard request.method == "POST", !request.isSigned, isOfClient || request.isForAuthorization,
             let socketID = request.authorizationFields["socket_id"]

@@ -12,9 +12,9 @@ import Musl
 
 /// Settings of the task that waits for a socket.
 enum SocketPoolSettings {
-    /// Whether nothing more is sent: the peer is sent a FIN before anything is waited for.
+    /// Indicates whether nothing more is sent: the peer is sent a FIN before anything is waited for.
     @TaskLocal static var endsWriting = false
-    /// What ends the connection where its client doesn't read, and has the copy of its descriptor.
+    /// Ends the connection if its client doesn't read, and has the copy of its descriptor.
     @TaskLocal static var closeTimer: CloseTimer?
 }
 

@@ -38,13 +38,13 @@ public final class LocalServer: RequestStubbing {
         public var scheduler: any Scheduler
         /// The wall clock, which the HTTP API's signatures are checked by.
         public var wallClock: @Sendable () -> Date
-        /// The time a client has to answer a close frame before the connection is cut. One that reads, but slowly, has longer for what still waits
-        /// to be sent: ten times as long, and ten seconds at least.
+        /// The time a client has to answer a close frame before the connection is cut. One that reads, but slowly, has longer for what
+        /// still waits to be sent: ten times as long, and ten seconds at least.
         public var closeTimeout: Duration
         /// The session that webhooks are sent by.
         public var httpSession: any HTTPSession
-        /// Whether it remembers nothing of requests, and takes none that is larger than what the HTTP API is sent: for a server that runs for
-        /// long, and whom nobody asks afterwards.
+        /// Indicates whether it remembers nothing of requests, and takes none that is larger than what the HTTP API is sent: for a server
+        /// that runs for long, and whom nobody asks afterwards.
         package var isForgetful = false
         /// Hears of everything that happens, one event after the other, on any thread.
         public var onEvent: @Sendable (Event) -> Void
@@ -86,7 +86,7 @@ public final class LocalServer: RequestStubbing {
     public let url: URL
     /// The server's address for sockets, `ws://127.0.0.1:49152`, with TLS `wss`; clients add `/app/{key}`.
     public let webSocketURL: URL
-    /// Who vouches for the server's certificate, the authority at the top; `nil` without TLS.
+    /// The issuer of the server's certificate, the authority at the top; `nil` without TLS.
     public let certificateAuthority: CertificateAuthority?
     /// The paths that the test adds.
     public let router: Router
@@ -138,9 +138,9 @@ public final class LocalServer: RequestStubbing {
     ///   - port: The port to listen on; 0 takes a free one.
     ///   - apps: The apps that clients may connect to.
     ///   - profile: Which server it imitates.
-    ///   - seed: What socket ids are drawn from, so that they are the same each time. Without one they are random, as a real server's are: a
+    ///   - seed: The seed of socket ids, so that they are the same each time. Without one they are random, as a real server's are: a
     ///     signature for one connection fits none of a server that was started again.
-    ///   - settings: How it runs.
+    ///   - settings: Its settings.
     ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
     /// - Throws: ``CannotListen``, at once, such as for a port that is taken, or for TLS where there is none.
     public static func start(
@@ -222,7 +222,7 @@ public final class LocalServer: RequestStubbing {
         return "\(error)"
     }
 
-    // MARK: What it has seen
+    // MARK: Observations
 
     /// The stubs, which reply before ``router`` does.
     public var stubList: StubList { core.stubs }
@@ -234,9 +234,9 @@ public final class LocalServer: RequestStubbing {
     /// a server can't do, events that no backend could have published, or that reached nobody. A ``TestHarness`` asks for it.
     public var findings: [Finding] { core.findings + router.findings }
 
-    /// Where the server is, for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of
-    /// its first app `PUSHER_APP_ID`, `PUSHER_KEY` and `PUSHER_SECRET`; with TLS, also
-    /// `SSL_CERT_FILE`, by which OpenSSL's users trust the server's certificate.
+    /// The server's address for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of its first
+    /// app `PUSHER_APP_ID`, `PUSHER_KEY` and `PUSHER_SECRET`; with TLS, also `SSL_CERT_FILE`, by which OpenSSL's users trust the server's
+    /// certificate.
     public var environment: [String: String] {
         var environment = ["PUSHER_HOST": host, "PUSHER_PORT": "\(port)", "PUSHER_TLS": tlsProxy == nil ? "0" : "1"]
         let app = core.ask { $0.apps.first }
@@ -255,7 +255,7 @@ public final class LocalServer: RequestStubbing {
         core.ask { $0.subscribers(of: channel) }
     }
 
-    // MARK: What it does wrong
+    // MARK: Faults
 
     /// Has the server do something wrong, from now on until ``heal()``.
     ///
@@ -273,12 +273,12 @@ public final class LocalServer: RequestStubbing {
         core.heal()
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     /// Publishes an event as an app's backend does, in every app unless a key is given.
     ///
-    /// What a backend could not publish isn't sent, and is among the ``findings``: events that are too large, bad names, and events for
-    /// encrypted channels of an app without a master key.
+    /// An event that a backend could not publish isn't sent, and is among the ``findings``: a large one, a bad name, and one for an
+    /// encrypted channel of an app without a master key.
     ///
     /// - Parameters:
     ///   - channel: The channel's name.
@@ -287,8 +287,8 @@ public final class LocalServer: RequestStubbing {
     ///   - appKey: The key of the app to publish in; `nil` for every one.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    /// - Returns: How many connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a cache
-    ///   channel keeps.
+    /// - Returns: The number of connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a
+    ///   cache channel keeps.
     @discardableResult
     public func publish(
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line

@@ -63,14 +63,14 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// The number of bytes that a request or a message of a client may have, where the server remembers nothing: those of the largest batch,
-    /// each of which is six in JSON at worst.
+    /// The number of bytes that a request or a message of a client may have, where the server remembers nothing: those of the largest
+    /// batch, each of which is six in JSON at worst.
     var largestBody: Int {
         guard isForgetful else { return .max }
         return ask { max(1 << 20, 1 << 16 + 6 * $0.profile.maximumEventDataLength * $0.profile.maximumBatchLength) }
     }
 
-    /// Whether nothing is to be remembered of requests, and large ones are refused.
+    /// Indicates whether nothing is to be remembered of requests, and large ones are refused.
     var isForgetful: Bool { settings.isForgetful }
 
     // MARK: Asking
@@ -224,7 +224,7 @@ final class LocalServerCore: Sendable {
         let now = settings.scheduler.now
         state.machine.now = max(state.machine.now, now)
         let result = body(&state.machine, now, &effects)
-        // First the timer: whoever hears of an effect may move the clock at once.
+        // First the timer: a listener of an effect may move the clock at once.
         setTimer(&state)
         for effect in effects { run(effect, &state) }
         return result

@@ -32,7 +32,7 @@ public final class Router: Sendable {
         let key: String?
         let matcher: RequestMatcher
         let target: Target
-        /// Where it was added, `Tests.swift:12`.
+        /// The place where it was added, `Tests.swift:12`.
         let location: String
         let isAsked = Locked(false)
         var name: String { "route \(key ?? matcher.description) (\(location))" }

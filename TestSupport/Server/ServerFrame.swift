@@ -94,7 +94,7 @@ extension ServerProfile {
 }
 
 extension String {
-    /// What a client said, as a server repeats it: the beginning of a long text, which would wait here for a client that sends megabytes and
+    /// A client's text as a server repeats it: the beginning of a long one, which would wait here for a client that sends megabytes and
     /// reads nothing. No name that is allowed is as long.
     var shortened: String { utf8.count <= 800 ? self : String(unicodeScalars.prefix(200)) + "…" }
 }

@@ -28,9 +28,9 @@ extension ServerMachine {
     /// Answers a request to the HTTP API (`/apps/…`) or to the authorization endpoints (`/pusher/auth`, `/pusher/user-auth`).
     ///
     /// - Parameters:
-    ///   - request: What was asked.
+    ///   - request: The request.
     ///   - unixTime: The wall clock in seconds; a signature's timestamp must be near it.
-    ///   - effects: Where what subscribers are sent is appended.
+    ///   - effects: Gets the messages to subscribers, at its end.
     /// - Returns: The answer, 404 for a path that is neither.
     public mutating func respond(
         to request: RecordedRequest, unixTime: Int, into effects: inout [Effect]

@@ -34,7 +34,7 @@ extension ServerMachine {
 
     /// Publishes an event as an app's backend does: on an encrypted channel sealed with the key that the app's master key gives.
     ///
-    /// What the HTTP API would refuse is not sent, nor is anything to an encrypted channel in plain text; a notice says why.
+    /// An event that the HTTP API would refuse is not sent, nor is one to an encrypted channel in plain text; a notice says why.
     ///
     /// - Parameters:
     ///   - channel: The channel's name.
@@ -42,8 +42,8 @@ extension ServerMachine {
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
     ///   - appKey: The app to publish in; `nil` means every app.
     ///   - socketID: A connection to leave out.
-    ///   - effects: Where what is to be done is appended.
-    /// - Returns: How many connections it is sent to.
+    ///   - effects: Gets the work to do, at its end.
+    /// - Returns: The number of connections it is sent to.
     @discardableResult
     public mutating func publish(
         channel: String, event: String, data: String, appKey: String? = nil, excluding socketID: String? = nil,
@@ -69,7 +69,7 @@ extension ServerMachine {
         return receivers
     }
 
-    /// Sends what the HTTP API was given on as it is: encrypted events were sealed by whoever called it.
+    /// Sends what the HTTP API was given on as it is: the caller has encrypted events already.
     mutating func passOn(
         _ event: String, channel: String, data: String, app: ServerApp, excluding socketID: String?,
         into effects: inout [Effect]
@@ -125,8 +125,8 @@ extension ServerMachine {
 }
 
 extension ServerMachine {
-    /// Publishes an event for a test; returns how many connections it is sent to, and the finding where it is sent to nobody: not of what is
-    /// refused, which is a finding already, nor of what a cache channel keeps.
+    /// Publishes an event for a test; returns how many connections it is sent to, and the finding where it is sent to nobody: not of what
+    /// is refused, which is a finding already, nor of what a cache channel keeps.
     mutating func publish(
         channel: String, event: String, data: String, appKey: String?, location: String, into effects: inout [Effect]
     ) -> (receivers: Int, unheard: Finding?) {

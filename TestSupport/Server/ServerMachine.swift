@@ -6,7 +6,7 @@ import PusherChannels
 /// never traps on anything a client can send. ``LocalServer`` runs one behind real sockets, ``MockWebSocket`` one in
 /// memory, and a test may join one to a client directly.
 public struct ServerMachine: Sendable {
-    /// A client's connection, numbered by whoever carries its bytes; a number is never used again.
+    /// A client's connection, numbered by the part that carries its bytes; a number is never used again.
     public struct ConnectionID: Hashable, Comparable, Sendable, CustomStringConvertible {
         /// The connection's number.
         public let number: Int
@@ -113,10 +113,10 @@ public struct ServerMachine: Sendable {
     ///
     /// - Parameters:
     ///   - apps: The apps that clients may connect to.
-    ///   - admission: Who may connect and subscribe.
-    ///   - profile: What varies between servers.
+    ///   - admission: The decision who may connect and subscribe.
+    ///   - profile: The server that it imitates.
     ///   - socketIDs: The socket ids of the first connections; later ones are drawn from `seed`.
-    ///   - seed: Where random numbers begin.
+    ///   - seed: The seed of random numbers.
     public init(
         apps: [ServerApp] = [.local], admission: Admission = .registeredApps, profile: ServerProfile = .hosted,
         socketIDs: [String] = [], seed: UInt64 = 1
@@ -134,9 +134,9 @@ public struct ServerMachine: Sendable {
     /// Takes an input in and appends what is to be done.
     ///
     /// - Parameters:
-    ///   - input: What happened.
+    ///   - input: The event to handle.
     ///   - now: The time on the caller's monotonic clock; it never goes back.
-    ///   - effects: Where what is to be done is appended.
+    ///   - effects: Gets the work to do, at its end.
     public mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         self.now = max(self.now, now)
         switch input {

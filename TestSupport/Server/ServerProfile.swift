@@ -26,7 +26,7 @@ public struct ServerProfile: Equatable, Sendable {
     /// The words that clients hear when the server is stopped.
     public var shutdown = Shutdown(code: 1001, reason: "Server stopped", isAnnounced: false)
 
-    // MARK: How it says things
+    // MARK: Messages
 
     /// The data that a success carries on channels without members.
     public var successData = SuccessData.object
@@ -53,7 +53,7 @@ public struct ServerProfile: Equatable, Sendable {
     /// When members hear of each other.
     public var memberChanges = MemberChanges.ofUsers
 
-    // MARK: What it can do
+    // MARK: Abilities
 
     /// Indicates whether users can sign in.
     public var supportsSignIn = true

@@ -66,7 +66,7 @@ extension RequestStubbing {
         stubList.removeAll()
     }
 
-    // MARK: What was asked
+    // MARK: Requests so far
 
     /// The requests so far, in order: the latest 10,000. Their ``RecordedRequest/pathParameters`` are those of the stub or route that
     /// answered.
@@ -81,7 +81,7 @@ extension RequestStubbing {
     ///
     /// - Parameters:
     ///   - matcher: Which requests are meant.
-    ///   - patience: How long to wait at least, in real time: a watchdog, not a measure.
+    ///   - patience: The least time to wait, in real time: a watchdog, not a measure.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.

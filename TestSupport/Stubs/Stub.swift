@@ -7,7 +7,7 @@ public final class Stub: Sendable, CustomStringConvertible {
     /// Answers a request.
     typealias Reply = @Sendable (RecordedRequest) -> StubResponse
 
-    /// Where the answers come from.
+    /// The source of the responses.
     enum Source: Sendable {
         /// One after the other; the last one stays.
         case sequence([StubResponse])
@@ -31,7 +31,7 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     /// Which requests it answers.
     public let matcher: RequestMatcher
-    /// Where it was made, `Tests.swift:12`.
+    /// The place where it was made, `Tests.swift:12`.
     public let location: String
     private let source: Locked<Source>
     private let state = Locked(State())
@@ -72,7 +72,7 @@ public final class Stub: Sendable, CustomStringConvertible {
         return self
     }
 
-    // MARK: What came
+    // MARK: Requests so far
 
     /// The requests it answered, in order.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }

@@ -41,7 +41,7 @@ public final class StubList: Sendable {
 
     /// The answer of the last added stub that has one.
     ///
-    /// Users' code, matchers and answers, runs without the lock. Who answers is decided with it: of two stubs in two states of a
+    /// Users' code, matchers and answers, runs without the lock. The stub that replies is chosen under it: of two stubs in two states of a
     /// scenario, a request must not miss both because another one changed the state in between.
     ///
     /// - Parameter onTaking: Told of the request with what stands for the names in its path, before the stub's closure runs.

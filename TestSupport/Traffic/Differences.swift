@@ -73,7 +73,7 @@ struct Differences {
         }
         let fields = comparison.differences(members: expectedRest, gotRest, at: "", optional: Self.optional)
         guard let headers = expected["headers"] else { return fields }
-        // Whoever sends a request adds header fields of its own.
+        // An HTTP client adds header fields of its own.
         let lenient = Comparison(isExact: false, patterns: comparison.patterns)
         return fields + lenient.differences(Self.lowercased(headers), got["headers"] ?? [:], at: "headers")
     }

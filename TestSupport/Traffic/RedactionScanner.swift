@@ -111,7 +111,7 @@ struct RedactionScanner {
         bytes[start...].firstIndex { !isWanted($0) } ?? bytes.count
     }
 
-    /// Where a value begins if the name has one.
+    /// Returns the start of a value if the name has one.
     private func valueStart(after name: Range<Int>) -> Int? {
         var index = name.upperBound
         while let (byte, next) = character(at: index), "\"'\\] ".utf8.contains(byte) { index = next }
@@ -136,7 +136,7 @@ struct RedactionScanner {
         return start > 0 && bytes[start - 1] == UInt8(ascii: "<")
     }
 
-    /// Where an element's text begins, behind its attributes; nil for one without any.
+    /// Returns the start of an element's text, behind its attributes; nil for one without any.
     private func tagEnd(from start: Int) -> Int? {
         let end = skip(from: start) { !"<>".utf8.contains($0) }
         return end + 1 < bytes.count && bytes[end] == UInt8(ascii: ">") && bytes[end - 1] != UInt8(ascii: "/") ? end + 1 : nil
@@ -174,7 +174,7 @@ struct RedactionScanner {
         skip(from: start) { !" \t\r\n\"&".utf8.contains($0) }
     }
 
-    /// Where an array or an object ends; a cut one goes on to the end of the text.
+    /// Returns the end of an array or an object; a cut one goes on to the end of the text.
     private func bracketEnd(from start: Int) -> Int {
         var depth = 0
         var index = start

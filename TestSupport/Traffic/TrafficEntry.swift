@@ -41,7 +41,7 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
         self.url = url ?? members["url"]?.stringValue ?? ""
     }
 
-    // MARK: What it says
+    // MARK: Parts
 
     /// A file's entry about a frame is taken for a received one unless it says `sent`.
     public var kind: Kind {

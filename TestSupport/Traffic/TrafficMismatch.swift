@@ -1,10 +1,10 @@
 /// The differences of traffic from its file: the error that a validator throws.
 ///
-/// The description is meant for whoever wrote the file, line by line; it shows no secret that the recorder's redaction knows.
+/// The description is meant for the file's author, line by line; it shows no secret that the recorder's redaction knows.
 public struct TrafficMismatch: Error, Equatable, Sendable, CustomStringConvertible {
     /// A value that is not what the file says.
     public struct Field: Equatable, Sendable {
-        /// Where in the entry: `body.items[2].name`.
+        /// The place in the entry: `body.items[2].name`.
         public let path: String
         /// The value that the file asks for, in words or as JSON.
         public let expected: String

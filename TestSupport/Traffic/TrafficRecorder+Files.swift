@@ -4,16 +4,16 @@ import PusherChannels
 extension TrafficRecorder {
     /// Stops, and writes what was recorded to a file; on a developer's machine only.
     ///
-    /// What people wrote into the file stays where it still describes the traffic: patterns, matchers, and what they took out. Entries that
-    /// are no longer in the traffic go; one that you delete is written anew, in full. This machine's names and ports are written
-    /// `localhost`, and don't matter on validation.
+    /// Patterns, matchers and omissions that people wrote into the file stay if they still describe the traffic. Entries that are no longer
+    /// in the traffic go; one that you delete is written anew, in full. This machine's names and ports are written `localhost`, and don't
+    /// matter on validation.
     ///
     /// - Parameters:
     ///   - path: The file: absolute, or relative to the directory that the environment's `TRAFFIC_DIR` names, or, without it, to
     ///     `__Traffic__` beside the test. Directories are made.
     ///   - validator: The validator that will compare the traffic with the file. For ``Validator/exact``, members that the file's objects
     ///     don't have are added.
-    ///   - filter: What goes in.
+    ///   - filter: The entries that are written.
     ///   - testFile: The test's file, which the compiler fills in.
     ///   - line: The line of the call, likewise.
     /// - Throws: ``TrafficError`` where the environment has `CI`, which is also among the ``findings``, where nothing was recorded that the
@@ -62,9 +62,9 @@ extension TrafficRecorder {
     /// - Parameters:
     ///   - path: The file, found as in `record(to:filter:testFile:)`.
     ///   - validator: Decides whether the traffic is what the file says.
-    ///   - filter: What of the traffic is looked at.
+    ///   - filter: The entries that are validated.
     ///   - testFile: The test's file, which the compiler fills in.
-    /// - Throws: What the validator throws, a ``TrafficMismatch`` where it is one of the library's; ``TrafficError`` where the file
+    /// - Throws: The validator's error, a ``TrafficMismatch`` of those of the library; ``TrafficError`` where the file
     ///   is missing or can't be meant.
     public func validate(
         against path: String, using validator: some Validator = .subset, filter: TrafficFilter = .any,

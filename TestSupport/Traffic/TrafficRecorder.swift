@@ -45,9 +45,9 @@ public final class TrafficRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - headers: The header fields of requests that are written to files, where a request has them; capitals don't matter.
-    ///   - redaction: What is hidden.
-    ///   - environment: Where `CI` and `TRAFFIC_DIR` are looked up, see `record(to:filter:testFile:)`.
-    ///   - wallClock: Where the times in ``exportHAR()`` come from.
+    ///   - redaction: The secrets that are hidden.
+    ///   - environment: The variables `CI` and `TRAFFIC_DIR`, see `record(to:filter:testFile:)`.
+    ///   - wallClock: The source of the times in ``exportHAR()``.
     public init(
         headers: Set<String> = [], redaction: Redaction = .standard,
         environment: [String: String] = ProcessInfo.processInfo.environment,

@@ -33,7 +33,7 @@ struct TrafficUpdate {
         return members
     }
 
-    /// Header fields as the file spells their names. None is added: whoever sends a request has some of its own.
+    /// Header fields as the file spells their names. None is added: an HTTP client has some of its own.
     private func headers(_ expected: JSONValue, _ got: JSONValue?) -> JSONValue? {
         guard ValueMatcher.of(expected) == nil, case .object(let fields) = expected else { return member(expected, got) }
         let kept = fields.compactMap { name, value in member(value, got?[name.text.lowercased()]).map { (name.text, $0) } }

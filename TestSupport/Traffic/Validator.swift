@@ -4,7 +4,7 @@ public protocol Validator: Sendable {
     ///
     /// - Parameters:
     ///   - recordedRequests: The traffic since the recorder was started: requests and frames, those that the filter lets through.
-    ///   - localRequests: What the file on this disk says.
+    ///   - localRequests: The entries of the file on this disk.
     func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// What came of all trials of a scenario.
+/// The results of all trials of a scenario.
 struct Report {
     private(set) var problems: [String] = []
     /// The kinds of errors that the client reported, each with the first message of that kind.

@@ -6,7 +6,7 @@ import TestSupport
 /// A server and a client, processes of their own, with what lies between them: a proxy before the server, one before the
 /// authorization endpoint, and the feed.
 final class Site: Sendable {
-    /// How the client gets to the server.
+    /// The way in which the client gets to the server.
     enum Way: String, CaseIterable, Sendable {
         case plain
         case tls = "TLS"

@@ -6,16 +6,15 @@ import PusherChannels
 struct Trial: Sendable {
     let scenario: Scenario
     let way: Site.Way
-    /// What gives the client a world of its own.
+    /// The path of the library that gives the client a world of its own.
     let library: String
-    /// How long the client may take to be back, before the trial is given up.
+    /// The number of seconds that the client may take to be back, before the trial is given up.
     let patience = 15
 
-    /// What came of it.
     struct Result: Sendable {
         /// From the end of the fault until every channel had an event that was sent after it.
         let recovery: Duration
-        /// How many events each channel missed.
+        /// The largest number of events that any channel missed.
         let missed: Int
         /// The kinds of the errors that the client reported, each with the first message of that kind.
         let errors: [String: String]

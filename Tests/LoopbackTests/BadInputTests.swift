@@ -5,7 +5,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// What a server, an endpoint or a user can get wrong: each ends in a typed error, and the client stays usable.
+/// Mistakes of a server, an endpoint or a user: each ends in a typed error, and the client stays usable.
 @Suite struct BadInputTests {
     private static let established =
         #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"1.1\",\"activity_timeout\":120}"}"#

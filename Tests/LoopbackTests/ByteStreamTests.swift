@@ -9,7 +9,7 @@ import Testing
 @Suite struct ByteStreamTests {
     // MARK: Reading
 
-    /// What TLS has read already makes no socket readable.
+    /// Bytes that TLS has already read don't make the socket readable, so they must be read at once.
     @Test func whatLiesInTheSessionBehindAFullReadIsReadAtOnce() async throws {
         try await withWatchdog {
             let counts = try await StreamRig.run { rig in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// What OpenSSL reads for itself, such as tickets, is no less: a peer must not keep the loop from everybody else.
+    /// Data that OpenSSL reads for itself, such as tickets, counts as well: a peer must not keep the loop from everybody else.
     @Test func aTurnReadsNoMoreThanItsShare() async throws {
         try await withWatchdog {
             let (first, all) = try await StreamRig.run { rig in

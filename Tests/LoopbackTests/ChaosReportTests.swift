@@ -3,7 +3,7 @@ import Testing
 
 @testable import chaos
 
-/// What a run of scenarios makes of its trials.
+/// The report that a run of scenarios makes of its trials.
 @Suite struct ChaosReportTests {
     private static let skip = Result<Trial.Result, any Error>.failure(Skipped("not here"))
 

@@ -26,7 +26,7 @@ import TestSupport
         }
     }
 
-    /// What a client is refused for, and OpenSSL's alerts for that in TLS 1.2 and 1.3.
+    /// A reason to refuse a client, and OpenSSL's alerts for it in TLS 1.2 and 1.3.
     enum Refusal: CaseIterable, Sendable {
         case nothingShown, stranger, expired, notYetValid, selfSigned, wrongPurpose, rootBesideIntermediate
 
@@ -40,7 +40,7 @@ import TestSupport
             }
         }
 
-        /// What a client shows to a server that asks for certificates of `authority`.
+        /// Returns the certificate that a client shows to a server that asks for those of `authority`; nil if it shows none.
         func certificate(of authority: CertificateAuthority) throws -> IssuedCertificate? {
             switch self {
             case .nothingShown: nil

@@ -196,7 +196,7 @@ import TestSupport
         }
     }
 
-    /// What was given is named, and not repeated.
+    /// The error names the variable, and doesn't repeat its value.
     @Test func aWrongVariableIsNamed() async throws {
         try await withWatchdog {
             let run = try await run(["channels"], ["PUSHER_ENCRYPTION_MASTER_KEY": "abc"])

@@ -5,9 +5,9 @@ import Testing
 
 @testable import pusher_channels
 
-/// What commands take and print, without a process.
+/// The options and the output of commands, without a process.
 @Suite struct CommandLineOptionsTests {
-    /// What is wrong with the options of `serve`; nil where they can be used.
+    /// Returns what is wrong with the options of `serve`; nil if they can be used.
     private func problem(_ arguments: [String]) -> String? {
         do {
             _ = try Serve.parse(arguments)

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import pusher_channels
 
-/// What commands write besides text to a terminal, and only there.
+/// Colors and progress, which commands write to a terminal and, unless told to, nowhere else.
 @Suite(.serialized) struct CommandLineTerminalTests {
     private static let terminal = ["TERM": "xterm", "NO_COLOR": "", "FORCE_COLOR": ""]
 

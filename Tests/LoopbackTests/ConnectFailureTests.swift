@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What follows has times of its own, and no other address is tried.
+    /// The steps that follow have time limits of their own, and no other address is tried.
     @Test(arguments: [false, true])
     func anAddressThatTookTheConnectionIsTimedNoMore(secure: Bool) async throws {
         let asked = Note<Void>()

@@ -4,7 +4,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// What a test finds out over a double in memory holds on real sockets.
+/// A fault has the same outcome on real sockets as in a test double in memory.
 @Suite struct FaultTableTests {
     @Test func theTableHasAllThatExistsAtBoth() {
         let atBoth = Fault.samples.filter {

@@ -173,7 +173,8 @@ import Testing
         }
     }
 
-    /// Who gives up lets those go ahead that wait, and here fail at once: one after the other, not one within the other.
+    /// A request that is cancelled lets waiting ones go ahead, and here those fail at once: one after the other, not one within
+    /// the other.
     @Test func whatFailsAtOnceEndsInItsOrder() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString).pem")
         try CertificateAuthority().write(to: file)
@@ -214,7 +215,7 @@ import Testing
         }
     }
 
-    /// Whoever is told may keep what the handler holds from going too early, but not for ever.
+    /// A task keeps what its handler holds until the handler has been called, and no longer.
     @Test func theHandlerIsLetGo() async throws {
         final class Owner: Sendable {}
         let server = try RawServer(log: HTTPLog()) { _, _ in okay() }

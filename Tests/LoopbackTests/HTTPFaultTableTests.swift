@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a mock session makes of a fault is what `URLSession` makes of it on a socket, and what the SDK's own session does.
+/// A fault has the same outcome in a mock session as on a socket, both in `URLSession` and in the SDK's own session.
 @Suite struct HTTPFaultTableTests {
     static let rows: [(fault: Fault, outcome: String)] = [
         (.refused, "\(URLError.Code.cannotConnectToHost)"), (.reset, "\(URLError.Code.networkConnectionLost)"),

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// What it got of the request was no request.
+    /// A server that got only a part of the request can't have acted on it.
     @Test func aRequestThatWasNotSentWholeIsRepeated() async throws {
         let size = 16 << 20
         let server = try RawServer { [log] connection in

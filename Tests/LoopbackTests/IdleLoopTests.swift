@@ -107,7 +107,8 @@ import Testing
         }
     }
 
-    /// Whether its thread sleeps through a conversation of another loop. It may have had something left to do at first.
+    /// Returns whether the loop's thread sleeps through a conversation of another loop. It may have had something left to do at
+    /// first.
     private func sleeps(_ loop: NetworkLoop) async throws -> Bool {
         let number = Note<String?>()
         loop.post { _ in number.send(ProcessTables.currentThread) }

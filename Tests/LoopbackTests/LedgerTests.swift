@@ -4,7 +4,7 @@ import Testing
 
 @testable import chaos
 
-/// What the chaos suite takes for a fault of the client's, and what not.
+/// The cases that the chaos suite counts as faults of the client, and those that it doesn't.
 @Suite struct LedgerTests {
     private let start = Date(timeIntervalSince1970: 0)
 

@@ -5,7 +5,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// What `listen` says, and when it ends.
+/// The output of `listen`, and the ways in which it ends.
 @Suite(.serialized) struct ListenTests {
     private func listen(_ server: LocalServer, _ arguments: String...) throws -> Command {
         try Command(["listen"] + arguments + ["--port", String(try #require(server.url.port))])
@@ -93,7 +93,7 @@ import TestSupport
         }
     }
 
-    /// Whoever publishes can't move the cursor of a terminal, nor begin a line of his own.
+    /// A publisher can't move the cursor of a terminal, nor begin a line of their own.
     @Test(arguments: [false, true])
     func whatIsPublishedStaysOnItsLine(json: Bool) async throws {
         try await withWatchdog {

@@ -4,7 +4,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// What a server does with the connections of plain requests.
+/// Connections to a server that carry plain requests.
 @Suite struct LocalServerConnectionTests {
     private func request(_ path: String, _ fields: String = "") -> [UInt8] {
         Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n".utf8)

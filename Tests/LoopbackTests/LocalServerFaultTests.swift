@@ -5,7 +5,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// What a local server does wrong, byte for byte.
+/// The faults of a local server, byte for byte.
 @Suite struct LocalServerFaultTests {
     private static let request = """
         GET /app/local-key?protocol=7 HTTP/1.1\r

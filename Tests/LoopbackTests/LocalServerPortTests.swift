@@ -5,7 +5,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a server that is stopped leaves of its port.
+/// A server that is stopped frees its port.
 @Suite struct LocalServerPortTests {
     /// Again and again: it may be stopped before it has waited for its first connection.
     @Test func aPortIsFreeThoughAChildThatIsBeingSpawnedHasACopyOfTheListener() async throws {

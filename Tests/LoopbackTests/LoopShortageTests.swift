@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Who is told while it asks may ask again from within that.
+    /// A delegate that is told of a failure while it connects may try again at once, from within that call.
     @Test func whoIsToldSoMayAskAgain() async throws {
         let server = try RawServer.replying()
         try await withWatchdog {

@@ -5,7 +5,6 @@ import Testing
 
 /// A timer does what it was set to last, if anything.
 @Suite struct LoopTimerTests {
-    /// What rang.
     private final class Log {
         var rung: [String] = []
     }

@@ -5,7 +5,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// What a proxy does without faults, when its peers vanish, and what it leaves behind.
+/// A proxy without faults passes everything on, copes with peers that vanish, and leaves nothing behind.
 @Suite struct NetworkFaultProxyLifeTests {
     private static func proxy(to server: RawServer) throws -> NetworkFaultProxy {
         try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port)

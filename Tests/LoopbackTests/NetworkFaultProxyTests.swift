@@ -8,7 +8,7 @@ import TestSupport
 /// The proxy's faults as raw sockets see them.
 @Suite struct NetworkFaultProxyTests {
     private static let head = Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n".utf8)
-    /// What the server sends on each connection: a head and four frames.
+    /// The bytes that the server sends on each connection: a head and four frames.
     private static let all = head + ["one", "two", "", String(repeating: "x", count: 300)].flatMap { Frame.text($0).bytes }
 
     /// Some places: nowhere, in and after the head, in frames and after them, at the end.

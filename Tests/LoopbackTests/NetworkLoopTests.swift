@@ -7,7 +7,7 @@ import Testing
 
 /// Loops of one's own, from their first connection to their end.
 @Suite struct NetworkLoopTests {
-    /// Where a connection stands when its loop is shut down.
+    /// The stage of a connection when its loop is shut down.
     enum Stage: CaseIterable, Sendable {
         case resolving, connecting, securing, upgrading, open, paused, closing
     }

@@ -294,7 +294,7 @@ private final class BatchCounter: WebSocketDelegate {
 
     func next() async -> Int? { await counts.next() }
 
-    /// Whether nothing more came while the service thread went through a few turns.
+    /// Returns whether nothing more came while the service thread went through a few turns.
     func isQuiet() async -> Bool {
         let before = state.withLock { $0.batches }
         for _ in 0..<3 { await serviceTurn() }

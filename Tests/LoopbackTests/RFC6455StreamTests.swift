@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// What RFC 6455 asks of the part that moves the bytes.
+/// The requirements of RFC 6455 on the part that moves the bytes.
 @Suite struct RFC6455StreamTests {
     // Proves W4.2.
     @Test(arguments: ["ws.example", "127.0.0.1"])

@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// What TLS has read and decrypted already makes no socket readable: who reads on must look for it.
+/// Bytes that TLS has already read and decrypted make no socket readable: a client that reads on must look for them.
 @Suite struct ReadingOnTests {
     /// One read's worth in one message, and a little behind it: that lies in the session when the pause begins.
     @Test func whatLiesInTheSessionIsReadWhenReadingGoesOn() async throws {

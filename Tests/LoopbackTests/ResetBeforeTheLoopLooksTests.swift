@@ -6,9 +6,9 @@ import Processes
 @testable import PusherChannels
 import Testing
 
-/// What is told of a peer that took the connection and cut it at once doesn't depend on when the loop came to look.
+/// The report of a peer that took the connection and cut it at once doesn't depend on when the loop came to look.
 @Suite struct ResetBeforeTheLoopLooksTests {
-    /// What the peer does before it resets the connection.
+    /// An action of the peer before it resets the connection.
     enum Before: CaseIterable, Sendable {
         case nothing
         /// It says that it has sent its last: the system has another error number for a reset after that.

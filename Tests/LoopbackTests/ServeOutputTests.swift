@@ -4,7 +4,7 @@ import Glibc
 import Processes
 import Testing
 
-/// What `serve` says of what strangers send it.
+/// The lines that `serve` prints about what strangers send it.
 @Suite(.serialized) struct ServeOutputTests {
     /// Nobody moves the cursor of a terminal, nor writes a line of his own.
     @Test func whatStrangersSendStaysOnItsLine() async throws {

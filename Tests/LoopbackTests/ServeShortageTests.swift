@@ -24,7 +24,7 @@ import TestSupport
         }
     }
 
-    /// What a shell allows at first isn't all there is.
+    /// A server raises the limit of descriptors that a shell sets at first.
     @Test func itTakesAsManyAsThereMayBe() async throws {
         try await withWatchdog {
             let serve = try Command(

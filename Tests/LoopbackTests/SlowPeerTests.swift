@@ -19,7 +19,7 @@ import Testing
         return nil
     }
 
-    /// What the client hears meanwhile.
+    /// The messages that the client receives meanwhile.
     enum Inbound: CaseIterable, Sendable {
         case nothing, flood
         /// A flood that waits, as nobody reads.

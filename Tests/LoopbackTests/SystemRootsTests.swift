@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 #if compiler(>=6.2)
-/// Whom the system trusts, and when that counts. In processes of their own, which may have other authorities than this one.
+/// The authorities that the system trusts, and when they count. In processes of their own, which may have other authorities than this one.
 @Suite struct SystemRootsTests {
     @Test func onlyTheseAreTheOnlyOnes() async {
         await #expect(processExitsWith: .success) {

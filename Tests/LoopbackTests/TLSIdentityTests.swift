@@ -7,7 +7,7 @@ import Testing
 
 /// Client certificates, pinned keys and versions: what succeeds. What fails stands in "When connecting fails".
 @Suite struct TLSIdentityTests {
-    /// Whether a client with these settings gets through to a server.
+    /// Returns whether a client with these settings gets through to a server.
     private func opens(_ server: ServerTLS, _ tls: TLSConfiguration) async throws -> Bool {
         let raw = try RawServer.replying(tls: server)
         defer { withExtendedLifetime(raw) {} }

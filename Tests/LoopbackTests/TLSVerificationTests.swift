@@ -6,9 +6,9 @@ import Processes
 @testable import TestSupport
 import Testing
 
-/// Whom a client trusts: every flaw of a server's certificate, provoked with real ones, is the typed error that it should be.
+/// A client's trust: every flaw of a server's certificate, provoked with real ones, is the typed error that it should be.
 @Suite struct TLSVerificationTests {
-    /// What comes of one attempt.
+    /// The outcome of one attempt.
     private enum Outcome: Equatable {
         case opened
         case failed(WebSocketFailure.Kind)
@@ -109,7 +109,7 @@ import Testing
         #expect(outcome == .failed(.tlsFailed(.wrongHost)))
     }
 
-    /// Where a certificate has other names, or none but an address, its subject's name was never looked at or always.
+    /// The subject's name is never looked at. By default OpenSSL does so if a certificate has no other name, or only an address.
     @Test func aNameThatOnlyTheSubjectHas() async throws {
         let authority = try CertificateAuthority()
         let order = CertificateMaker.Order(
@@ -169,7 +169,7 @@ import Testing
         #expect(failure == WebSocketFailure(.tlsFailed(.invalidConfiguration), text))
     }
 
-    /// Whom it was to name would be missing without a word.
+    /// Left out, it would be missing from the trusted authorities without a word.
     @Test func aDamagedCertificateBehindAGoodOne() throws {
         let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         let text = try CertificateAuthority().certificatePEM + damaged

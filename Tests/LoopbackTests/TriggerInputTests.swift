@@ -61,7 +61,7 @@ import TestSupport
         }
     }
 
-    /// What `trigger --batch` says of an input that ends.
+    /// Returns the errors that `trigger --batch` prints for an input that ends.
     private func errors(of input: Data) async throws -> [String] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("input-\(UUID())")
         try input.write(to: file)
@@ -102,7 +102,7 @@ import TestSupport
         }
     }
 
-    /// What the system opens for itself may come before anybody reads.
+    /// A file that the system opens for itself might take the place of the closed input before anybody reads.
     @Test func nothingElseIsTakenForAnInputThatIsClosed() async throws {
         try await withWatchdog {
             let serve = try Command(program: "/bin/sh", ["-c", #"exec "$0" serve --port 0 <&-"#, Command.program()])

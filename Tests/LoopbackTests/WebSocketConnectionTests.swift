@@ -32,7 +32,7 @@ import Testing
 
         var isReading: Bool { stream?.isReading ?? false }
 
-        /// What was reported since this was asked last.
+        /// Returns the events that were reported since the last call.
         func news() -> [SocketEvent] {
             reports.withLock { reports in
                 defer { reports = [] }

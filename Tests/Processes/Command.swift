@@ -5,7 +5,7 @@ import PusherChannels
 
 /// A program in a process of its own, its output to be taken line by line. It doesn't outlive the value.
 package final class Command: Sendable {
-    /// How a process ended.
+    /// The end of a process: its exit status, or the signal that ended it.
     package enum End: Equatable, Sendable {
         case exit(Int32)
         case signal(Int32)
@@ -101,7 +101,7 @@ package final class Command: Sendable {
         }
     }
 
-    /// How it ended, once it has; nil when the waiting task was cancelled. To be asked once.
+    /// Returns how the process ended, once it has; nil when the waiting task was cancelled. To be asked once.
     package func end() async -> End? {
         await ending.next()
     }
@@ -165,8 +165,8 @@ private func closeTheRest(_ actions: inout posix_spawn_file_actions_t) throws {
     }
 }
 
-/// What carries a process's output. Sockets, because a pipe can't be made closed in other children from the start: one that
-/// happens to be spawned meanwhile would hold it open.
+/// The two ends of what carries a process's output. They are sockets, because a pipe can't be made closed in other children from
+/// the start: one that happens to be spawned meanwhile would hold it open.
 private struct PipeEnds {
     let reading: Int32
     let writing: Int32

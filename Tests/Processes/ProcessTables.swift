@@ -2,9 +2,9 @@
 import Foundation
 import Glibc
 
-/// What the system says a process has: this one, where none is named.
+/// Looks up in the system what a process has: this one, if none is named.
 package enum ProcessTables {
-    /// How many descriptors are sockets connected to a port.
+    /// Returns the number of descriptors that are sockets connected to a port.
     package static func connections(toPort port: Int) -> Int { descriptors(connectedTo: port).count }
 
     /// The sockets that are connected to a port.
@@ -55,7 +55,7 @@ package enum ProcessTables {
             })
     }
 
-    /// How many sockets at a port collect what they send, as TCP does unless told otherwise (RFC 896).
+    /// Returns the number of sockets at a port that collect what they send, as TCP does unless told otherwise (RFC 896).
     package static func delayingSockets(atPort port: Int) -> Int {
         descriptors.count { descriptor in
             var isOn: Int32 = 0
@@ -79,7 +79,7 @@ package enum ProcessTables {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// How many threads have a name, or fewer: the kernel's list can miss some while others end.
+    /// Returns the number of threads with a name, or fewer: the kernel's list can miss some while others end.
     package static func threads(named name: String) -> Int {
         entries(of: "/proc/self/task").count { thread in
             let comm = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
@@ -87,11 +87,12 @@ package enum ProcessTables {
         }
     }
 
-    /// What the system says of a thread of this process.
+    /// The state of a thread of this process, as the system reports it.
     package struct ThreadState: Equatable, Sendable {
-        /// Whether it waits for something. One that runs in circles never does, nor when others keep it from running.
+        /// Indicates whether the thread waits for something. One that runs in circles never does, nor when others keep it from
+        /// running.
         package let isAsleep: Bool
-        /// How often it went to sleep, or had to let others run.
+        /// The number of times that it went to sleep, or had to let others run.
         package let switches: Int
     }
 
@@ -114,7 +115,7 @@ package enum ProcessTables {
             switches: number("voluntary_ctxt_switches") + number("nonvoluntary_ctxt_switches"))
     }
 
-    /// How many threads another process has.
+    /// Returns the number of threads that another process has.
     package static func threads(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/task") }
 
     /// The threads of another process.
@@ -122,7 +123,7 @@ package enum ProcessTables {
         Set(entries(of: "/proc/\(process)/task").compactMap { pid_t($0) })
     }
 
-    /// How many descriptors another process has.
+    /// Returns the number of descriptors that another process has.
     package static func descriptors(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/fd") }
 
     /// The descriptors of another process that are no sockets, and the first three, whatever those are.
@@ -135,12 +136,12 @@ package enum ProcessTables {
             })
     }
 
-    /// How much memory another process has resident in kilobytes, or had at most.
+    /// Returns the resident memory of another process in kilobytes: that of now, or the most that it had.
     package static func residentMemory(of process: pid_t, atMost: Bool) throws -> Int? {
         try memory(of: process, atMost ? "VmHWM:" : "VmRSS:")
     }
 
-    /// How many addresses another process has in kilobytes.
+    /// Returns the size of another process's address space in kilobytes.
     package static func virtualMemory(of process: pid_t) throws -> Int? {
         try memory(of: process, "VmSize:")
     }

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// The same with a loop in which nothing throws: that the compiler takes it is the test.
+    /// A loop like the one above in which nothing throws: that the compiler takes it is the test.
     func printOrders(_ pusher: Pusher) async throws {
         do throws(any Error) {
             for try await update in pusher.updates(of: "private-orders") { print(update) }

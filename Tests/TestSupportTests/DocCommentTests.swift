@@ -12,7 +12,7 @@ import FoundationNetworking
 struct DocCommentTests {
     private let session = MockSession(delivery: .immediate)
 
-    /// What `POST /login` and the like are answered with at once: the status and the body.
+    /// Returns the reply that `POST /login` and the like get at once: the status and the body.
     private func reply(_ method: String, _ path: String, form: String = "") throws -> String {
         let result = Locked("")
         var request = URLRequest(url: try #require(URL(string: "https://example.com\(path)")))

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a test has let go of is gone, whatever was still to come.
+/// Objects that a test has let go of are gone, whatever was still to come.
 struct LettingGoTests {
     @Test func `A server in memory goes, though its sockets have something to report`() {
         weak var server: InMemoryServer?

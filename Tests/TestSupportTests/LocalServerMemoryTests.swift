@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What a server keeps that runs for long.
+/// A server that runs for long doesn't fill the memory.
 @Suite struct LocalServerMemoryTests {
     private func post(_ body: String, chunked: Bool = false, to server: LocalServer) async throws -> Int {
         let socket = try await RawWebSocket(port: server.port, path: nil)

@@ -49,7 +49,7 @@ import Testing
         await server.stop()
     }
 
-    /// What ends the reading of what the client sends ends the sending, too: by a close frame, or by a FIN.
+    /// A close frame or a FIN of the client ends not only the reading of what it sends, but the sending, too.
     @Test(arguments: [true, false]) func `So is one that only says that it goes`(byCloseFrame: Bool) async throws {
         var profile = ServerProfile.hosted
         profile.maximumEventDataLength = 1_000_000

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a task completed with, comparable.
+/// The result of a task, in a form that can be compared.
 private struct Completion: Equatable, Sendable {
     let text: String?
     let status: Int?

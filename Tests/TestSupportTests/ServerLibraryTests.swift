@@ -45,7 +45,7 @@ struct ServerLibraryTests {
         "user": "{}", "terminate": "{}",
     ]
 
-    /// What the client receives then.
+    /// Returns the messages that the client receives after a call.
     private static func received(after call: String, of library: String) -> [RawWebSocket.Message] {
         // Python has a space after each colon.
         let space = library == "python" ? " " : ""

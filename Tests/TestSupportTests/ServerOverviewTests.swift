@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What somebody who looks on is shown of a server, as the JSON that a page gets.
+/// The overview of a server for somebody who looks on, as the JSON that a page gets.
 struct ServerOverviewTests {
     private func overview(_ rig: ServerRig) throws -> (json: JSONValue, text: String) {
         let data = try JSONEncoder().encode(rig.machine.overview(at: rig.now))

@@ -10,8 +10,8 @@ struct ServerProfileTests {
         return rig
     }
 
-    /// What each server answers, in the order of ``ServerProfile/byName``: hosted, Reverb, soketi, Sockudo, pusher-fake, pylon,
-    /// ipe, poxa.
+    /// Returns the reply of each server, in the order of ``ServerProfile/byName``: hosted, Reverb, soketi, Sockudo, pusher-fake,
+    /// pylon, ipe, poxa.
     private func replies(_ ask: (inout ServerRig) -> Void) -> [String] {
         ServerProfile.byName.map { _, profile in
             var rig = rig(profile)

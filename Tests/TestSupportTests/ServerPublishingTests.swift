@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a test publishes by hand is what a backend could publish, and nothing else.
+/// A test can publish by hand only events that a backend could publish.
 struct ServerPublishingTests {
     private static let withoutKey = ServerApp(id: "1", key: "local-key", secret: "local-secret")
 

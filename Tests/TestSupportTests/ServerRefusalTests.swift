@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Whom the server turns away, with every code that the protocol has for it.
+/// The clients that the server turns away, with every code that the protocol has for it.
 struct ServerRefusalTests {
     private func refusal(
         _ path: String = "/app/local-key?protocol=7", profile: ServerProfile = .hosted, connections: Int = 0,

@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What four servers were seen to do when they were asked, line by line, and what the profiles of their names do.
+/// The profiles of four servers do, line by line, what the real servers were seen to do.
 struct ServerTranscriptTests {
     private struct Exchange: Sendable {
         let what: String

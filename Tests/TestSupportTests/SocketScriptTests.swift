@@ -10,7 +10,7 @@ private final class Rig: WebSocketDelegate {
     private let heard = Locked<[String]>([])
     private let lastAttempt = Locked(0)
 
-    /// What the socket has to say, without the lines of this file.
+    /// The socket's findings, with the lines of this file left out.
     var findings: [Finding] {
         socket.findings.map { Finding($0.kind, $0.text.replacing(#/SocketScriptTests.swift:\d+/#, with: "S")) }
     }
@@ -29,7 +29,7 @@ private final class Rig: WebSocketDelegate {
         socket.open(request, attempt: ConnectionAttempt(number))
     }
 
-    /// What the delegate heard since it was last asked.
+    /// Returns everything that the delegate heard since the last call.
     func take() -> [String] {
         heard.withLock { heard in
             defer { heard = [] }

@@ -1,8 +1,8 @@
-/// What clients and channels say of themselves in a log or a failed test: where they stand, what they wait for and how long, what went
-/// wrong last. No secrets: errors leave them out themselves.
+/// Descriptions of clients and channels for a log or a failed test: their state, what they wait for and how long, the latest error. No
+/// secrets: errors leave them out themselves.
 
 extension Pusher: CustomStringConvertible {
-    /// Where the connection and its channels stand, as ``PusherConnection/description`` says it.
+    /// The state of the connection and its channels, as ``PusherConnection/description`` has it.
     public var description: String { connection.description }
 }
 
@@ -10,7 +10,7 @@ extension PusherConnection: CustomStringConvertible {
     /// The number of channels that are named.
     private static let limit = 5
 
-    /// Where the connection stands, for how long, and which channels aren't subscribed yet:
+    /// The connection's state, its age, and the channels that aren't subscribed yet:
     /// `app-key at ws-eu.pusher.com: reconnecting in 2.5 seconds; news: waits for a connection`.
     public var description: String {
         let now = environment.scheduler.now
@@ -27,7 +27,7 @@ extension PusherConnection: CustomStringConvertible {
 }
 
 extension PusherChannel: CustomStringConvertible {
-    /// Where the channel stands, for how long, and what went wrong last:
+    /// The channel's state, its age, and the latest error:
     /// `private-orders: tried again in 2.5 seconds, latest error: … (code 503)`; the number of members where it has some.
     public var description: String {
         let now = client.environment.scheduler.now

@@ -98,7 +98,7 @@ public final class Pusher: Sendable {
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.
     ///   - auth: An authorization to use once, instead of asking for one.
-    ///   - buffering: How much may wait, and what becomes of more.
+    ///   - buffering: The number of elements that may wait, and the treatment of more.
     public func updates(
         of channelName: String, auth: PusherAuth? = nil, buffering: StreamBuffering = StreamBuffering()
     ) -> PusherStream<ChannelUpdate> {
@@ -122,8 +122,9 @@ public final class Pusher: Sendable {
 
     /// Signs the user in as ``PusherClientOptions/userAuthMethod`` says, and again on every later connection.
     ///
-    /// An authorization that fails for a reason that may be over (``PusherError/isRetryable``) is asked for again, as those of channels are:
-    /// whoever waits is told of the first failure, the delegate of each, and ``PusherDelegate/signedIn(userID:)`` of the success after it.
+    /// An authorization that fails for a reason that may be over (``PusherError/isRetryable``) is asked for again, as those of channels
+    /// are: callers that wait are told of the first failure, the delegate of each, and ``PusherDelegate/signedIn(userID:)`` of the success after
+    /// it.
     ///
     /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorization or the
     /// server refuses, when the time for their answers is over, or when the client is disconnected, at once where it was given up

@@ -81,8 +81,8 @@ public class PusherChannel: @unchecked Sendable {
         client.core.unbindAll(ofChannel: channel, number: number)
     }
 
-    /// Sends an event to the channel's other subscribers; says what became of it. What is refused has a line in the log, too: of level
-    /// `warning`, or `debug` for events that are only too many at the time.
+    /// Sends an event to the channel's other subscribers; says what became of it. An event that is refused has a line in the log, too: of
+    /// level `warning`, or `debug` for events that are only too many at the time.
     ///
     /// Only on private and presence channels, not on encrypted ones, and with a name that begins with `client-`. Before the
     /// subscription is confirmed events wait, a hundred at most. `data` becomes a JSON value, encoded with the environment's encoder.

@@ -45,8 +45,8 @@ public struct PusherClientOptions: Sendable {
     public var upgradesToTLS: Bool
     /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120, a tenth
     /// of a second at least, a day at most. The client asks, too, when it has sent nothing for three quarters of that time: some
-    /// servers count only what clients send. Stay below the time after which something in between ends silent connections: with nginx that is 60 s by default
-    /// (`proxy_read_timeout`).
+    /// servers count only what clients send. Stay below the time after which something in between ends silent connections: with nginx that
+    /// is 60 s by default (`proxy_read_timeout`).
     public var activityTimeout: TimeInterval?
     /// The time that each step may take.
     public var timeouts: ConnectionTimeouts
@@ -64,9 +64,9 @@ public struct PusherClientOptions: Sendable {
     /// The largest number of bytes of the messages that wait there; past them the same happens as past ``deliveryLimit``.
     public var deliveryByteLimit: Int
     /// The longest time for which nothing is read from the connection while streams or the delivery queue are full, or too much waits to be
-    /// decrypted. Servers wait for a pong for half a minute or more: stay below that. What is negative counts as zero.
+    /// decrypted. Servers wait for a pong for half a minute or more: stay below that. Negative values count as zero.
     public var pauseLimit: Duration
-    /// Where closures and delegate are called; by default on a serial queue that each client has to itself, never on the main queue.
+    /// The queue of closures and delegate; by default a serial queue that each client has to itself, never the main queue.
     ///
     /// Each such queue that is busy has a thread. A program with hundreds of clients gives each a serial queue that targets
     /// `.global()`, so that they share a few; closures that block for long then hold up those of others, and tasks too.

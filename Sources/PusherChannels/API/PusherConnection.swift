@@ -41,7 +41,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     // MARK: State
 
-    /// Where the connection stands.
+    /// The state of the connection.
     public var connectionState: ConnectionState { core.read(\.state) }
 
     /// The time until the next attempt at a lost connection; nil unless one is waited for.

@@ -9,14 +9,14 @@
 /// * the reader was too slow, and ``StreamBuffering`` says that this ends it;
 /// * the reading task was cancelled (no error).
 ///
-/// What came before is read first. A stream counts until it and its iterators are gone; one that nobody reads holds the others up, so let
-/// go of it, or give it an ``StreamBuffering/Overflow`` that drops. Of several readers each gets a part of the elements. May be used from
-/// any thread.
+/// Elements that came earlier are read first. A stream counts until it and its iterators are gone; one that nobody reads holds the others
+/// up, so let go of it, or give it an ``StreamBuffering/Overflow`` that drops. Several readers share the elements. May be used from any
+/// thread.
 public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
     /// The error that a stream ends with.
     public typealias Failure = PusherError
 
-    /// Reads a stream. What waits is taken at once and handed out without suspending.
+    /// Reads a stream. All elements that wait are taken at once and handed out without suspending.
     public struct AsyncIterator: AsyncIteratorProtocol {
         // Inlined into the program, where the type of the element is known: an element costs nearly nothing there.
         @usableFromInline let cursor: StreamCursor<Element>
@@ -76,8 +76,8 @@ extension Pusher {
 
     /// The changes of the connection's state, with their reasons.
     ///
-    /// While there is no connection no server can wait for whoever doesn't read: a stream that is full ends then, or drops what comes next, as
-    /// its overflow policy says, without the time that ``PusherClientOptions/pauseLimit`` gives.
+    /// While there is no connection no server can wait for a reader: a stream that is full ends then, or drops what comes next,
+    /// as its overflow policy says, without the time that ``PusherClientOptions/pauseLimit`` gives.
     public var connectionStates: PusherStream<ConnectionStateChange> { connectionStates(buffering: StreamBuffering()) }
 
     /// Returns this stream with a buffer of another size or another overflow policy.

@@ -3,7 +3,7 @@ extension Pusher {
     /// Subscribes to a channel, and returns it once the server has confirmed that.
     ///
     /// A client that isn't connected is waited for, and so is what the SDK tries again by itself, such as an authorization endpoint that is
-    /// out of order. What throws leaves nothing behind: the channel is given up again, unless somebody else has asked for it, too.
+    /// out of order. After an error nothing is left behind: the channel is given up again, unless somebody else has asked for it, too.
     ///
     /// A stream has what happens after it is made: to miss nothing, make it before, of the channel that
     /// ``subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)`` returns.
@@ -39,8 +39,8 @@ extension Pusher {
     }
 
     /// Connects, and returns when the client is disconnected: by ``disconnect()``, or because the task was cancelled, which disconnects
-    /// it. Where ``shutdown(within:)`` ends it, it returns together with that. A ``connect()`` before the server has answered the close of a
-    /// ``disconnect()`` makes another connection in the same run.
+    /// it. Where ``shutdown(within:)`` ends it, it returns together with that. A ``connect()`` before the server has answered the close of
+    /// a ``disconnect()`` makes another connection in the same run.
     ///
     /// The streams that the client has then end, once what came was read; those that are made later are for the next time that it is
     /// connected. Only ``shutdown(within:)`` waits for closures and delegates that are still to be called, and for events of encrypted
@@ -55,11 +55,11 @@ extension Pusher {
     }
 
     /// Ends the client for good, in good order: gives up its channels, closes the connection, waits for what is still to be delivered, and
-    /// ends the streams; their readers get what is left in them. Nothing connects it again: ``connect()`` does nothing, and ``run()`` returns
-    /// with the shutdown, or at once where it is called later than this.
+    /// ends the streams; their readers get what is left in them. Nothing connects it again: ``connect()`` does nothing, and ``run()``
+    /// returns with the shutdown, or at once where it is called later than this.
     ///
-    /// - Parameter limit: How long all this may take. What is not done by then is left undone, and the log says how much still waited on the
-    ///   client's queue.
+    /// - Parameter limit: The time that all this may take. Anything not done by then is left undone, and the log says how much still waited
+    ///   on the client's queue.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         let scheduler = connection.environment.scheduler
         let isInTime = OneShot<Bool>()

@@ -51,7 +51,7 @@ enum AuthCall {
 /// The request an authorization endpoint expects: a POST.
 enum AuthRequest {
     /// Longer than anybody waits: the machine's deadline, which is the application's choice, ends the wait and cancels the request.
-    /// What `URLRequest` has by default, 60 s, would end longer ones.
+    /// The default of `URLRequest`, 60 s, would end longer ones.
     static let timeout: TimeInterval = 24 * 60 * 60
 
     static func make(

@@ -25,9 +25,9 @@ public struct AuthEndpoint: Sendable, CustomStringConvertible {
     }
     /// The form in which the request carries its parameters.
     public var encoding: Encoding = .form
-    /// Header fields of the request. Called on no particular thread. What it throws fails the authorization, which is tried again after a
-    /// while unless that can't help: as of ``AuthMethod/customHandler(_:)``, a ``PusherError`` with the code of a refusal is final, and
-    /// after one with 401 it is called once more at once.
+    /// Header fields of the request. Called on no particular thread. Errors that it throws fail the authorization, which is tried again
+    /// after a while unless that can't help: as of ``AuthMethod/customHandler(_:)``, a ``PusherError`` with the code of a refusal is final,
+    /// and after one with 401 it is called once more at once.
     public var headers: @Sendable (AuthorizationContext) async throws -> [String: String] = { _ in [:] }
     /// Sent beside `socket_id` and `channel_name`, in whose place they don't come. Called like ``headers``.
     public var parameters: @Sendable (AuthorizationContext) async throws -> [String: String] = { _ in [:] }

@@ -52,7 +52,7 @@ struct EndpointCall: Sendable {
         let own = Set(fields.map { Name($0.name) })
         fields += try await endpoint.parameters(context).filter { !own.contains(Name($0.key)) }
             .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        // Whoever fetched them may not have noticed that nobody wants them any more.
+        // The task that fetched them may not have noticed that nobody wants them any more.
         try Task.checkCancellation()
         var request = AuthRequest.make(endpoint: endpoint.url, fields: fields, encoding: endpoint.encoding)
         for (name, value) in headers {

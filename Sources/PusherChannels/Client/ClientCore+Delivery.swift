@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Calls whoever listens: bound closures, callbacks, the delegate. Outside the lock, and one after the other.
+/// Calls the listeners: bound closures, callbacks, the delegate. Outside the lock, and one after the other.
 extension ClientCore {
     /// Deliveries that came together.
     struct UndeliveredBatch {
@@ -47,7 +47,7 @@ extension ClientCore {
         for entry in deliveries.entries {
             switch entry.delivery {
             case .event(let envelope), .userEvent(let envelope):
-                // Whoever is bound at this moment: a closure may have been taken back since, or takes back another.
+                // The closures bound at this moment: one may have been taken back since, or takes back another.
                 let lookUpAgain = {
                     self.lookUp { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
                 }

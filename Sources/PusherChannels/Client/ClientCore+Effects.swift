@@ -117,7 +117,7 @@ extension ClientCore {
         }
     }
 
-    /// Whoever is asked may report that as a failure of its own: it is none, unless the time was over.
+    /// The authorizer may report the cancellation as a failure of its own: it is none, unless the time was over.
     private func cancel(_ authorization: Authorization, unansweredFor time: Duration?) {
         guard let cancel = forget(authorization) else { return }
         var reason = PusherError(.transport(.cancelled), message: "the authorization is wanted no longer")

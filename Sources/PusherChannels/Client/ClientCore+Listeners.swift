@@ -144,7 +144,7 @@ extension ClientCore {
 
     // MARK: Closures
 
-    /// Where a closure is bound.
+    /// The events that a closure is bound to.
     enum BindingPlace {
         case everywhere(channelEventsOnly: Bool)
         case user(event: Name)

@@ -54,7 +54,7 @@ extension ClientCore {
         }
     }
 
-    /// The text of a message for the log. What the server says back of the user came with a signature: it is left out.
+    /// The text of a message for the log. The user's data that the server repeats came with a signature: it is left out.
     private static func text(of input: Input, _ kind: MessageBatch.Kind, _ bytes: ArraySlice<UInt8>) -> String {
         let text = kind == .text ? String(decoding: bytes, as: UTF8.self) : "\(bytes.count) bytes that are no text"
         switch input {

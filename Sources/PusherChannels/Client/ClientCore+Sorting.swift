@@ -1,8 +1,8 @@
 import Dispatch
 
-/// Where everything that happens is sent on its way, under the lock and once: to streams, to the delivery queue, or to be done.
+/// The one place where everything that happens is passed on, under the lock: to streams, to the delivery queue, or to be carried out.
 extension ClientCore {
-    /// Sorts what the machine wants done. What that changes may have the machine want more.
+    /// Sorts the machine's effects. Carrying them out may bring more.
     func sort(_ state: inout State, at now: Instant) {
         repeat {
             var deliveries: [Delivery] = []

@@ -3,7 +3,7 @@ import Logging
 
 /// The one owner of a client's moving parts: the machine, the socket, authorizations under way, listeners, streams, what waits.
 ///
-/// All of them are one value behind one lock. Whoever brings something changes the value under the lock; what has to be done then goes
+/// All of them are one value behind one lock. Every input changes the value under the lock; the effects then go
 /// to a queue, which is drained outside the lock by whichever thread got there first. So a call changes the state before it returns,
 /// callbacks may call back into the SDK, and everything that happens to a connection has one order.
 ///
@@ -51,7 +51,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     let authorizer: ChannelAuthorizer
     let userAuthorizer: UserAuthorizer
     let environment: PusherEnvironment
-    /// Where the application is called; nil for at once, by whoever drains.
+    /// The queue on which the application is called; nil to call it at once, on the thread that drains.
     let deliveryQueue: DispatchQueue?
     let logger: Logger
     /// Indicates whether each message gets a line: a logger of that level has to be asked for, as they cost more than the messages.
@@ -164,7 +164,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         state.isDraining = isElsewhere || work != nil
         let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.runs.wakeUps() + state.decryptionWakeUps()
         let ordersReading = state.reading.begin()
-        // Whoever drains may be away for long, and a pause that has a limit mustn't last until then.
+        // The thread that drains may be away for long, and a pause that has a limit mustn't last until then.
         let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil
         let timer = isPauseLimited ? timerChange(&state) : work?.timer
         guard work != nil || timer != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }

@@ -3,7 +3,7 @@
 struct DeliveryBacklog: Sendable {
     private(set) var watermark: Watermark
     private(set) var dropped = 0
-    /// Where what is dropped begins.
+    /// The start of the gap if events are dropped: everything earlier was heard.
     private var heardUpTo = Instant.origin
     /// The channels that lost events.
     private var losses: Set<Name> = []

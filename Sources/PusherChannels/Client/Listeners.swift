@@ -21,7 +21,7 @@ struct ChannelCallbacks: Sendable {
 struct ChannelListeners: Sendable {
     /// Later ones have higher numbers.
     let number: Int
-    /// How often the channel was asked for.
+    /// The number of `subscribe` calls that haven't been undone.
     var requests = 0
     var bindings = Bindings()
     var callbacks = ChannelCallbacks()
@@ -204,7 +204,7 @@ struct Listeners {
         }
     }
 
-    /// Whom an event is for, in the order of their calls.
+    /// The receivers of an event, in the order of their calls.
     mutating func bindings(for envelope: Envelope, ofUser: Bool, upTo number: Int) -> [Binding] {
         let named = ofUser ? user.bindings[envelope.event] : bindings(of: envelope.channel, to: envelope.event, upTo: number)
         let global = global.bindings(for: envelope)

@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Passes on to the main actor what a client tells its delegate. What waits there counts as what waits for the client's delivery queue does:
-/// a main thread that is busy makes the server wait.
+/// Passes on to the main actor what a client tells its delegate. Calls that wait there count as those that wait for the client's delivery
+/// queue: a main thread that is busy makes the server wait.
 final class MainActorDelegate: PusherDelegate, Sendable {
     private let target: Locked<Target>
     /// Indicates whether the client delivers on the main queue: a hop less.
@@ -14,7 +14,7 @@ final class MainActorDelegate: PusherDelegate, Sendable {
     /// Is told that so many calls more wait, and how many bytes they keep; or fewer, where they were made.
     private let noteWaiting: @Sendable (_ calls: Int, _ bytes: Int) -> Void
 
-    /// What the main queue is known by: on Linux `DispatchQueue.main` is another object each time.
+    /// The mark by which the main queue is recognized: on Linux `DispatchQueue.main` is another object each time.
     private static let mainQueue = {
         let key = DispatchSpecificKey<Void>()
         DispatchQueue.main.setSpecific(key: key, value: ())

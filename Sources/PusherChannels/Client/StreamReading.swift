@@ -1,4 +1,4 @@
-/// What the iterators of a stream read: one stream of a client, or those of all clients of a pool.
+/// The source of a stream's iterators: one stream of a client, or those of all clients of a pool.
 protocol StreamReading<Element>: AnyObject, Sendable {
     associatedtype Element: Sendable
 
@@ -20,7 +20,7 @@ protocol StreamReading<Element>: AnyObject, Sendable {
     /// A reader has nothing left of what it took from a source.
     func isDone(with source: StreamSource<Element>)
 
-    /// A reader leaves, and gives back what it took from a source and didn't read: whoever reads next gets it first.
+    /// A reader leaves, and gives back what it took from a source and didn't read: the next reader gets it first.
     func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>)
 
     /// Takes what waits, or waits for something; nothing when there will be nothing, or the task is cancelled. Tells whose it is.
@@ -31,7 +31,7 @@ protocol StreamReading<Element>: AnyObject, Sendable {
 @usableFromInline
 final class StreamCursor<Element: Sendable> {
     private let reading: any StreamReading<Element>
-    /// Whose elements those are that were taken.
+    /// The source of the elements that were taken.
     private var source: StreamSource<Element>?
     /// The elements that were taken and that the source doesn't know to be read.
     @usableFromInline var elements: ArraySlice<Element> = []
@@ -39,7 +39,7 @@ final class StreamCursor<Element: Sendable> {
     private var stride = Int.max
     /// The place of the next of them.
     @usableFromInline var position = 0
-    /// Where the source is to know what has been read: at the end, and every so often before.
+    /// The index at which the source is told what has been read: at the end, and every so often before.
     @usableFromInline var checkpoint = 0
     /// The reader was told why the stream has ended.
     private var hasThrown = false

@@ -69,7 +69,7 @@ final class StreamSource<Element: Sendable>: StreamReading {
 
     private func wait(_ reader: CheckedContinuation<Batch, Never>, _ number: Int, _ evenIfCancelled: Bool) {
         ask({ reader.resume(returning: $0) }, number: number)
-        // Whoever cancels before the reader waits finds nobody to wake: it looks for itself, now that it can be found.
+        // A cancellation before the reader waits finds nobody to wake: the reader looks for itself, now that it can be found.
         if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
     }
 

@@ -22,7 +22,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     private var topics: [Int: Topic] = [:]
     private var ofEveryChannel: [Int] = []
     private var byChannel: [Name: ChannelStreams] = [:]
-    /// Whom the latest element was for: most are like the one before.
+    /// The streams that the latest element was for: most are like the one before.
     private var latest: (channel: Name?, event: Name?, ids: [Int])?
     /// Streams that may have something for a reader that waits.
     private var touched: [Int] = []

@@ -40,7 +40,7 @@ extension PusherError {
     static let clientDisconnected = PusherError(
         .transport(.cancelled), message: "the client is disconnected; subscribe once it is to be connected again")
 
-    /// The same, for good.
+    /// The error of calls after a shutdown, which is for good.
     static let clientShutDown = PusherError(.transport(.cancelled), message: "the client was shut down; make another one")
 
     static func unsubscribed(_ channel: Name) -> PusherError {

@@ -3,7 +3,7 @@ import Foundation
 /// The key from which an app's server derives the keys of its encrypted channels.
 ///
 /// It is 32 random bytes, which every part of the app that publishes or authorizes has and nobody else: not Pusher, and no client.
-/// `openssl rand -base64 32` makes one. Whoever prints or dumps it sees nothing of it.
+/// `openssl rand -base64 32` makes one. Printed or dumped it shows nothing of it.
 public struct EncryptionMasterKey: Sendable, CustomStringConvertible {
     private let bytes: Secret<[UInt8]>
 

@@ -75,7 +75,7 @@ enum Sodium {
 
     private static let isPrepared = sodium_init() >= 0
 
-    /// Overwrites a copy of something secret that was made here. What the user gave us is the user's.
+    /// Overwrites a copy of something secret that was made here. The user's own values are left alone.
     static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { sodium_memzero($0.baseAddress, $0.count) }
     }

@@ -61,7 +61,7 @@ struct JSONMembers {
     }
 }
 
-/// Where the members of a large object are.
+/// A hash table of the members of a large object.
 final class JSONMemberIndex {
     private struct Slot {
         var hash: UInt32
@@ -110,7 +110,7 @@ final class JSONMemberIndex {
         slots[slot] = Slot(hash: hash, place: UInt32(truncatingIfNeeded: keys.count))
     }
 
-    /// Where a name is, or where it would be.
+    /// Returns the slot that has the name, or would have it.
     private func slot(of name: UnsafeRawBufferPointer, hash: UInt32, in document: JSONDocument) -> Int {
         let mask = slots.count - 1
         var slot = Int(hash) & mask

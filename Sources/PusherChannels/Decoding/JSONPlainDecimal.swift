@@ -1,6 +1,7 @@
 /// A number of few digits: an integer times a small power of ten.
 ///
-/// Where a floating-point type holds both exactly, one multiplication or division gives the value closest to the number.
+/// A decimal number of few digits. If a floating-point type holds digits and power exactly, one multiplication or division gives the
+/// closest value.
 struct JSONPlainDecimal {
     private(set) var digits: UInt64 = 0
     private(set) var exponent = 0

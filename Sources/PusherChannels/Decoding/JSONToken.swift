@@ -11,9 +11,9 @@ struct JSONToken {
     ///
     /// This is found out while reading and matters only to those who ask for the string, as it is with Foundation.
     var isBroken = false
-    /// Where the text of a string or number begins; how many members or elements a container has.
+    /// The start of a string's or number's text; the number of a container's members or elements.
     var lower: UInt32 = 0
-    /// Where that text ends; which token follows a container and all that is in it.
+    /// The end of that text; the index of the token that follows a container and its content.
     var upper: UInt32 = 0
 
     init(_ kind: Kind) {

@@ -18,8 +18,8 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ///   - key: The app's key.
     ///   - secret: The app's secret.
     ///   - encryptionMasterKeys: The keys of encrypted channels; clients get what the first one makes.
-    ///   - limits: How long ids and what is told of users may be. What names of channels are made of is always checked.
-    ///   - environment: Where ``PusherEnvironment/jsonEncoder`` comes from, which encodes what is told of users.
+    ///   - limits: The lengths that ids and users' descriptions may have. The characters of channels' names are always checked.
+    ///   - environment: The source of ``PusherEnvironment/jsonEncoder``, which encodes users' descriptions.
     public init(
         key: String, secret: String, encryptionMasterKeys: [EncryptionMasterKey] = [], limits: ProtocolLimits = .serverLibraries,
         environment: PusherEnvironment = .live
@@ -55,9 +55,9 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     /// Authorizes a connection for a presence channel, as a user.
     ///
     /// - Parameters:
-    ///   - request: What the client asked.
+    ///   - request: The client's request.
     ///   - userID: The user's id, of 128 bytes of UTF-8 at most.
-    ///   - userInfo: What the channel's other members are told of the user, of 1 KB as a JSON object at most; nil for nothing.
+    ///   - userInfo: The user's description for the channel's other members, a JSON object of at most 1 KB; nil for none.
     /// - Throws: A ``PusherError`` of kind `invalidRequest`: for any other channel, too.
     public func authorizePresenceChannel(
         _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil
@@ -78,9 +78,9 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     /// Authenticates a user who signs in on a connection.
     ///
     /// - Parameters:
-    ///   - request: What the client asked; it names no channel.
+    ///   - request: The client's request; it names no channel.
     ///   - userID: The user's id, of 128 bytes of UTF-8 at most.
-    ///   - userInfo: What is kept of the user, of 1 KB as a JSON object at most; nil for nothing.
+    ///   - userInfo: The user's description that the server keeps, a JSON object of at most 1 KB; nil for none.
     ///   - watchlist: The users, 100 at most, of whom the user hears when they come and go.
     /// - Throws: A ``PusherError`` of kind `invalidRequest`.
     public func authenticateUser(

@@ -5,7 +5,7 @@ extension PusherHTTPAPI {
     /// Makes a signed GET request, for what a server adds to the API.
     ///
     /// - Parameters:
-    ///   - path: What stands behind `/apps/{id}`, such as `/connections`, not percent-encoded.
+    ///   - path: The path behind `/apps/{id}`, such as `/connections`, not percent-encoded.
     ///   - parameters: The query. The signature's own, which begin with `auth_` or are `body_md5`, are refused, and so are names that
     ///     differ in case alone.
     /// - Returns: The response's body.
@@ -24,7 +24,7 @@ extension PusherHTTPAPI {
     /// Makes a signed POST request, for what a server adds to the API. It is made again only as a publish would be.
     ///
     /// - Parameters:
-    ///   - path: What stands behind `/apps/{id}`, not percent-encoded.
+    ///   - path: The path behind `/apps/{id}`, not percent-encoded.
     ///   - body: The body: a `String` is sent as it is, `Data` as the text that it is, anything else as JSON.
     /// - Returns: The response's body.
     /// - Throws: A ``PusherError``, or `CancellationError`.

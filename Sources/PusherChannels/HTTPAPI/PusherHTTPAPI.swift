@@ -17,7 +17,7 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible {
 
     /// Creates the API of one app; `port` nil means the scheme's own. With one outside 1 to 65535 every request throws.
     ///
-    /// Where TLS or a proxy need settings, give the environment a session that has them (``PusherEnvironment/httpSession``).
+    /// If TLS or a proxy need settings, give the environment a session that has them (``PusherEnvironment/httpSession``).
     public init(
         appID: String, key: String, secret: String, host: PusherHost = .defaultHost, port: Int? = nil, useTLS: Bool = true,
         options: PusherHTTPAPIOptions = PusherHTTPAPIOptions(), environment: PusherEnvironment = .live

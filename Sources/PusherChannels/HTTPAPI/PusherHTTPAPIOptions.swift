@@ -4,7 +4,7 @@ public struct PusherHTTPAPIOptions: Sendable {
     public var path: String?
     /// The limits that are checked before a request is made; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
     public var limits: ProtocolLimits
-    /// The keys of encrypted channels. The first one encrypts; those behind it are older ones, for whoever decrypts.
+    /// The keys of encrypted channels. The first one encrypts; those behind it are older ones, for decryption.
     public var encryptionMasterKeys: [EncryptionMasterKey]
     /// The time that one attempt may take, from its beginning to the end of the response; a millisecond at least, a day at most.
     public var timeout: Duration

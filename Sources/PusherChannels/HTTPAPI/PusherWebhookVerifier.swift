@@ -12,9 +12,9 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - secrets: The secret behind each key that the app has: several while keys are changed. A key whose secret is empty is none.
     ///   - encryptionMasterKeys: The keys of encrypted channels, whose events' data is decrypted, in any order.
-    ///   - tolerance: How far the time of a webhook may be from this machine's; nil for any. A server makes a webhook that was not
-    ///     accepted again for five minutes, with the time that it had. What is older may be one that somebody has overheard.
-    ///   - environment: Where the time comes from, ``PusherEnvironment/wallClock``.
+    ///   - tolerance: The most that the time of a webhook may differ from this machine's; nil for any. A server makes a webhook that was
+    ///     not accepted again for five minutes, with the time that it had. An older one may be a copy that somebody has overheard.
+    ///   - environment: The source of the time, ``PusherEnvironment/wallClock``.
     public init(
         secrets: [String: String], encryptionMasterKeys: [EncryptionMasterKey] = [], tolerance: Duration? = .seconds(600),
         environment: PusherEnvironment = .live

@@ -1,6 +1,6 @@
 /// The body of a webhook: its time, and each of its events as the text stands there.
 ///
-/// What a client sent stands in it, too, and may be nested more deeply than is read: that event's matter, and no other's.
+/// The body of a webhook. An event in it that a client made may be nested more deeply than is read: that fails this event, and no other.
 struct WebhookBody {
     /// In milliseconds.
     private(set) var time: Int?

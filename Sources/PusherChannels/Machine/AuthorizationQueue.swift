@@ -15,7 +15,7 @@ struct AuthorizationQueue: Equatable, Sendable {
         waiting.append(attempt)
     }
 
-    /// The next one to ask for, if there is room. What is wanted no longer neither takes room nor gets a turn.
+    /// The next one to ask for, if there is room. One that is wanted no longer neither takes room nor gets a turn.
     mutating func next(isWanted: (SubscriptionAttempt) -> Bool) -> SubscriptionAttempt? {
         while let first = waiting.first, !isWanted(first) { waiting.popFirst() }
         guard isWaiting else { return nil }

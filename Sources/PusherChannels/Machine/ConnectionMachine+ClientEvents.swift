@@ -77,7 +77,7 @@ struct ClientEventLimiter: Equatable, Sendable {
         self.perSecond = perSecond
     }
 
-    /// Whether an event may be sent now.
+    /// Indicates whether an event may be sent now.
     mutating func isOpen(at now: Instant) -> Bool {
         guard let perSecond else { return true }
         sent.removeAll { now - $0 >= Self.window }

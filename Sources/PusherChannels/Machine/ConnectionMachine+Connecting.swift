@@ -1,6 +1,6 @@
 /// The life of the socket: opened, established, closed, and what follows a close.
 extension ConnectionMachine {
-    // MARK: What the user wants
+    // MARK: The user's calls
 
     mutating func connect(at now: Instant, into effects: inout [Effect]) {
         if isShutDown {
@@ -85,7 +85,7 @@ extension ConnectionMachine {
         effects.append(.openSocket(attempt, secure: secure))
     }
 
-    // MARK: What the socket reports
+    // MARK: Reports of the socket
 
     mutating func socketOpened(_ attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]) {
         guard attempt == self.attempt, case .opening = phase else { return }
@@ -170,7 +170,7 @@ extension ConnectionMachine {
         return (CloseCode(UInt16(code)).reaction, error)
     }
 
-    // MARK: What follows
+    // MARK: Transitions
 
     /// The connection, or the attempt at it, is over without the user having asked for it.
     mutating func connectionEnded(

@@ -32,7 +32,7 @@ extension ConnectionMachine {
         openNext(of: channel, into: &effects)
     }
 
-    /// Indicates whether events wait to be opened because whoever does that is busy: the server is to wait, too.
+    /// Indicates whether events wait because the thread that opens them is busy: the server is to wait, too.
     var isOverWithDecrypting: Bool { channelsToDecrypt.contains { isOver($0) } }
 
     private func isOver(_ channel: Name) -> Bool {

@@ -111,7 +111,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// Returns the error of a `pusher:error`. What to do about a code is said of those that refuse a connection.
+    /// Returns the error of a `pusher:error`, with advice if its code refuses a connection.
     private func serverError(_ code: Int?, _ message: String) -> PusherError {
         if case .connected = phase { return PusherError(.server, code: code, message: message) }
         return refusal(message, code: code)

@@ -49,7 +49,7 @@ extension ConnectionMachine {
 
     mutating func readingDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         guard let deadline = readingDeadline, deadline <= now, case .connected(let session) = phase else { return }
-        // Who was behind isn't waited for any more, until it has caught up; whoever gets behind next is.
+        // A reader that was behind isn't waited for until it has caught up; the next that falls behind is.
         reading = .flowing
         channelsToDecrypt = []
         effects.append(.log(.pauseLimitReached(configuration.pauseLimit)))

@@ -150,7 +150,7 @@ extension ConnectionMachine {
         if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { nil }
     }
 
-    /// What is being handled came after this; nil without a connection.
+    /// The time of the message before the one that is being handled; nil without a connection.
     var heardBefore: Instant? {
         if case .connected(let session) = phase { session.heartbeat.heardBefore } else { nil }
     }

@@ -52,7 +52,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// Whoever waits is told; what may be over next time is tried again all the same, as that of a channel is.
+    /// Tells the callers that wait. A failure that may pass is tried again all the same, as a channel's is.
     private mutating func authorizationOfUserFailed(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
         user.notBefore = error.retryAfter.map { now + $0 }
         guard error.isRetryable else { return signInFailed(error, at: now, into: &effects) }
@@ -155,7 +155,7 @@ extension ConnectionMachine {
         if user.state != .signedOut { user.state = .waiting }
     }
 
-    /// There will be no connection before somebody asks for one: whoever waits for the sign-in is told.
+    /// There will be no connection before somebody asks for one: callers that wait for the sign-in are told.
     /// - Parameter reason: Why there will be none; nil where that was asked for.
     mutating func signInAbandoned(because reason: PusherError? = nil, into effects: inout [Effect]) {
         guard user.isAwaited else { return }

@@ -6,12 +6,12 @@
 /// test as a list of inputs.
 ///
 /// ### Parts
-/// This file has the state and sends each input on its way. What happens to the socket is in `+Connecting`, what the server says
+/// This file has the state and sends each input on its way. The socket's reports are in `+Connecting`, the server's messages
 /// in `+Messages`, what becomes of channels in `+Subscriptions`, what time brings in `+Deadlines`. Each channel has a
 /// ``SubscriptionMachine``; ``Heartbeat`` watches over an established connection, ``Backoff`` over the pauses between them.
 ///
 /// ### Stale news
-/// Every socket report carries its ``ConnectionAttempt``, every authorization its ``SubscriptionAttempt``. What doesn't belong to
+/// Every socket report carries its ``ConnectionAttempt``, every authorization its ``SubscriptionAttempt``. One that doesn't belong to
 /// the current one is dropped: an old socket's late close must not end a new connection.
 struct ConnectionMachine: Equatable, Sendable {
     enum Phase: Equatable {
@@ -50,7 +50,7 @@ struct ConnectionMachine: Equatable, Sendable {
     private(set) var endReason: PusherError?
     /// The last error that the server reported, as long as it said nothing else: a plain close after it is explained by it.
     var lastServerError: PusherError?
-    /// What ended the last connection, or the last attempt at one, until there is another connection.
+    /// The error that ended the last connection, or the last attempt at one, until there is another connection.
     var lastConnectionError: PusherError?
 
     var subscriptions: [Name: SubscriptionMachine] = [:]
@@ -86,7 +86,7 @@ struct ConnectionMachine: Equatable, Sendable {
         clientEventLimiter = ClientEventLimiter(perSecond: configuration.limits.clientEventsPerSecond)
     }
 
-    // MARK: What it shows
+    // MARK: State
 
     var state: ConnectionState {
         switch phase {
@@ -139,7 +139,7 @@ struct ConnectionMachine: Equatable, Sendable {
     /// The server's name for this connection, or for the one before while there is none: what log lines go by.
     var lastSocketID: String?
 
-    // MARK: What happens to it
+    // MARK: Inputs
 
     /// Takes one input; appends what is to be done to `effects`, in order.
     mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {

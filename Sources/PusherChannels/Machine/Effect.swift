@@ -5,7 +5,7 @@ enum Effect: Equatable, Sendable {
     case openSocket(ConnectionAttempt, secure: Bool)
     indirect case closeSocket(ConnectionAttempt, code: UInt16, reason: String)
     case setReading(Bool)
-    /// Reading goes on although there is no room: whoever is behind must lose something.
+    /// Reading goes on although there is no room: a reader that is behind must lose something.
     case pauseLimitReached(heardUpTo: Instant)
     indirect case send(ClientMessage)
     indirect case authorize(SubscriptionAttempt, socketID: String)

@@ -1,6 +1,6 @@
 /// The events of an encrypted channel on their way to being readable.
 ///
-/// They are opened one after the other, so that none overtakes another while a new key is fetched. What waits here delays no
+/// They are opened one after the other, so that none overtakes another while a new key is fetched. Those that wait delay no
 /// other channel.
 struct EncryptedEvents: Equatable, Sendable {
     /// Tells the result for one event from results for events of an earlier subscription.
@@ -28,8 +28,8 @@ struct EncryptedEvents: Equatable, Sendable {
 
     /// Puts an event at the end; false when too many wait already. All that came before `heardBefore` was heard before.
     ///
-    /// The number counts where a key is awaited, which may never come. What only has to be opened is bounded in bytes, and the server waits
-    /// before.
+    /// The number counts while a key is awaited, which may never come. Events that only have to be opened are bounded in bytes, and the
+    /// server waits before.
     mutating func append(_ envelope: Envelope, heardBefore: Instant, limit: Int, byteLimit: Int) -> Bool {
         if stage == .idle, waiting.isEmpty { since = heardBefore }
         let hasPlace = if case .awaitingKey = stage { waiting.count < limit } else { true }
@@ -40,7 +40,7 @@ struct EncryptedEvents: Equatable, Sendable {
         return true
     }
 
-    /// Indicates whether more waits to be opened than is soon done with: whoever opens them is busy with something else.
+    /// Indicates whether more events wait than are soon opened: the thread that opens them is busy with something else.
     func isOver(byteLimit: Int) -> Bool {
         guard case .decrypting = stage else { return false }
         return waitingBytes > byteLimit / 2
@@ -107,7 +107,7 @@ struct EncryptedEvents: Equatable, Sendable {
     }
 
     /// There is no new key: gives up the event that waited for it.
-    /// - Parameter retryAfter: How long who has the keys wants to be left alone.
+    /// - Parameter retryAfter: The time for which the authorizer asks to be left alone.
     mutating func keyRefused(at now: Instant, retryAfter: Duration?) -> Envelope? {
         guard case .awaitingKey(let envelope, _) = stage else { return nil }
         nextRefresh = now + max(Self.pauseAfterVainRefresh, retryAfter ?? .zero)

@@ -23,7 +23,7 @@ struct Heartbeat: Equatable, Sendable {
     private let sendInterval: Duration
     /// The time by which everything that had come was heard: what is missing came later.
     private(set) var heardUpTo: Instant
-    /// The same of what was heard before the last: what is being handled came later.
+    /// The time at which the message before the last was heard: the one that is being handled came later.
     private(set) var heardBefore: Instant
     /// The time that silence is counted from: the last sign of life, or when one could be heard again.
     private var silentSince: Instant

@@ -101,7 +101,7 @@ enum LogLine: Equatable, Sendable {
     }
 }
 
-/// Where the connection stood when a line was written.
+/// The state of the connection when a line was written.
 struct LogContext: Equatable, Sendable {
     private let attempt: ConnectionAttempt
     private let socketID: String?

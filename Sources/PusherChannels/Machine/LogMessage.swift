@@ -1,4 +1,4 @@
-/// The message of a log line: one of these, word for word, so that it can be searched for. What varies is in the line's fields.
+/// The message of a log line: one of these, word for word, so that it can be searched for. Values are in the line's fields.
 enum LogMessage: String, CaseIterable, Sendable {
     case connecting
     case connected

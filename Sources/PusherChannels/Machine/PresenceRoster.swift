@@ -5,9 +5,9 @@ struct PresenceRoster: Equatable, Sendable {
         var left: [PresenceMember] = []
     }
 
-    /// What its members may take: a server that names ever more must not fill the memory.
+    /// The most bytes that the members may take: a server that names ever more must not fill the memory.
     static let byteLimit = 64 << 20
-    /// What a member takes beside its id and description, by and large.
+    /// The approximate number of bytes that a member takes beside its id and description.
     private static let ownSize = 100
 
     private var list = MemberList()

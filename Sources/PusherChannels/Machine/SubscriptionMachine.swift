@@ -62,7 +62,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         encryptedEvents = name.kind == .encrypted ? EncryptedEvents() : nil
     }
 
-    // MARK: What it shows
+    // MARK: State
 
     var isSubscribed: Bool { state == .subscribed }
 

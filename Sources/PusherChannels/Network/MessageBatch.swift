@@ -19,7 +19,7 @@ public struct MessageBatch: ~Copyable {
         switch origin {
         case .told(let age): return age
         case .since(let time, let now):
-            // When it is asked for: whoever handles the messages may be suspended until then.
+            // When it is asked for: the thread that handles the messages may be suspended until then.
             let age = now() - time
             return age > Self.notableAge ? age : .zero
         }

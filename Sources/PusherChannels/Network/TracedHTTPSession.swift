@@ -6,7 +6,7 @@ import Tracing
 import FoundationNetworking
 #endif
 
-/// A session whose requests have a span each, below the context of whoever makes them, and carry its context to the server.
+/// A session whose requests have a span each, below the caller's context, and carry its context to the server.
 struct TracedHTTPSession<Base: HTTPSession>: HTTPSession {
     let base: Base
     let environment: PusherEnvironment

@@ -79,7 +79,7 @@ final class PoolReading: StreamReading {
     }
 
     private func takeAll(of source: Source) {
-        // Counted before it is taken: who reads the last of the others meanwhile doesn't ask for what comes after it.
+        // Counted before it is taken: a reader of the last of the others doesn't ask for what comes after it meanwhile.
         change { $0.entries[ObjectIdentifier(source)]?.batches += 1 }
         guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { return isDone(with: source) }
         change { $0.ready.append((batch, source)) }
@@ -141,7 +141,7 @@ final class PoolReading: StreamReading {
             return nil
         }
         if let portion { return reader.resume(returning: portion) }
-        // Whoever cancels before the reader waits finds nobody to wake.
+        // A cancellation before the reader waits finds nobody to wake.
         if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
     }
 

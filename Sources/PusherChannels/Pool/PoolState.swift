@@ -36,9 +36,9 @@ struct PoolState {
     weak var delegate: (any PusherDelegate)?
     weak var mainActorDelegate: (any MainActorPusherDelegate)?
     private(set) var phase = Phase.idle
-    /// How often it was connected.
+    /// The number of times it was connected.
     private(set) var lives = 0
-    /// Changed by whoever carries out the steps, and by nobody else.
+    /// Changed by the caller that carries out the steps, and by nobody else.
     var members: [Member] = []
     var readings: [Weak<PoolReading>] = []
     var runs = Runs()

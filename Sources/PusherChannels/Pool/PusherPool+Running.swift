@@ -32,7 +32,7 @@ extension PusherPool {
 
     /// Ends the pool for good, in good order: each connection as ``Pusher/shutdown(within:)`` ends a client, all at the same time.
     ///
-    /// - Parameter limit: How long all this may take; what is not done by then is left undone.
+    /// - Parameter limit: The time that all this may take; anything not done by then is left undone.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         change { $0.shutDown() }
         await withTaskGroup { group in

@@ -1,6 +1,6 @@
 import Logging
 
-/// What a pool does with its clients.
+/// The calls that a pool makes to its clients.
 extension PusherPool {
     /// Changes the state and does what follows from that, in the order in which things were asked for. Outside the lock: what is asked of a
     /// client may call the application, and that the pool.
@@ -76,7 +76,7 @@ extension PusherPool {
         setDelegate(of: client)
         hear(states, of: client)
         for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
-        // Whoever shut the pool down didn't see this one.
+        // The shutdown didn't see this one.
         if state.withLock({ $0.phase == .shutDown }) { _ = environment.spawn { await client.shutdown() } }
     }
 
@@ -88,7 +88,7 @@ extension PusherPool {
             }
         }
         state.withLock { $0.turns += turns }
-        // Last: whoever hears that this one is connected finds the others' turns.
+        // Last: a listener that hears that this one is connected finds the others' turns.
         connectIfWanted(first)
     }
 

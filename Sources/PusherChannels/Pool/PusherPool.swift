@@ -29,9 +29,10 @@ public final class PusherPool: Sendable {
     /// - Parameters:
     ///   - key: The application's key.
     ///   - connections: The number of connections that there are at least; one at least.
-    ///   - channelsPerConnection: The largest number of channels that a connection may have; one at least. Hosted applications may have 100.
-    ///   - attemptsPerSecond: The number of connections that are made in a second, by and large, when all are to be made: at the start, and
-    ///     when a server went away. What isn't above zero, or no number, counts as the default.
+    ///   - channelsPerConnection: The largest number of channels that a connection may have; one at least. Hosted applications may have
+    ///     100.
+    ///   - attemptsPerSecond: The approximate number of connections that are made in a second, when all are to be made: at the start, and
+    ///     when a server went away. A value that isn't above zero, or no number, counts as the default.
     ///   - shard: The part of the channels that this process follows; the others are passed over.
     ///   - options: The options of each connection. ``PusherClientOptions/concurrentAuthorizations``, ``PusherClientOptions/deliveryLimit``
     ///     and all other limits are each connection's own.
@@ -50,7 +51,7 @@ public final class PusherPool: Sendable {
         change { $0.steps.append(.haveConnections($0.placement.loads.count)) }
     }
 
-    // MARK: What there is
+    // MARK: State
 
     /// The connections, to be looked at: what connects and disconnects them is the pool.
     public var connections: [PusherConnection] { clients.map(\.connection) }
@@ -62,10 +63,11 @@ public final class PusherPool: Sendable {
         connections.flatMap(\.channels.all).sorted { $0.channel < $1.channel }
     }
 
-    /// Returns the channel of this name, to bind closures, trigger client events or read a stream of it alone; nil if it wasn't subscribed to.
+    /// Returns the channel of this name, to bind closures, trigger client events or read a stream of it alone; nil if it wasn't subscribed
+    /// to.
     ///
-    /// It is also nil as long as another thread's call is being carried out, such as ``resize(to:)``: what is asked for meanwhile comes after
-    /// it, and whoever asked doesn't wait.
+    /// It is also nil as long as another thread's call is being carried out, such as ``resize(to:)``: what is asked for meanwhile comes
+    /// after it, and the caller doesn't wait.
     ///
     /// It is a handle of the connection that the channel is on. When ``resize(to:)`` moves the channel, the handle is idle and its streams
     /// end; ``updates`` goes on.
@@ -123,8 +125,8 @@ public final class PusherPool: Sendable {
         subscribe(CollectionOfOne(channelName))
     }
 
-    /// Asks for those of the channels that are this process's. Better all at once than one by one: so they are spread over as many connections
-    /// as they need.
+    /// Asks for those of the channels that are this process's. Better all at once than one by one: so they are spread over as many
+    /// connections as they need.
     ///
     /// - Parameter channelNames: The channels' names, prefix included.
     public func subscribe(_ channelNames: some Sequence<String>) {

@@ -19,7 +19,7 @@ package struct Agenda<Action> {
     }
 
     // What is taken back may be the last to hold something that has an action of its own here, which is taken back then, in the
-    // middle: whoever gets it lets go of it once this is as it should be.
+    // middle: the caller lets go of it once this is as it should be.
 
     package mutating func remove(_ number: Number) -> Action? {
         actions.removeValue(forKey: number)
@@ -28,7 +28,7 @@ package struct Agenda<Action> {
     /// The actions that wait, the next one first.
     package var waiting: [Action] { deadlines.keys.compactMap { actions[$0] } }
 
-    /// When the next one is due. What was taken back is waited for by nobody.
+    /// The time at which the next one is due, not counting those that were taken back.
     package mutating func nextDeadline() -> Instant? {
         while let (_, number) = deadlines.first, actions[number] == nil { deadlines.removeFirst() }
         return deadlines.first?.deadline
@@ -41,7 +41,7 @@ package struct Agenda<Action> {
     }
 }
 
-/// Times at which something must be looked at, earliest first. Nothing needs to be taken out early: who reads a due entry knows
+/// Times at which something must be looked at, earliest first. Nothing needs to be taken out early: the reader of a due entry knows
 /// whether it still matters.
 struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
     private struct Entry: Equatable {

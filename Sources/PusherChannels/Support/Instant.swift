@@ -3,7 +3,7 @@
 /// It is told by how long after the clock's origin it is. Where the origin lies is up to the clock, so only instants of one clock
 /// can be compared. An instant is no `Duration`: two of them differ by one, and one added to an instant gives another.
 ///
-/// Instants reach 84 billion years to both sides of the origin. What would lie farther away lies at the edge instead, so no
+/// Instants reach 84 billion years to both sides of the origin. Times farther away lie at the edge instead, so no
 /// duration is too long to be added.
 public struct Instant: InstantProtocol, CustomStringConvertible {
     /// The point from which the clock counts.

@@ -1,4 +1,4 @@
-/// A value that may hold a secret: whoever prints, dumps or mirrors what it lies in sees only that it is there.
+/// A value that may hold a secret: printed, dumped or mirrored, the value around it shows only that it is there.
 ///
 /// So the types that hold one need no descriptions and mirrors of their own, which the next property would be forgotten in.
 struct Secret<Value: Sendable>: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -78,7 +78,7 @@ private struct AddressScanner {
     }
 }
 
-/// What a byte means in an address. Not looked up in a text: that took two thirds of the time of all that hides secrets.
+/// The meaning of a byte in an address. Not looked up in a text: that took two thirds of the time of all that hides secrets.
 extension UInt8 {
     fileprivate var endsAddress: Bool {
         switch self {

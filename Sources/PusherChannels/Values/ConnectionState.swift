@@ -1,4 +1,4 @@
-/// Where a connection stands, in PusherSwift's five words.
+/// The state of a connection, in PusherSwift's five words.
 public enum ConnectionState: Int, Sendable, CustomStringConvertible {
     /// A socket is being opened, or is open and waits for the server's `pusher:connection_established`.
     case connecting
@@ -28,9 +28,9 @@ public enum ConnectionState: Int, Sendable, CustomStringConvertible {
 
 /// The connection went from one state to another.
 public struct ConnectionStateChange: Equatable, Sendable {
-    /// Where it stood before.
+    /// The state before the change.
     public let old: ConnectionState
-    /// Where it stands now.
+    /// The state after the change.
     public let new: ConnectionState
     /// The reason for the change; nil for what the application asked for, and for success.
     public let reason: PusherError?

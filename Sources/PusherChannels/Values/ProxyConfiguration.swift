@@ -13,7 +13,7 @@ public enum ProxyConfiguration: Hashable, Sendable {
     case http(HTTPProxy)
 }
 
-/// An HTTP proxy. Whoever prints or dumps it doesn't see the password.
+/// An HTTP proxy. Printed or dumped it shows no password.
 public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible {
     /// A user and a password for a proxy ("Basic"; RFC 7617).
     public struct Credentials: Hashable, Sendable, CustomStringConvertible {

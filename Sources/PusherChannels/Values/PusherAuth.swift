@@ -1,6 +1,6 @@
 /// An authorization to subscribe to a channel: the response of an authorization endpoint.
 ///
-/// Whoever prints or dumps it sees which parts are there, and none of them.
+/// The authorization of a channel or a user. Printed or dumped it says which parts are there, and shows none of them.
 public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
     private struct Parts: Equatable {
         let auth: String
@@ -31,7 +31,7 @@ public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// An authorization to sign a user in: the response of a user authentication endpoint. Whoever prints or dumps it sees none of its parts.
+/// An authorization to sign a user in: the response of a user authentication endpoint. Printed or dumped it shows none of its parts.
 public struct PusherUserAuth: Equatable, Sendable, CustomStringConvertible {
     private struct Parts: Equatable {
         let auth: String

@@ -39,14 +39,15 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// can be written to a log or a terminal; of addresses the password and the query are left out.
     public let message: String
 
-    /// The time after which to ask again, where the other side named one: an authorization endpoint or the HTTP API in `Retry-After`, in seconds.
+    /// The time after which to ask again, where the other side named one: an authorization endpoint or the HTTP API in `Retry-After`, in
+    /// seconds.
     public let retryAfter: Duration?
 
     /// Indicates whether asking again may help with nothing changed: not where a person has to mend something first, such as a key, a
     /// name, a certificate or a refused user.
     ///
-    /// The client goes by it for channels and for users' authorizations, and makes lost connections again by itself. A publish that is made again after a lost
-    /// response may be published twice: ``HTTPAPIFailure/mayHaveBeenCarriedOut``.
+    /// The client goes by it for channels and for users' authorizations, and makes lost connections again by itself. A publish that is made
+    /// again after a lost response may be published twice: ``HTTPAPIFailure/mayHaveBeenCarriedOut``.
     public let isRetryable: Bool
 
     /// Creates an error.
@@ -57,9 +58,9 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - kind: The sort of error.
     ///   - code: The code, by the kind a close code or an HTTP status.
-    ///   - message: What happened and what to do.
+    ///   - message: A sentence that says what happened and what to do.
     ///   - retryAfter: The time after which to ask again; what is negative counts as zero, more than a century as a century.
-    ///   - isRetryable: Whether asking again may help; nil has the kind and the code tell.
+    ///   - isRetryable: True if asking again may help; nil to go by the kind and the code.
     public init(_ kind: Kind, code: Int? = nil, message: String, retryAfter: Duration? = nil, isRetryable: Bool? = nil) {
         self.kind = kind
         self.code = code

@@ -4,9 +4,9 @@
 /// backoff with full jitter, so that clients which lost the same server don't come back in step. Close codes 4100–4199 wait a
 /// second at least; 4200–4299 ask to come back at once, and are believed three times a minute.
 public struct ReconnectPolicy: Equatable, Sendable {
-    /// The upper bound of the first delay. What is negative counts as zero, more than a century as a century.
+    /// The upper bound of the first delay. Negative values count as zero, more than a century as a century.
     public var initialDelay: Duration
-    /// The upper bound of every delay. What is negative counts as zero, more than a century as a century.
+    /// The upper bound of every delay. Negative values count as zero, more than a century as a century.
     public var maximumDelay: Duration
     /// The largest number of retries in a row, after a first attempt that failed or a connection that was lost, before the connection is
     /// given up; nil for no limit, zero or less for none.

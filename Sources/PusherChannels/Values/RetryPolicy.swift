@@ -15,9 +15,9 @@ public struct RetryPolicy: Equatable, Sendable {
 
     /// The number of attempts in all; one at least.
     public var maximumAttempts: Int
-    /// The upper bound of the first delay. What is negative counts as zero, more than a century as a century.
+    /// The upper bound of the first delay. Negative values count as zero, more than a century as a century.
     public var initialDelay: Duration
-    /// The upper bound of every delay. What is negative counts as zero, more than a century as a century.
+    /// The upper bound of every delay. Negative values count as zero, more than a century as a century.
     public var maximumDelay: Duration
     /// The requests that may reach the server more than once.
     public var publishing: Guarantee

@@ -17,7 +17,7 @@ public struct TLSConfiguration: Hashable, Sendable {
     public enum Verification: Hashable, Sendable {
         /// Valid, vouched for by one of the roots, and for the host that is connected to.
         case full
-        /// Anything: whoever can get between client and server reads and changes all that they say. Pinned keys are still asked for.
+        /// Any certificate: somebody between client and server can read and change all that they say. Pinned keys are still asked for.
         case insecureAcceptAnyCertificate
     }
 
@@ -71,7 +71,7 @@ public struct TLSConfiguration: Hashable, Sendable {
     }
 }
 
-/// Where certificates or a private key come from, in PEM form. Neither its description nor its mirror shows the text.
+/// The source of certificates or a private key in PEM form. Neither its description nor its mirror shows the text.
 public enum PEMSource: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// A file, which is read again when it has changed: the next connection uses what it holds then.
     case file(String)

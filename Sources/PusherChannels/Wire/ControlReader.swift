@@ -9,7 +9,7 @@ struct ControlReader {
         self.envelope = envelope
     }
 
-    // MARK: What comes in an event
+    // MARK: Fields of an event
 
     func connectionEstablished() throws(MalformedMessage) -> ServerControl {
         var socketID: Name?

@@ -1,4 +1,4 @@
-/// Where a value of an event object stands among the bytes of what was read, and how its text is made of them.
+/// The place of a value among the bytes of what was read, and the way its text is made of them.
 struct TextPiece: Equatable, Sendable {
     enum Form: UInt8, Sendable {
         /// There is no such value, or it is null.

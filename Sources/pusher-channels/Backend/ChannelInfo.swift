@@ -13,7 +13,7 @@ struct InfoOption: ExpressibleByArgument {
 }
 
 extension PusherChannelInfo {
-    /// What is known of the channel as one JSON object, which no terminal is moved by.
+    /// The channel as one line of JSON without characters that move a terminal.
     var line: String {
         var members: [Name: JSONValue] = ["channel": .string(name)]
         members["occupied"] = isOccupied.map { .bool($0) }

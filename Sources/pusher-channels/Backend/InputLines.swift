@@ -16,7 +16,7 @@ struct InputLines {
     private var isAtEnd = false
     private let stop = Pipe()
 
-    /// What ends the lines with those that were read, also while somebody waits for the next; to be called once.
+    /// Ends the lines after those that were read, also while somebody waits for the next; to be called once.
     var end: @Sendable () -> Void {
         let writing = stop.fileHandleForWriting
         return { try? writing.close() }

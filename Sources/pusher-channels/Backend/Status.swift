@@ -22,8 +22,8 @@ enum Status {
 }
 
 extension PusherError {
-    /// Whether nothing was done, and a later attempt may do it: a server isn't reached either where somebody has to change
-    /// something first, such as a certificate that isn't trusted.
+    /// Indicates whether nothing was done, and a later attempt may do it. False, too, if somebody has to change something first, such as a
+    /// certificate that isn't trusted.
     fileprivate var mayGoBetterLater: Bool {
         isRetryable && (kind == .httpAPI(.unreachable) || kind == .httpAPI(.rateLimited))
     }

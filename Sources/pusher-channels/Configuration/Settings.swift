@@ -10,7 +10,8 @@ struct Settings: Sendable {
         sources = [Dictionary(uniqueKeysWithValues: environment).filter(Self.isMeant), file?.values ?? [:]]
     }
 
-    /// Whether a variable was set for this program: Kubernetes sets `PUSHER_PORT=tcp://10.96.0.12:6001` where there is a service named pusher.
+    /// Indicates whether a variable was set for this program: Kubernetes sets `PUSHER_PORT=tcp://10.96.0.12:6001` for a service named
+    /// pusher.
     private static func isMeant(_ setting: Setting, _ value: String) -> Bool {
         !value.isEmpty && !(setting == .port && value.hasPrefix("tcp://"))
     }

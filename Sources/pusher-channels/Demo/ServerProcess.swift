@@ -5,7 +5,7 @@ final class ServerProcess {
     let port: Int
     var processID: Int32 { process.processIdentifier }
     private let process: Process
-    /// What the server reads, which ends with this process however that ends.
+    /// The server's standard input, which ends with this process however that ends.
     private let standardInput = Pipe()
 
     /// Starts a server and waits until it listens.

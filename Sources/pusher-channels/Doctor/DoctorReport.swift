@@ -41,7 +41,7 @@ struct DoctorReport: Sendable {
 
     let lines: [Line]
 
-    /// - Parameter error: What ended the attempt; nil when each step went well.
+    /// - Parameter error: The error that ended the attempt; nil when each step went well.
     init(_ route: DoctorRoute, _ error: PusherError?) {
         let failed = error.map(DoctorStep.init(failedWith:))
         var isReached = true

@@ -5,8 +5,8 @@ import TestSupport
 /// A page for a browser on this machine that shows what goes on at a server, live, and publishes events.
 ///
 /// It shows no secret and asks for none: who is on this machine may publish, and web pages elsewhere can't (``PageVisitor``), unless they
-/// know the secret: the HTTP API takes what is signed with it from anywhere, and that of `serve` is well known unless another is given. What
-/// clients send is text in a JSON document, which the page's script puts into the page as text.
+/// know the secret: the HTTP API takes what is signed with it from anywhere, and that of `serve` is well known unless another is given.
+/// What clients send is text in a JSON document, which the page's script puts into the page as text.
 struct LivePage: Sendable {
     /// The name of the profile that the server imitates.
     let profile: String
@@ -32,7 +32,7 @@ struct LivePage: Sendable {
         }
     }
 
-    // MARK: What it shows
+    // MARK: Pages
 
     private func document() -> StubResponse {
         var generator = SystemRandomNumberGenerator()
@@ -55,7 +55,7 @@ struct LivePage: Sendable {
         .json(State(profile: profile, server: server.overview)).withoutMarkup
     }
 
-    // MARK: What it publishes
+    // MARK: Publishing
 
     private struct Event: Decodable {
         let app: String

@@ -1,13 +1,14 @@
 import TestSupport
 
-/// Who asks for the live page, and whether it may: a browser shows any web page, and lets each of them send requests to this machine.
+/// The sender of a request for the live page, and its rights: a browser shows any web page, and lets each of them send requests to this
+/// machine.
 struct PageVisitor {
     /// The names by which a browser on this machine reaches the page.
     private static let loopbackNames: Set = ["127.0.0.1", "localhost"]
 
-    /// Where the request says that it goes: a name, and a port unless it is the usual one.
+    /// The destination as the request names it: a name, and a port unless it is the usual one.
     private let authority: String
-    /// Where the web page comes from that made the request, if one did.
+    /// The origin of the web page that made the request, if one did.
     private let origin: String?
     private let contentType: String?
 

@@ -24,7 +24,7 @@ struct Downstream {
     private var plan: FaultPlan
     private var shaper = Shaper()
     private var counter = FrameCounter()
-    /// Where frames end that haven't passed as a whole, the head's end as the first, and how many have.
+    /// The ends of frames that haven't passed as a whole, the head's end as the first, and the number of those that have.
     private var frameEnds: ArraySlice<Int> = []
     private var framesPassed = -1
     /// When what came, and up to where it reaches.

@@ -10,14 +10,14 @@ import PusherChannels
 /// ```
 ///
 /// Positions count, for each connection by itself, what the server sends to the client; latency, bandwidth and dribble slow
-/// that direction as well. What the client sends goes on at once. A fault whose position was passed already acts at once; only
+/// that direction as well. The client's bytes are passed on at once. A fault whose position was passed already acts at once; only
 /// a reset waits for the client to have said something, five seconds at most, as it would look like a refusal to some.
 /// Of TLS that it only passes on it sees bytes, and no frames: faults at frames and of frames do nothing there. Give it `tls`, and a server
 /// without, for these. All members may be called from any thread; faults are in force when the call returns. A proxy that is let go stops.
 public final class NetworkFaultProxy: Sendable {
     /// A proxy could not be started.
     public struct CannotStart: Error, Equatable, Sendable, CustomStringConvertible {
-        /// Where its connections were to go.
+        /// The host and port that its connections were for.
         public let target: String
         /// The reason.
         public let reason: String
@@ -34,7 +34,7 @@ public final class NetworkFaultProxy: Sendable {
     public let url: URL
     /// The proxy's address for sockets, `ws://127.0.0.1:49152`; `wss` with TLS.
     public let webSocketURL: URL
-    /// Who vouches for the proxy's certificate, the authority at the top; `nil` without TLS.
+    /// The issuer of the proxy's certificate, the authority at the top; `nil` without TLS.
     public let certificateAuthority: CertificateAuthority?
 
     private let thread: ProxyThread
@@ -66,9 +66,9 @@ public final class NetworkFaultProxy: Sendable {
     ///   - port: The server's port.
     ///   - listeningHost: The proxy's own address; `0.0.0.0` stands for all of this machine's, which others reach.
     ///   - listeningPort: The proxy's own port; 0 takes a free one.
-    ///   - faults: What is injected before the first connection.
+    ///   - faults: Faults that are injected before the first connection.
     ///   - tls: Has the proxy speak TLS with its clients, and pass on what that carries; positions then count the latter.
-    ///     What ends a connection does so without TLS's goodbye, and at the start without its handshake.
+    ///     A fault that ends a connection does so without close_notify, and at the start without a handshake.
     /// - Throws: ``CannotStart``, at once: an unknown host, a port that is taken, a fault that no proxy can do, or TLS where
     ///   there is none.
     public static func start(
@@ -147,7 +147,7 @@ public final class NetworkFaultProxy: Sendable {
         thread.perform { $0.inject(fault, onConnection: number) }
     }
 
-    /// Takes all faults back. What stalled goes on; what was ended stays so.
+    /// Takes all faults back. Stalled connections go on; ended ones stay so.
     public func heal() {
         thread.perform { $0.heal() }
     }
@@ -157,7 +157,7 @@ public final class NetworkFaultProxy: Sendable {
         thread.perform { $0.cutAll() }
     }
 
-    // MARK: What it has seen
+    // MARK: Observations
 
     /// The number of connections that were accepted so far.
     public var connectionCount: Int { thread.counts.accepted }

@@ -39,7 +39,7 @@ struct ProxyConnection {
     private(set) var isClientDeaf = false
     /// When the reset comes that waits for the client's system to have all that was sent before.
     private var resetDeadline: Instant?
-    /// Indicates whether the reset is still to wait for the client to say something, as this turn found it: whoever looked again
+    /// Indicates whether the reset is still to wait for the client to say something, as this turn found it: a second look
     /// afterwards could find the first word and wait for nothing.
     private(set) var isWaitingForClient = false
     private let start: Instant

@@ -13,8 +13,8 @@ protocol ProxyStream: AnyObject {
     /// Indicates whether bytes can be sent: a handshake comes first.
     var isReady: Bool { get }
 
-    /// Indicates whether the client broke the rules of the protocol above TCP and was told so (a TLS alert). What else it sends brings
-    /// nothing but its end.
+    /// Indicates whether the client broke the rules of the protocol above TCP and was told so (a TLS alert). Anything else that it sends
+    /// brings nothing but its end.
     var hasRefused: Bool { get }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received

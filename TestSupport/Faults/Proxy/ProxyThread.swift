@@ -52,7 +52,7 @@ final class ProxyThread: Sendable {
         Sockets.close(wakeWriting)
     }
 
-    /// As of now, not of the last turn: whoever has just read a byte finds it counted.
+    /// As of now, not of the last turn: a byte that was just read is counted.
     var counts: ProxyCounts {
         perform { _ in }
         return latestCounts.withLock { $0 }

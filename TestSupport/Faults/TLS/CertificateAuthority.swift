@@ -86,7 +86,7 @@ public final class CertificateAuthority: Sendable {
     /// - Parameters:
     ///   - names: The DNS names it is for.
     ///   - addresses: The IP addresses it is for.
-    ///   - flaw: What is wrong with it.
+    ///   - flaw: The way in which it is wrong.
     /// - Throws: ``TLSFixtureError/badName(_:)`` for what can't stand in a certificate.
     public func issue(
         names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"], flaw: Flaw? = nil
@@ -103,8 +103,8 @@ public final class CertificateAuthority: Sendable {
     /// Issues a client's certificate.
     ///
     /// - Parameters:
-    ///   - name: Whom it is for, 64 characters at most.
-    ///   - flaw: What is wrong with it.
+    ///   - name: The host that it is for, 64 characters at most.
+    ///   - flaw: The way in which it is wrong.
     /// - Throws: ``TLSFixtureError/badName(_:)`` for no name at all, ``TLSFixtureError/failed(_:)`` for one that is too long.
     public func issueClient(
         name: String = "test client", flaw: ClientFlaw? = nil
@@ -161,14 +161,14 @@ public final class CertificateAuthority: Sendable {
 
     /// Writes the authority's certificate to a file, which stays.
     ///
-    /// - Throws: What Foundation throws where the file can't be written.
+    /// - Throws: Foundation's error if the file can't be written.
     public func write(to file: URL) throws {
         try Data(certificatePEM.utf8).write(to: file, options: .atomic)
     }
 
     /// A file with the authority's certificate, which goes when the authority is let go.
     ///
-    /// - Throws: What Foundation throws where the file can't be written.
+    /// - Throws: Foundation's error if the file can't be written.
     public func file() throws -> URL {
         try files.file("authority", with: certificatePEM)
     }

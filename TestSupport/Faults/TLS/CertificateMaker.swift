@@ -11,7 +11,7 @@ enum CertificateMaker {
         case client
     }
 
-    /// Who signs a certificate.
+    /// The issuer of a certificate.
     struct Signer {
         let pem: String
         let key: PrivateKey

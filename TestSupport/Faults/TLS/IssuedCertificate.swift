@@ -40,7 +40,7 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflec
 
     /// A file with ``chainPEM``, which goes when the authority is let go.
     ///
-    /// - Throws: What Foundation throws where the file can't be written; so do those below.
+    /// - Throws: Foundation's error if the file can't be written; so do those below.
     public func chainFile() throws -> URL {
         try authority.files.file("certificate", with: chainPEM)
     }
@@ -58,7 +58,7 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflec
 
     // MARK: Printing
 
-    /// Whom it is for.
+    /// The host or client that it is for.
     public var description: String { "certificate of \(subject)" }
 
     /// The certificate only.

@@ -25,8 +25,8 @@ final class TemporaryFiles: Sendable {
     /// A file with this text, the same one each time.
     ///
     /// - Parameters:
-    ///   - kind: What the file's name begins with.
-    ///   - mode: Who may read it, from the moment it is there.
+    ///   - kind: The beginning of the file's name.
+    ///   - mode: Its permissions, from the moment it is there.
     func file(_ kind: String, with text: String, mode: mode_t = 0o644) throws -> URL {
         try files.withLock { files in
             let content = Content(kind: kind, text: text)

@@ -1,7 +1,7 @@
 #if LocalServer
-/// What a program that shows a server to its user needs beside what tests need.
+/// The parts that a program needs to show a server to its user, beside those that tests need.
 extension LocalServer {
-    /// What became of an event that somebody asked to be published.
+    /// The outcome of a request to publish an event.
     package enum PublishResult: Equatable, Sendable {
         /// It was sent to so many connections.
         case published(receivers: Int)

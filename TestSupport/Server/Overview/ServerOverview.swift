@@ -1,7 +1,7 @@
 import PusherChannels
 
 /// A server at one moment, as somebody who looks on is shown it: bounded in bytes, however many clients there are and whatever they
-/// send. What is left out is counted. There is no secret in it.
+/// send. Omissions are counted. There is no secret in it.
 package struct ServerOverview: Encodable, Sendable {
     /// Some of many.
     struct List<Item: Encodable & Sendable>: Encodable, Sendable {

@@ -45,7 +45,7 @@ extension ServerMachine {
     /// Has the backend of an app told of what happens from now on.
     ///
     /// - Parameters:
-    ///   - endpoint: Who is told, and of what.
+    ///   - endpoint: The receiver, and the events that it is sent.
     ///   - appKey: The key of the app; `nil` for every one, those that come later among them.
     public mutating func addWebhook(_ endpoint: ServerApp.WebhookEndpoint, appKey: String? = nil) {
         if appKey == nil { webhooksOfNewApps.append(endpoint) }

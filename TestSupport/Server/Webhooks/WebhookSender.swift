@@ -29,7 +29,7 @@ final class WebhookSender: Sendable {
         var session: @Sendable () -> (any HTTPSession)? = { nil }
         var onOutcome: @Sendable (ServerMachine.Webhook, Outcome) -> Void = { _, _ in }
         var lastID = 0
-        /// What takes each delivery back that is under way or waits for its next attempt.
+        /// Closures that cancel the deliveries under way, and those that wait for their next attempt.
         var pending: [Int: @Sendable () -> Void] = [:]
         var isStopped = false
     }
@@ -99,7 +99,7 @@ final class WebhookSender: Sendable {
         if !isStopped { task.resume() }
     }
 
-    /// What an error says to people: an error of Foundation's prints all that it was given, the address with its password among it.
+    /// Returns an error's text for people: an error of Foundation's prints all that it was given, the address with its password among it.
     private static func words(of error: any Error) -> String {
         let isFoundations = error is any CustomNSError || type(of: error) is NSError.Type
         return (isFoundations ? error.localizedDescription : "\(error)").asMessage
@@ -108,7 +108,7 @@ final class WebhookSender: Sendable {
     private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
         // It was taken back meanwhile.
         guard state.withLock({ $0.pending.removeValue(forKey: delivery.id) }) != nil else { return }
-        // Told last: whoever hears that it failed may move the clock at once.
+        // Told last: a listener of the failure may move the clock at once.
         defer { report(delivery.webhook, outcome) }
         if case .received(200..<300) = outcome { return }
         var next = delivery

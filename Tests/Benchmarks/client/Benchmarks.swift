@@ -46,7 +46,7 @@ struct FeedOptions: ParsableArguments {
 /// The key of encrypted channels, as in the feed's source.
 let feedSecret = "0123456789abcdef0123456789abcdef"
 
-/// What an event of the feed carries.
+/// The data of an event of the feed.
 struct Tick: Codable, Sendable {
     let n: Int
     let price: Double

@@ -13,7 +13,7 @@ struct Instructions: ParsableCommand {
         case closure
         /// A loop over a stream that finds what one read brought.
         case stream
-        /// The same, and it decodes what the events carry.
+        /// A loop over a stream like that, which also decodes the data of the events.
         case typed
         /// A loop over a stream that is woken for each event.
         case woken

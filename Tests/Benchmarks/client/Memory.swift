@@ -28,7 +28,7 @@ final class MemorySocket: WebSocket, Sendable {
         state.delegate?.webSocketDidReceive(MessageBatch(read.messages), attempt: state.attempt)
     }
 
-    /// The same of one text message.
+    /// Delivers one text message.
     func deliver(_ text: [UInt8]) {
         let state = state.withLock { $0 }
         MessageBatch.withText(text) { state.delegate?.webSocketDidReceive($0, attempt: state.attempt) }
@@ -39,7 +39,7 @@ final class MemorySocket: WebSocket, Sendable {
     func setReading(_ reading: Bool) {}
 }
 
-/// What one read brought: texts whose bytes lie one after the other. It is never let go of.
+/// The messages that one read brought: texts whose bytes lie one after the other. Their memory is never let go of.
 struct Read {
     let messages: UnsafeBufferPointer<(MessageBatch.Kind, UnsafeRawBufferPointer)>
 

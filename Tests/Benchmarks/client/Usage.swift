@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has used so far.
+/// The time and the processor time that this process has used so far.
 struct Usage: Sendable {
     let seconds: Double
     let cpuSeconds: Double
@@ -33,7 +33,8 @@ struct Usage: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// What the process held at most, as Linux tells. (`ru_maxrss` begins with what the process that started this one had.)
+    /// The most memory that the process has held, as Linux tells. (`ru_maxrss` begins with what the process that started this one
+    /// had.)
     static var peakResidentKiB: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

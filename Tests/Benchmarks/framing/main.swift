@@ -1,6 +1,6 @@
 import Glibc
 
-/// How often anything in this program asked the C library for memory.
+/// Returns the number of times that this program has asked the C library for memory.
 @_silgen_name("allocations_so_far")
 func allocationsSoFar() -> Int
 

@@ -52,7 +52,8 @@ struct Client: AsyncParsableCommand {
     }
 }
 
-/// How long a client waits here, so that what takes minutes in a service takes seconds. The page's times are made with these.
+/// The times that a client waits here: so short that what takes minutes in a service takes seconds. The page's times are made
+/// with these.
 enum Patience {
     static let timeouts = ConnectionTimeouts(
         open: .seconds(2), establish: .seconds(1), pong: .seconds(1), close: .seconds(1), authorization: .seconds(1),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a client says happened: a line of its output, in the order in which its delegate was told.
+/// An event that a client reports: a line of its output, in the order in which its delegate was told.
 enum Heard: Codable, Equatable, Sendable {
     case state(String)
     case subscribed(channel: String)

@@ -9,12 +9,12 @@ actor Feed {
         let note: Note<Void>
     }
 
-    /// What is known, for those who wait for it.
+    /// The facts that are known so far, for those who wait for them.
     struct State: Sendable {
         fileprivate(set) var ledger = Ledger()
         /// Everything but the events.
         fileprivate(set) var heard: [Heard] = []
-        /// How many events came.
+        /// The number of events that came.
         fileprivate(set) var events = 0
         fileprivate(set) var connection = ""
     }

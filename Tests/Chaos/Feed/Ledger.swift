@@ -5,7 +5,7 @@ import Foundation
 /// Within a subscription nothing is lost, repeated or out of order. Between two, what was sent after the last event of the first
 /// and before the second may be missing, and then the client has said so, with a time from which on something may be.
 struct Ledger {
-    /// What a client should have heard differently.
+    /// Something that a client should have heard differently.
     struct Finding: Equatable, CustomStringConvertible {
         let channel: String
         let description: String
@@ -26,7 +26,7 @@ struct Ledger {
 
         var state = State.none
         var last: Int?
-        /// What the client has said since the last event: from when events may be missing, and before which.
+        /// The gaps that the client has reported since the last event: from when events may be missing, and before which.
         var gaps: [(since: Date, before: Int)] = []
         var missed = 0
 
@@ -37,13 +37,13 @@ struct Ledger {
         }
     }
 
-    /// How long an event may be on its way: one that is lost with a connection may have been sent before the last sign of life
-    /// came.
+    /// The number of seconds that an event may be on its way: one that is lost with a connection may have been sent before the
+    /// last sign of life came.
     private static let transit = 0.1
-    /// How long before the first missing event a client may say that it could be.
+    /// The number of seconds by which a time that a client reports may precede the first missing event.
     private static let caution = 10.0
 
-    /// How many seconds the client's clock is ahead of ours.
+    /// The number of seconds by which the client's clock is ahead of ours.
     var clockAhead = 0.0
     private var publications: [Publication] = []
     private var subscribers: [String: Subscriber]
@@ -70,10 +70,10 @@ struct Ledger {
 
     // MARK: The client
 
-    /// How many events each channel missed, the most of them.
+    /// The largest number of events that any channel missed.
     var missed: Int { subscribers.values.map(\.missed).max() ?? 0 }
 
-    /// Whether every channel got an event that was published from this number on.
+    /// Returns whether every channel got an event with this number or a higher one.
     func hasReached(_ number: Int) -> Bool {
         subscribers.values.allSatisfy { ($0.last ?? -1) >= number }
     }

@@ -1,6 +1,6 @@
 /// Something that happens to a client and its server: a row of the page "Under fire".
 struct Scenario: Sendable {
-    /// What becomes of the connection.
+    /// The fate of the connection.
     enum Outcome: Sendable {
         /// It stays, and nothing is lost.
         case stays
@@ -12,7 +12,7 @@ struct Scenario: Sendable {
     let name: String
     let outcome: Outcome
     let ways: [Site.Way]
-    /// Whether the client is another user's than this program, if this is root's.
+    /// Indicates whether the client runs as another user than this program does, if that is root.
     let asOtherUser: Bool
     /// Makes it happen, and returns when it is over.
     let happen: @Sendable (Site) async throws -> Void

@@ -3,7 +3,8 @@ import PusherChannels
 import TestSupport
 
 extension Scenario {
-    /// What the machine has no more of. Every attempt ends in an error meanwhile, and the first one after that works.
+    /// Scenarios in which the machine runs out of something. Every attempt ends in an error meanwhile, and the first one after
+    /// that works.
     static let shortages = [
         Scenario("There is no thread to be had, and a loop is to be made", asOtherUser: true) { site in
             try await site.setThreads(enough: false)
@@ -56,7 +57,7 @@ extension Feed.State {
         heard.dropFirst(before).filter { if case .error = $0 { true } else { false } }
     }
 
-    /// Whether the connection was lost, and an attempt for another one has ended, however.
+    /// Returns whether the connection was lost and an attempt for another one has ended, successfully or not.
     fileprivate func hasEnded(since before: Int) -> Bool {
         guard let lost = heard.dropFirst(before).firstIndex(of: .state("connecting")) else { return false }
         return heard[lost...].contains(.state("connected")) || errors(since: lost).contains { $0 != heard[lost] }

@@ -2,7 +2,8 @@ import Processes
 import TestSupport
 
 extension Scenario {
-    /// What a connection needs beside a network and a server: certificates, an authorization endpoint, names, a clock.
+    /// Scenarios about what a connection needs beside a network and a server: certificates, an authorization endpoint, names, a
+    /// clock.
     static let surroundings =
         [
             Scenario("The server is back with a certificate that nobody trusts, for 1 s", ways: [.tls]) { site in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What another process may have of the system at most, from now on.
+/// A limit on what another process may have of the system, from now on.
 struct ProcessLimit: Sendable {
     /// Thrown when a limit could not be set.
     struct Refused: Error, CustomStringConvertible {

@@ -65,7 +65,7 @@ extension Site {
     }
 }
 
-/// What a scenario needs isn't to be had on this machine.
+/// The error of a scenario that needs something that isn't to be had on this machine.
 struct Skipped: Error, CustomStringConvertible {
     let description: String
 

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Processes
 
-/// What a client's process takes for the world: a name server and a clock that the scenario has in its hands (world.c).
+/// A world made for a client's process: a name server and a clock that the scenario controls (world.c).
 final class World: Sendable {
-    /// What the client connects to.
+    /// The host that the client connects to.
     let host = "ws.example"
     /// For the client's process.
     let environment: [String: String]

@@ -1,4 +1,4 @@
-/// What libFuzzer made up: choices at the beginning, then whatever the target makes of the rest.
+/// The input that libFuzzer made up: choices at the beginning, then whatever the target makes of the rest.
 struct FuzzInput {
     private(set) var rest: ArraySlice<UInt8>
 

@@ -1,4 +1,4 @@
-/// What the endpoint is asked for.
+/// The channel or the user that the endpoint is asked to authorize.
 enum AuthorizationSubject: Equatable {
     case channel(String)
     case user

@@ -1,6 +1,6 @@
 /// A server's bytes through a ``ResponseReader``.
 enum ResponseRun {
-    /// What came of them, as far as they go.
+    /// The outcome of reading the bytes, as far as they go.
     enum Outcome: Equatable {
         /// A response, and how many bytes behind it were not touched.
         case response(HTTPResponse, unread: Int)
@@ -48,7 +48,7 @@ enum ResponseRun {
         }
     }
 
-    /// The same body comes out whether its length is announced, it comes in chunks or ends with the connection.
+    /// Checks that a body is read alike whether its length is announced, it comes in chunks or ends with the connection.
     static func checkFramings(of response: HTTPResponse, sizes: [UInt8]) {
         let body = response.body.prefix(300)
         // An interim response has none, and another one after it.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What reads messages: the decoder and the machine.
+/// A client that reads messages: the decoder and the machine.
 struct ReadingClient {
     private var machine = ConnectionMachine(configuration: ConnectionMachine.Configuration(), seed: 1)
     private var decoder = EnvelopeDecoder()

@@ -1,4 +1,4 @@
-/// What a frame must be by what Foundation's JSON makes of it, ``JSONDifferences`` apart.
+/// Checks a frame against what Foundation's JSON makes of it, ``JSONDifferences`` apart.
 func checkAgainstFoundation(_ frame: [UInt8], _ outcome: Result<ServerMessage, MalformedMessage>) {
     let differences = JSONDifferences(in: frame)
     // An event is an object around its members, each of which may be as deep as any document.
@@ -19,7 +19,7 @@ private func requireNoJSON(_ outcome: Result<ServerMessage, MalformedMessage>) {
     guard case .failure(.notJSON) = outcome else { return require(false, "\(outcome) is no JSON") }
 }
 
-/// What may be wrong with a frame before anybody asks what it means.
+/// A fault that a frame may have before anybody asks what it means.
 private enum Complaint {
     case none, notJSON, notAnObject, missingEvent
 }

@@ -1,4 +1,4 @@
-/// What was understood, written in other ways: it must be understood again, and by Foundation, too.
+/// A message that was understood, written in other ways: it must be understood again, and by Foundation, too.
 struct RoundTrip {
     private let message: ServerMessage
     private let envelope: Envelope

@@ -1,4 +1,4 @@
-/// What the owner of a conversation does in the middle of the stream.
+/// An action of the owner of a conversation in the middle of the stream.
 enum OwnerAction: Int {
     case nothing, send, close, abandon
 
@@ -19,7 +19,7 @@ enum OwnerAction: Int {
     }
 }
 
-/// What became of a conversation.
+/// The outcome of a conversation.
 struct Outcome: Equatable {
     var messages: [StreamEvent] = []
     var heardControlFrame = false

@@ -1,6 +1,6 @@
-/// What must become of a conversation, by what the stream says and what the owner did.
+/// The outcome that a conversation must have, by what the stream says and what the owner did.
 struct Expectation {
-    /// What the stream says, and what it had said when the owner did something.
+    /// The events of the whole stream, and those before the owner did something.
     let events: [StreamEvent]
     let before: [StreamEvent]
     let action: OwnerAction
@@ -24,7 +24,7 @@ struct Expectation {
         if let closure { require(outcome.closures == [closure], "closures are \(outcome.closures), not \(closure)") }
     }
 
-    /// Who has abandoned it hears nothing more.
+    /// The events that the owner hears of: no more after it has abandoned the conversation.
     private var delivered: [StreamEvent] { action == .abandon ? before : events }
 
     private var messages: [StreamEvent] {
@@ -51,7 +51,7 @@ struct Expectation {
         }
     }
 
-    /// Whether there was nothing left for the owner to do.
+    /// Indicates whether there was nothing left for the owner to do.
     private var wasOver: Bool { isEnd(before.last) }
 
     /// The code of our close frame, if there is one: 1005 for an empty one.

@@ -1,6 +1,6 @@
 /// A stream through a ``MessageReader``.
 enum ReaderRun {
-    /// What it heard in these reads, each in memory of its own.
+    /// Returns the events in these reads, each of which is in memory of its own.
     static func events(of reads: [ArraySlice<UInt8>], limit: Int) -> [StreamEvent] {
         var reader = MessageReader(maximumSize: limit)
         var events: [StreamEvent] = []

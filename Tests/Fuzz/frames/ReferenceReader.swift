@@ -1,4 +1,4 @@
-/// What a stream says.
+/// A message, a control frame or a violation in a stream.
 enum StreamEvent: Equatable {
     case message(isText: Bool, [UInt8])
     case ping([UInt8])
@@ -114,19 +114,19 @@ struct ReferenceReader {
 /// 7.4, and what IANA registered since.
 let sendableCodes = Set<UInt16>([1000, 1001, 1002, 1003] + Array(1007...1014) + Array(3000...4999))
 
-/// What the standard library thinks.
+/// Returns whether the standard library takes the bytes for UTF-8.
 func isUTF8(_ bytes: [UInt8]) -> Bool {
     String(validating: bytes, as: UTF8.self) != nil
 }
 
-/// Whether something can follow that makes it text: its last character may be cut.
+/// Returns whether something can follow that makes the bytes text: their last character may be cut.
 private func mayBecomeText(_ bytes: [UInt8]) -> Bool {
     (0...min(3, bytes.count)).contains { cut in
         isUTF8(Array(bytes.dropLast(cut))) && mayBecomeCharacters(Array(bytes.suffix(cut)))
     }
 }
 
-/// Whether up to three continuation bytes make it text. Each kind of first byte can be followed by one of these.
+/// Returns whether up to three continuation bytes make the bytes text. Each kind of first byte can be followed by one of these.
 private func mayBecomeCharacters(_ bytes: [UInt8], room: Int = 3) -> Bool {
     isUTF8(bytes) || room > 0 && [0x80, 0x90, 0xA0].contains { mayBecomeCharacters(bytes + [$0], room: room - 1) }
 }

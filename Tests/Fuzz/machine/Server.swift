@@ -1,5 +1,5 @@
 extension World {
-    /// What a server may say of a channel; the channel's name is put in for the percent sign.
+    /// The frames that a server may send about a channel; the percent sign stands for the channel's name.
     private static let frames = [
         #"{"event":"pusher_internal:subscription_succeeded","channel":"%","data":"{}"}"#,
         #"{"event":"pusher_internal:subscription_succeeded","channel":"%","data":{"presence":{"ids":["me","b"],"hash":{"me":{},"c":1}}}}"#,
@@ -37,7 +37,7 @@ extension World {
             on: attempt)
     }
 
-    /// What a good server says to a message, if anything.
+    /// Sends the reply of a good server to a message, if there is one.
     mutating func reply(_ message: ClientMessage) {
         let frame: String? =
             switch message {

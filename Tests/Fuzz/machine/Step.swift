@@ -59,7 +59,7 @@ extension World {
         tell(.receivedControlFrame(attempt))
     }
 
-    /// How far reading is behind.
+    /// Reports how far reading is behind.
     private mutating func reading(_ choice: Int) {
         guard choice & 2 == 0 else { return tell(.receivedLate(by: Self.pauses[choice >> 2 & 7], watch.attempt)) }
         tell(.readersChanged(areOver: choice & 1 == 1))

@@ -6,7 +6,7 @@ struct Watch {
         case closing, closingUnopened
         case closed
 
-        /// Whether messages may come.
+        /// Indicates whether messages may come.
         var isUp: Bool { self == .open || self == .closing }
     }
 
@@ -186,7 +186,7 @@ struct Watch {
         checkAuthorizations(machine)
     }
 
-    /// What is under way is waited for; what is waited for is under way or waits for its turn.
+    /// Checks that each authorization under way is waited for, and that each one waited for is under way or waits for its turn.
     private func checkAuthorizations(_ machine: ConnectionMachine) {
         for attempt in underWay {
             require(machine.subscriptions[attempt.channel]?.awaits(attempt) == true, "nobody waits for \(attempt)")

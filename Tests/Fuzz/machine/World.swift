@@ -1,4 +1,5 @@
-/// What is around a machine: time, sockets, and who answers for authorizations. A ``Watch`` looks at all that the machine does.
+/// The surroundings of a machine: time, sockets, and those who reply to requests for authorization. A ``Watch`` looks at all that
+/// the machine does.
 struct World {
     static let channels: [Name] = [
         "room", "private-room", "presence-room", "private-encrypted-room", "cache-room", "private-cache-room",
@@ -8,7 +9,7 @@ struct World {
     private(set) var machine: ConnectionMachine
     private(set) var now: Instant = .origin
     var watch = Watch()
-    /// What the user wants.
+    /// The channels that the user wants; the next one says whether the user wants to be signed in.
     private(set) var wanted: Set<Name> = []
     private(set) var wantsUser = false
     private var triggered = 0

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Nothing that a recorder shows depends on it: with another secret of the same length it is the same.
 struct PlantedSecret {
-    /// How many places there are.
+    /// The number of places that a secret can have.
     static let places = 14
 
     private static let secrets = ["hunter2hunter2", "swordfishsword"]
@@ -64,7 +64,7 @@ struct PlantedSecret {
     /// The text, in which nothing is a line's end, as in a header.
     private var plain: String { String(decoding: text.utf8.filter { $0 >= 0x20 }, as: UTF8.self) }
 
-    /// What the text holds, around the secret: as a member of its objects, in its arrays, and beside it.
+    /// Returns JSON with the text, and the secret around it: as a member of its objects, in its arrays, and beside it.
     private func json(_ secret: String) -> JSONValue {
         [
             name: .string("a\" \(secret)"), "text": plant(secret, in: JSONValue(ifJSON: text) ?? .string(text)),

@@ -11,7 +11,7 @@ enum Recording {
         TrafficRecorder(headers: headers, environment: [:], wallClock: { time })
     }
 
-    /// What the recorder writes.
+    /// Returns the text of the file that the recorder writes.
     static func file(of recorder: TrafficRecorder) -> String {
         TrafficDocument.text(of: recorder.entries, headers: recorder.headers)
     }

@@ -26,7 +26,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     return 0
 }
 
-/// What came of an answer: refused, or taken with or without a subprotocol.
+/// The outcome of a response: refused, or taken with or without a subprotocol.
 enum UpgradeResult: Equatable {
     case refused
     case taken([UInt8]?)

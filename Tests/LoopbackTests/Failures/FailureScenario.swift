@@ -5,7 +5,7 @@ import Processes
 
 /// A way not to get or not to keep a connection, and what a client hears of it: a row of "When connecting fails".
 struct FailureScenario: Sendable, CustomStringConvertible {
-    /// What is wrong, as the page says it.
+    /// The problem, in the words of the page.
     let name: String
     /// Makes it happen.
     let run: @Sendable () async throws -> FailureReport
@@ -20,7 +20,7 @@ struct FailureScenario: Sendable, CustomStringConvertible {
     static let all = connecting + tls + proxies + upgrades + frames
 }
 
-/// What a client hears, as the page prints it: without the numbers that are others each time.
+/// The error that a client reports, as the page prints it: without the numbers that differ each time.
 struct FailureReport: Equatable, Sendable {
     let kind: String
     let message: String

@@ -4,7 +4,7 @@ import COpenSSL
 import TestSupport
 
 extension CertificateStore {
-    /// Whether a certificate leads to one of the authorities.
+    /// Returns whether a certificate leads to one of the authorities.
     func vouches(for certificate: IssuedCertificate) throws -> Bool {
         let list = try CertificateList(.text(certificate.certificatePEM))
         guard let verification = X509_STORE_CTX_new() else { return false }

@@ -2,7 +2,7 @@
 import Foundation
 
 extension ConnectProxy {
-    /// What a proxy does with a request that it has no objection to.
+    /// The reply of a proxy to a request that it has no objection to.
     enum Reply: Sendable {
         /// It grants the tunnel, with a head that comes in pieces.
         case established(cut: Cut = .nowhere)
@@ -24,7 +24,6 @@ extension ConnectProxy {
         case closed
     }
 
-    /// What a client asked for.
     struct Request: Equatable, Sendable {
         /// `CONNECT example.com:443 HTTP/1.1`
         let line: String
@@ -51,7 +50,7 @@ extension ConnectProxy {
             fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         }
 
-        /// Where a tunnel is asked to, `example.com:443`; nil for what is no CONNECT.
+        /// The address that a tunnel is asked for, such as `example.com:443`; nil if the request is no CONNECT.
         var target: String? {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
             guard words.count == 3, words[0] == "CONNECT", words[2].hasPrefix("HTTP/1.") else { return nil }

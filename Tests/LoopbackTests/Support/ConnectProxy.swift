@@ -7,13 +7,13 @@ import PusherChannels
 ///
 /// It connects to nothing before it grants a tunnel. A proxy that is let go stops.
 final class ConnectProxy: Sendable {
-    /// What a client must know to be served.
+    /// The user name and the password that a client must know to be served.
     struct Credentials: Sendable {
         let user: String
         let password: String
     }
 
-    /// What the threads of a proxy share.
+    /// The settings that the threads of a proxy share.
     struct Settings: Sendable {
         var target: Int?
         var credentials: Credentials?
@@ -23,11 +23,11 @@ final class ConnectProxy: Sendable {
     let port: Int
     /// The proxy's address, `http://127.0.0.1:49152`.
     let url: String
-    /// What it was asked, in the order in which the requests were complete.
+    /// The requests that it got, in the order in which they were complete.
     let requests = Record<Request>()
     private let openTunnels = Locked(0)
     private let workers: Workers
-    /// What its threads are called in the system's lists.
+    /// The name of its threads in the system's lists.
     var threadName: String { workers.name }
 
     /// Starts a proxy, which listens when this returns.
@@ -35,8 +35,8 @@ final class ConnectProxy: Sendable {
     /// - Parameters:
     ///   - target: The port of this machine that all tunnels lead to, whatever is asked for; `nil` is where they are asked for,
     ///     if that is this machine.
-    ///   - credentials: What clients must show (Basic); without, they get 407.
-    ///   - reply: What a client gets that shows them.
+    ///   - credentials: The credentials that clients must show (Basic); without, they get 407.
+    ///   - reply: The response to a client that shows them.
     init(
         on address: Loopback = .ipv4, to target: Int? = nil, credentials: Credentials? = nil, reply: Reply = .established()
     ) throws {
@@ -65,7 +65,7 @@ final class ConnectProxy: Sendable {
         stop()
     }
 
-    /// How many tunnels are open now.
+    /// The number of tunnels that are open now.
     var openTunnelCount: Int { openTunnels.withLock { $0 } }
 
     /// Ends all connections and frees the port, and returns when that is done.

@@ -2,7 +2,7 @@
 import Glibc
 @testable import TestSupport
 
-/// How far what was sent has got at the other end of a connection, which is on this machine.
+/// Waits until sent bytes have arrived at the other end of a connection, or were read there. That end is on this machine.
 enum Delivery {
     /// Returns when the program at the other end has taken all that was sent; after very long in any case.
     static func waitUntilRead(from descriptor: Int32) {
@@ -22,7 +22,7 @@ enum Delivery {
 
     // MARK: Asking the system
 
-    /// How many bytes wait at the other end, as `sock_diag(7)` says; 0 where the system doesn't.
+    /// Returns the number of bytes that wait at the other end, as `sock_diag(7)` says; 0 if the system doesn't say.
     private static func unread(byPeerOf descriptor: Int32) -> Int {
         let diagnosis = socket(AF_NETLINK, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 4)
         guard diagnosis >= 0 else { return 0 }
@@ -63,7 +63,7 @@ enum Delivery {
     }
 }
 
-/// Where bytes are cut that are sent in pieces, each when the other end has read the one before.
+/// The places where bytes are cut that are sent in pieces, each when the other end has read the one before.
 enum Cut: Sendable {
     case nowhere
     case every(Int)

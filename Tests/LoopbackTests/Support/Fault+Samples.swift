@@ -15,7 +15,7 @@ extension Fault {
             .bandwidth(bytesPerSecond: 1), .dribble(bytes: 1, every: .seconds(1)), .error(.timedOut),
         ] + MalformedFrame.allCases.map(Fault.malformedFrame)
 
-    /// What sort of fault it is, whatever its numbers.
+    /// The kind of the fault, whatever its numbers are.
     var kind: String {
         switch self {
         case .refused: "refused"

@@ -2,13 +2,13 @@
 import PusherChannels
 import TestSupport
 
-/// What a client's socket reports of one attempt against a server that answers pings.
+/// The report of a client's socket about one attempt against a server that replies to pings.
 struct SocketOutcome: Equatable, Sendable, CustomStringConvertible {
-    /// Whether the upgrade succeeded.
+    /// Indicates whether the upgrade succeeded.
     var isOpened = false
-    /// How many messages came.
+    /// The number of messages that came.
     var messages = 0
-    /// How it ended; `nil` if it was the client that closed, having got all there was to get.
+    /// The end of the attempt; `nil` if it was the client that closed, having got all there was to get.
     var end: End?
 
     enum End: Equatable, Sendable {
@@ -67,7 +67,7 @@ enum FaultTable {
     /// Opens a socket, sends pings, and gives back what came of it.
     ///
     /// - Parameters:
-    ///   - expected: Where it has no end, what is waited for before the client closes.
+    ///   - expected: The event to wait for before the client closes, if the connection has no end of its own.
     ///   - settle: Called before a client that never was opened closes.
     static func outcome(
         of socket: any WebSocket, port: Int, expecting expected: SocketOutcome, settle: () async -> Void = {}

@@ -4,7 +4,7 @@ import FoundationNetworking
 @testable import PusherChannels
 import TestSupport
 
-/// What a test didn't expect.
+/// The error for something that a test didn't expect.
 struct Unexpected: Error {
     let what: String
     init(_ what: String) { self.what = what }
@@ -56,7 +56,7 @@ struct HTTPRig: Sendable {
     }
 }
 
-/// What a server of connections that are kept saw.
+/// The connections and requests that were seen by a server that keeps its connections open.
 final class HTTPLog: Sendable {
     private let state = Locked((connections: 0, requests: [] as [String]))
 

@@ -13,7 +13,7 @@ enum Numbered {
 
     static func text(_ number: Int) -> String { String(decoding: bytes(number), as: UTF8.self) }
 
-    /// Whether a message is the one of that number. In one call of the system's: this is asked of megabytes.
+    /// Returns whether a message is the one with that number. It compares in a single call, as this is asked of megabytes.
     static func isRight(_ message: UnsafeRawBufferPointer, _ number: Int) -> Bool {
         bytes(number).withUnsafeBytes { expected in
             guard let left = expected.baseAddress, let right = message.baseAddress else { return false }
@@ -35,7 +35,7 @@ final class NumberedDelegate: WebSocketDelegate {
     private let opened = Note<Void>()
     private let last = Note<String>()
 
-    /// How many messages came.
+    /// The number of messages that came.
     var count: Int { state.withLock { $0.count } }
     /// The place of the first message that wasn't the one of that number.
     var firstWrong: Int? { state.withLock { $0.firstWrong } }

@@ -6,7 +6,7 @@ import TestSupport
 
 /// A client that sees what a network does to it, byte for byte. Its calls block: see ``onThread(_:)``.
 final class RawClient: Sendable {
-    /// How a connection looks from here.
+    /// The end of a connection, as seen from here.
     enum End: Equatable {
         case finished, reset
         /// Nothing came for as long as was waited.
@@ -24,7 +24,7 @@ final class RawClient: Sendable {
         close(descriptor)
     }
 
-    /// Whether all was taken by the system.
+    /// Sends bytes; returns whether the system took all of them.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]

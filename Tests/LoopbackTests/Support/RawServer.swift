@@ -8,7 +8,7 @@ import PusherChannels
 
 /// A server that does what a test tells it to, byte for byte: a port of its own, a thread for each connection.
 final class RawServer: Sendable {
-    /// What went wrong on the server's side of a script.
+    /// A failure on the server's side of a script.
     enum Trouble: Error {
         case system(String)
         case unexpectedEnd
@@ -20,10 +20,10 @@ final class RawServer: Sendable {
     let ports: Set<Int>
     /// The heads of the requests that scripts read.
     let requests: Record<String>
-    /// What ends TLS, and knows whom to trust.
+    /// The proxy that ends TLS, and knows whom to trust.
     let tlsProxy: NetworkFaultProxy?
     private let listener: Int32
-    /// Whether the listener's number is still the listener's.
+    /// Indicates whether the descriptor still belongs to the listener.
     private let isListening: Locked<Bool>
 
     /// Starts to accept; each connection gets `script`, and is closed when that returns or throws.
@@ -72,7 +72,7 @@ final class RawServer: Sendable {
 /// The server's end of one connection. A read that brings nothing for very long fails.
 final class RawConnection: Sendable {
     let descriptor: Int32
-    /// What was read beyond what was asked for.
+    /// The bytes that were read beyond those that were asked for.
     private let unread = Locked<[UInt8]>([])
     private let speed = Locked<Speed?>(nil)
     private let requests: Record<String>
@@ -95,7 +95,8 @@ final class RawConnection: Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
-    /// The same, once the peer's system has all that was sent: a reset takes with it what is still on its way.
+    /// Makes the close that follows a reset, once the peer's system has all that was sent: a reset takes with it what is still on
+    /// its way.
     func resetOnceArrived() {
         Delivery.waitUntilArrived(from: descriptor)
         resetOnClose()
@@ -126,7 +127,7 @@ final class RawConnection: Sendable {
         return request
     }
 
-    /// What grants the upgrade that a request asks for.
+    /// Returns the head of the response that grants the upgrade that a request asks for.
     static func upgradeHead(for request: String) -> [UInt8] {
         Array(
             """
@@ -198,10 +199,10 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// What one read brings.
+    /// Returns the bytes that one read brings.
     func readSome() throws -> [UInt8] { try receive() }
 
-    /// Whether something can be read at once.
+    /// Returns whether something can be read at once.
     func hasMore() throws -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0

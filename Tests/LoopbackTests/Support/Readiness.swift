@@ -2,11 +2,11 @@
 import Glibc
 import TestSupport
 
-/// What can be done with a descriptor, as the system says.
+/// Something that can be done with a descriptor, as the system says.
 enum Readiness {
     case readable, writable, gone
 
-    /// Whether it can be done at once.
+    /// Returns whether it can be done at once.
     func holds(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 0) }
 
     /// Returns when it can be done; `false` if it takes too long.

@@ -2,7 +2,7 @@
 import TestSupport
 
 extension RawServer {
-    /// What an answer to a request begins with.
+    /// The beginning of a reply to a request.
     enum Head: Sendable {
         /// A 101 with the key that the request asks for.
         case upgrade
@@ -12,21 +12,21 @@ extension RawServer {
         static func text(_ text: String) -> Head { .bytes(Array(text.utf8)) }
     }
 
-    /// How a server goes on after its answer. It goes on reading in any case but the last.
+    /// The way in which a server goes on after its reply. It goes on reading in any case but the last.
     enum Ending: Sendable {
         /// It says nothing more, until the client is gone.
         case silence
         /// It says that nothing more comes (FIN).
         case finish
-        /// It resets the connection once the answer has arrived.
+        /// It resets the connection once the reply has arrived.
         case reset
     }
 
     /// A server that reads each client's request and answers all of them alike.
     ///
     /// - Parameters:
-    ///   - data: What follows the head.
-    ///   - cut: Where head and data are cut into pieces; behind TLS, into records.
+    ///   - data: The body.
+    ///   - cut: The places at which head and data are cut into pieces; behind TLS, into records.
     ///   - received: Gets what each client sent after its request, when it is gone.
     static func replying(
         _ head: Head = .upgrade, followedBy data: [UInt8] = [], cut: Cut = .nowhere, then ending: Ending = .silence,

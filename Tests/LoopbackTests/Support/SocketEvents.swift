@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What a socket reported.
+/// An event that a socket reported.
 enum SocketEvent: Equatable, Sendable {
     case opened(ConnectionAttempt)
     case text(String)
@@ -17,7 +17,7 @@ enum SocketEvent: Equatable, Sendable {
 final class SocketEvents: WebSocketDelegate {
     private let stream: AsyncStream<SocketEvent>
     private let continuation: AsyncStream<SocketEvent>.Continuation
-    /// What to do from within the delegate calls.
+    /// The action to take from within the delegate calls.
     private let reaction: @Sendable (SocketEvent) -> Void
     private let socket = Locked<(any WebSocket)?>(nil)
 

@@ -49,7 +49,7 @@ func serviceTurn(of loop: NetworkLoop = .patient) async {
     }
 }
 
-/// The same for a thread that may block.
+/// Blocks the calling thread until a loop's thread has gone through a turn.
 func waitForServiceTurn(of loop: NetworkLoop) {
     let turn = DispatchSemaphore(value: 0)
     loop.post { _ in turn.signal() }

@@ -3,11 +3,11 @@ import Foundation
 import Processes
 import TestSupport
 
-/// What became of a connection of OpenSSL's own client, `openssl s_client`.
+/// The result of a connection of OpenSSL's own client, `openssl s_client`.
 struct TLSClient: Sendable {
-    /// What it got.
+    /// The text that it received.
     let output: String
-    /// What it says about the connection, and why it failed.
+    /// Its messages about the connection, and about why it failed.
     let remarks: String
     let end: Command.End?
 
@@ -21,14 +21,14 @@ struct TLSClient: Sendable {
         remarks.components(separatedBy: "SSL alert number ").dropFirst().first.flatMap { Int($0.prefix { $0.isNumber }) }
     }
 
-    /// What is sent unless a test says otherwise.
+    /// The command for the shell whose output is sent, unless a test says otherwise.
     static let greeting = #"printf 'hi\r\n\r\n'"#
 
     /// Connects and stays until the server ends the connection.
     ///
     /// - Parameters:
     ///   - saying: A command for the shell whose output is sent.
-    ///   - certificate: What it shows when it is asked for a certificate.
+    ///   - certificate: The client certificate, for servers that ask for one.
     ///   - options: Further options of `openssl s_client`.
     static func connect(
         to port: Int, saying: String = greeting, showing certificate: IssuedCertificate? = nil, _ options: String...

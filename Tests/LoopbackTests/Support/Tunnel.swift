@@ -5,16 +5,16 @@ import PusherChannels
 
 /// Two sockets, each of which gets what comes from the other, and its end as it was: FIN as FIN, RST as RST.
 struct Tunnel {
-    /// How the two sockets are to be closed.
+    /// The way in which the two sockets are to be closed.
     enum End {
         case closed, reset
     }
 
     private struct Side {
         let descriptor: Int32
-        /// What it hasn't been sent yet.
+        /// The bytes that it hasn't been sent yet.
         var queue = ByteQueue()
-        /// Whether its FIN has come, and whether it was sent one.
+        /// These indicate whether its FIN has come, and whether it was sent one.
         var hasEnded = false
         var hasFinished = false
     }

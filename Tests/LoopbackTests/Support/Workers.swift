@@ -15,7 +15,7 @@ final class Workers: Sendable {
     private let running = DispatchGroup()
     let name: String
 
-    /// - Parameter name: What the threads are called in the system's lists; 15 bytes at most.
+    /// - Parameter name: The threads' name in the system's lists; 15 bytes at most.
     init(name: String) {
         self.name = name
     }
@@ -68,7 +68,7 @@ private func shutDown(_ socket: Int32) {
     for way in [SHUT_RD, SHUT_WR] { shutdown(socket, Int32(way)) }
 }
 
-/// What happened, in order, to be looked at or waited for.
+/// A list of things that happened, in order, to be looked at or waited for.
 final class Record<Value: Sendable>: Sendable {
     private let values = Locked<[Value]>([])
     private let note = Note<Value>()

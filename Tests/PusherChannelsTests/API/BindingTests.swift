@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Who is called for which event, from when to when.
+/// Bound closures are called for their events, from `bind` until `unbind` or the end of their channel.
 @Suite struct BindingTests {
     private let rig = ClientRig.connected()
     private let heard = Locked<[String]>([])

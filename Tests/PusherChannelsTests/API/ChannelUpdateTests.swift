@@ -76,7 +76,7 @@ import Testing
         for try await _ in rig.pusher.updates(of: "news") { Issue.record("nothing can come") }
     }
 
-    /// What tells of a gap may be dropped as well; what tells of that begins where the gap began.
+    /// The element that tells of a gap may be dropped, too. The one that tells of this then begins where the first gap began.
     @Test(arguments: [StreamBuffering.Overflow.dropOldest, .dropNewest])
     func aGapThatIsDroppedKeepsItsBeginning(overflow: StreamBuffering.Overflow) async throws {
         let rig = ClientRig.connected()
@@ -97,7 +97,7 @@ import Testing
         #expect((109...111).contains(age), "\(age)")
     }
 
-    /// What waited to be read came earlier than it was read.
+    /// Events that waited to be read came earlier than they were read, so the gap begins earlier, too.
     @Test(arguments: ["news", "private-encrypted-orders"]) func aGapBeginsBeforeWhatIsMissingCame(channel: String) async throws {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
         let updates = rig.pusher.subscribe(channel).updates(buffering: StreamBuffering(limit: 1, overflow: .dropOldest))

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a client and a channel say of themselves where an expectation about them fails.
+/// The descriptions of a client and a channel, which are shown if an expectation about them fails.
 @Suite struct DescriptionTests {
     @Test func `A channel says what it waits for, and how long`() throws {
         try withTestHarness(allowing: [.pendingTimer]) { harness in

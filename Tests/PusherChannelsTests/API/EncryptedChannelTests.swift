@@ -57,7 +57,7 @@ import FoundationNetworking
         #expect(EncryptedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.wrongKey))
     }
 
-    /// Where there is another way to one, that is asked.
+    /// Text that isn't a key counts as a wrong key, so that the client asks for another one if it has a way to.
     // Proves P10.5.
     @Test func aKeyThatIsNoneIsAWrongOne() {
         let data = #"{"nonce":"\#(Self.nonce)","ciphertext":""}"#
@@ -98,7 +98,7 @@ import FoundationNetworking
         #expect(rig.recorder.errors.first?.message.contains("encryptionMasterKey") == true)
     }
 
-    /// Who is to decrypt them is busy in the application's code meanwhile.
+    /// The thread that is to decrypt the events is busy in the application's code meanwhile.
     @Test func theServerWaitsForWhoDecrypts() throws {
         let queue = DispatchQueue(label: "reader")
         let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

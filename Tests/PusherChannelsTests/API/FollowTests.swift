@@ -16,7 +16,7 @@ import Testing
         try await rig.recorder.next { $0 == .state(.connected) }
     }
 
-    /// The same loop over another channel.
+    /// A loop like the README's, over any channel.
     private func follow(_ pusher: Pusher, _ channel: String) async throws {
         let prices = pusher.subscribe(channel).events(named: "price", as: Double.self)
         async let connection: Void = pusher.run()

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// What another thread has to decrypt, which is busy with something else.
+    /// The events are still to be decrypted by another thread, which is busy with something else.
     @Test func shutdownWaitsForWhatIsStillToBeDecrypted() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "reader")

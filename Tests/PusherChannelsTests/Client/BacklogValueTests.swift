@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// What waits on the delivery queue, as a value.
+/// The deliveries that wait on the application's queue, as a value.
 @Suite struct BacklogValueTests {
     private let event = Delivery.event(Envelope(event: "n", channel: "news", data: "1"))
 
@@ -13,7 +13,7 @@ import Testing
         return backlog
     }
 
-    /// Whether there is room for one more event.
+    /// Indicates whether there is room for one more event.
     private func admits(_ backlog: inout DeliveryBacklog) -> Bool { backlog.admits(event) }
 
     @Test func readingGoesOnWhenHalfOfTheQueueIsFree() {
@@ -24,7 +24,7 @@ import Testing
         #expect(!backlog.isOver)
     }
 
-    /// What cannot be dropped makes the server wait a second time; what is missing is missing since the first.
+    /// Deliveries that can't be dropped make the server wait a second time; the gap still begins at the first.
     @Test func aSecondPauseLimitLeavesTheGapWhereItBegan() {
         var backlog = full(2)
         backlog.pauseLimitReached(heardUpTo: .seconds(1))

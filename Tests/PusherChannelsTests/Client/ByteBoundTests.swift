@@ -4,7 +4,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What waits is bounded in bytes, too.
+/// Everything that waits is bounded in bytes, too.
 @Suite(.timeLimit(.lost)) struct ByteBoundTests {
     /// An event of a megabyte, which a backend can publish only where the server's limits are wider than usual.
     private static let large = #"{"event":"n","channel":"news","data":"\#(String(repeating: "x", count: 1 << 20))"}"#

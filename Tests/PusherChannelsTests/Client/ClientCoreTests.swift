@@ -5,7 +5,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// What the core adds to the machine: one order, calls that may come from anywhere, a timer, delivery.
+/// The core adds to the machine: one order, calls that may come from anywhere, a timer, delivery.
 @Suite(.timeLimit(.lost)) struct ClientCoreTests {
     // MARK: Sockets
 

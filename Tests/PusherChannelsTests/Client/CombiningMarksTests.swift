@@ -6,7 +6,7 @@ import Testing
 
 /// A run of combining marks is one character to Swift, and takes the square of its length to be compared or hashed as a `String`.
 @Suite struct CombiningMarksTests {
-    /// Where a server may write what it likes; the percent sign stands for it.
+    /// The places where a server may write any text; the percent sign stands for it.
     static let places = [
         #"{"event":"%","channel":"room","data":"{}"}"#,
         #"{"event":"%","data":"{}"}"#,

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// What a client writes for these effects, and what its delegate gets.
+    /// Returns the lines that a client writes to its log for these effects, and those that its delegate gets.
     private func written(_ effects: [Effect], level: Logger.Level = .trace) -> ([Written], [String]) {
         let lines = Locked<[Written]>([])
         let rig = ClientRig(auth: .inline(secret: Self.secret)) { options in

@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a client writes to its log: whose line it is, and no secret.
+/// The lines that a client writes to its log: each says whose it is, and none holds a secret.
 @Suite struct LoggingTests {
     private let lines = Locked<[String]>([])
 

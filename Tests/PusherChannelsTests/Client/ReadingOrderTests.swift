@@ -37,7 +37,7 @@ import Testing
         #expect(orders == [false, true, nil], "it is taken back by the thread that is at it")
     }
 
-    /// Whoever asks it waits until the gate opens.
+    /// An authorizer that keeps its caller waiting until the gate opens.
     private final class BusyAuthorizer: Authorizer {
         private let isAsked = DispatchSemaphore(value: 0)
         private let gate = DispatchSemaphore(value: 0)

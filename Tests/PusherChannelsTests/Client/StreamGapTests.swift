@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Where elements were dropped, the reader finds one that tells since when.
+/// A stream that dropped elements gives its reader one that tells since when.
 @Suite struct StreamGapTests {
     private enum Element: Equatable {
         case number(Int)

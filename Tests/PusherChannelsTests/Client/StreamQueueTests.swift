@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// What waits for the readers of one stream, as a value.
+/// The elements that wait for the readers of one stream, as a value.
 @Suite struct StreamQueueTests {
     private func queue(_ elements: Int...) -> StreamQueue<Int> {
         var queue = StreamQueue<Int>(StreamBuffering()) { $0 }

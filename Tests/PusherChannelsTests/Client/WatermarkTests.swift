@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// How much waits, in elements and bytes.
+/// The number of elements and bytes that wait.
 @Suite struct WatermarkTests {
     @Test func isOverAtEitherLimit() {
         var elements = Watermark(limit: 3, byteLimit: 100)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The same texts through this package's decoder and Foundation's, as values of many types.
+/// Texts are decoded as values of many types, by this package's decoder and Foundation's, with the same result.
 @Suite struct DecoderAgainstFoundationTests {
     @Test(arguments: JSONDocuments.valid + JSONDocuments.invalid + JSONDocuments.hereOnly + JSONDocuments.foundationOnly)
     func documentIsDecodedTheSame(document: String) {

@@ -4,7 +4,7 @@ import Testing
 
 /// The page "Errors" says what there is to hear: each of its rows is made to happen, and read as it says.
 @Suite(.timeLimit(.lost)) struct ErrorCatalogTests {
-    /// What a row tells of an error beside its name; what to do about it stands in a cell of its own.
+    /// The cells of an error's row that are compared; its name and the advice on what to do stand in others.
     private struct Row: Equatable {
         let kind: String
         let message: String

@@ -2,7 +2,7 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-/// What a backend hears: of the HTTP API, and where it authorizes clients.
+/// The errors that a backend gets from the HTTP API, and when it authorizes clients.
 extension ErrorScenario {
     private static let onceOnly = PusherHTTPAPIOptions(retryPolicy: .none)
 

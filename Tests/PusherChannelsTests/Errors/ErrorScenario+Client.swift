@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import PusherChannels
 
-/// What the delegate hears of the connection, and of the user.
+/// The errors that the delegate gets about the connection, and about the user.
 extension ErrorScenario {
     private static func closed(_ name: String, _ code: UInt16, _ reason: String) -> ErrorScenario {
         ErrorScenario(name) {

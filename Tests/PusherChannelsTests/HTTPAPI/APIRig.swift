@@ -65,7 +65,7 @@ enum APICall: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Whether to make it twice is to publish twice.
+    /// Indicates whether making the call twice publishes twice.
     var isPublish: Bool { [.trigger, .triggerBatch, .sendToUser, .post].contains(self) }
 
     func run(on api: PusherHTTPAPI) async throws {

@@ -87,7 +87,7 @@ import Testing
         #expect(rig.session.requests.isEmpty)
     }
 
-    /// What is sent counts: 7,600 bytes are over 10 KB once they are encrypted and in base64.
+    /// The size after encryption counts: 7,600 bytes are over 10 KB once they are encrypted and in base64.
     // Proves P15.14.
     @Test func theSizeIsThatOfWhatIsSent() async throws {
         let rig = rig()

@@ -22,7 +22,7 @@ import Testing
             }
         }
 
-        /// Whether a request may be made again that is carried out once more by that.
+        /// Indicates whether a request may be made again after this trouble, though that may carry it out a second time.
         func allows(_ guarantee: RetryPolicy.Guarantee, isPublish: Bool) -> Bool {
             switch self {
             case .unreachable, .early, .limited: true

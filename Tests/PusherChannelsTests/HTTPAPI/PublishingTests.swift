@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a publish sends, and what it tells of the channels.
+/// The requests that publish, and the information about channels in their responses.
 @Suite struct PublishingTests {
     private struct Price: Encodable {
         let symbol: String

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// What the client of this package sends is what is read.
+    /// A backend reads the request that this package's client sends.
     // Proves P16.7.
     @Test(arguments: [AuthEndpoint.Encoding.form, .json]) func aClientsOwnRequestIsRead(encoding: AuthEndpoint.Encoding)
         async throws

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a backend answers to a client's request for an authorization, and what it refuses.
+/// The replies of a backend to a client's requests for an authorization, and the requests that it refuses.
 @Suite struct PusherAuthenticatorTests {
     private struct Info: Encodable {
         let n: String

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What is wrong with a call is said at once, and nothing is sent.
+/// A mistake in a call's arguments is reported at once, and nothing is sent.
 @Suite struct RefusedArgumentTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -92,7 +92,7 @@ import Testing
         #expect(rig.session.requests.isEmpty)
     }
 
-    /// What is refused above at its limit.
+    /// The arguments that are refused above are accepted up to their limits.
     @Test func whatIsWithinTheLimitsIsSent() async throws {
         let rig = APIRig()
         rig.respond()

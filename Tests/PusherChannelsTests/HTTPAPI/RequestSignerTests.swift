@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Where requests go, and how they are signed.
+/// The addresses of requests, and their signatures.
 @Suite struct RequestSignerTests {
     /// `python3 -c 'import hashlib,hmac,sys; m,p,q,b=sys.argv[1:]; q+=b and "&body_md5="+hashlib.md5(b.encode()).hexdigest();
     /// print(hmac.new(b"7ad3773142a6692b25b8",f"{m}\n{p}\n{q}".encode(),hashlib.sha256).hexdigest())' POST /apps/3/events
@@ -98,7 +98,7 @@ import FoundationNetworking
         #expect(error?.message.hasPrefix("\"\" is no host") == true)
     }
 
-    /// What stands in front of it may be a password.
+    /// The error leaves out the part in front of the host, which may be a password.
     @Test(arguments: [("ann:s3cret@api.example", "api.example"), ("", ""), ("api.example:6001", "api.example:6001")])
     func aHostIsNoMoreThanThat(host: String, shown: String) async {
         let rig = APIRig(host: .host(host))

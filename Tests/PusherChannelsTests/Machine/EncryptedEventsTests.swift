@@ -186,7 +186,7 @@ import Testing
         #expect(reply(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
     }
 
-    /// Who has the keys is asked no sooner than it wants to be.
+    /// The authorization endpoint is asked for keys no sooner than it wants to be.
     @Test func theTimeThatTheEndpointAsksForPassesBeforeTheNextKey() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "none"))

@@ -38,7 +38,7 @@ import Testing
         #expect((announced ?? 9) < (subscribed ?? 0), "before what comes after it")
     }
 
-    /// What came while nothing was read went with the connection.
+    /// Messages that came while the client didn't read were lost with the connection.
     @Test func aPauseBelongsToIt() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))

@@ -23,7 +23,7 @@ import Testing
         return transcript
     }
 
-    /// Whether the frame is something the client must not pass over.
+    /// Indicates whether the frame is JSON with an event's name, which the client must not pass over.
     private func isEvent(_ bytes: [UInt8]) -> Bool {
         guard let text = String(validating: bytes, as: UTF8.self) else { return false }
         do {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// What follows when a channel could not be subscribed to.
+/// The next tries after a subscription that failed.
 @Suite struct SubscriptionRetryTests {
     private let channel: Name = "private-room"
 

@@ -251,7 +251,7 @@ import Testing
         #expect(asked(transcript.establish()) != nil, "the wish remains")
     }
 
-    /// Where nobody asked for that.
+    /// The server ended the connection for good; nobody asked for that.
     @Test func whoWaitsIsToldWhyTheClientGivesUp() {
         var transcript = Transcript()
         transcript.play(.connect)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// What a message says of an error that isn't ours.
+/// The text of a message about an error that isn't this package's.
 @Suite struct ErrorTextTests {
     private static let secret = "https://example.com/?token=s3cret"
 
@@ -16,7 +16,7 @@ import Testing
         #expect(text(of: error()) == "it hung up")
     }
 
-    /// Where a continuation throws it, it is an error in an error.
+    /// A continuation that throws it wraps it in another error.
     @Test func soIsOneThatAContinuationThrew() async {
         do {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PusherChannels
 
-/// What a batch says of how long its messages may have waited.
+/// The age of a batch: the time that its messages may have waited.
 @Suite struct MessageBatchTests {
-    /// Whoever handles it may be suspended meanwhile: it counts until it is asked for.
+    /// The code that handles a batch may be suspended meanwhile: the age counts until it is asked for.
     @Test func itsAgeCountsUntilItIsAskedFor() {
         let scheduler = TestScheduler()
         let batch = MessageBatch.controlFrames(.since(.origin, now: { scheduler.now }))

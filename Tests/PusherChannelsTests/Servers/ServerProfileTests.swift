@@ -106,7 +106,7 @@ struct ServerProfileTests {
         #expect(client.recorder.states == [.connecting, .connected])
     }
 
-    /// Where nobody closes the connection, the client's own time-out does; it doesn't try for ever.
+    /// If the server doesn't close the connection, the client's own time-out does; the client doesn't try forever.
     @Test(arguments: ServerCase.all.filter { $0.profile.unknownKeys != .welcome })
     func aKeyThatNobodyKnows(_ profile: ServerCase) throws {
         let server = InMemoryServer(ServerMachine(apps: [], profile: profile.profile), scheduler: scheduler)
@@ -163,7 +163,7 @@ struct ServerProfileTests {
         #expect(try #require(client.recorder.errors.first).code == 4301)
     }
 
-    /// Where nobody can sign in, the error may take its time, but it comes.
+    /// If the server doesn't support sign-in, the error may take its time, but it comes.
     @Test(arguments: ServerCase.all)
     func signingIn(_ profile: ServerCase) throws {
         let server = server(profile)
@@ -204,7 +204,7 @@ struct ServerProfileTests {
         #expect(client.recorder.subscribedChannels == ["private-a", "private-a"])
     }
 
-    /// What a server says when it lets nobody in, and what follows from it.
+    /// A server that lets nobody in tells the client why, and the client gives up.
     @Test(arguments: ServerCase.all)
     func anAppThatIsNotServed(_ profile: ServerCase) throws {
         let server = server(profile) { $0.isEnabled = false }

@@ -9,7 +9,7 @@ struct Oracle {
         var isBeginning = true
     }
 
-    /// What went wrong first.
+    /// The first thing that went wrong.
     private(set) var problem: String?
     var triggered: Set<String> = []
     private var passedOn: Set<String> = []

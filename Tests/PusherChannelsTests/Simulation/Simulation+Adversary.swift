@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import PusherChannels
 
-/// What goes wrong, and what people do, at random moments.
+/// The things that go wrong, and those that people do, at random moments.
 extension Simulation {
     mutating func makeTrouble() {
         guard remainingTroubles > 0 else { return }

@@ -38,7 +38,7 @@ struct Simulation {
     /// From then on nothing goes wrong any more.
     var isCalm = false
     var remainingTroubles = 40
-    /// How long it may be quiet between one trouble and the next, in milliseconds.
+    /// The longest quiet time between one trouble and the next, in milliseconds.
     var longestQuiet = 40_000
 
     // What the user wants, and what was made of it.

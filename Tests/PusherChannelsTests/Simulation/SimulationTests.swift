@@ -97,7 +97,7 @@ extension Simulation {
         checkDelivery()
     }
 
-    /// What is published now comes, once, on the channels that are wanted.
+    /// Checks that an event that is published now comes once on each channel that is wanted, and on no other.
     private mutating func checkDelivery() {
         let before = oracle.delivered
         for channel in Self.channels { publish(on: channel) }

@@ -2,9 +2,9 @@ import Foundation
 
 @testable import PusherChannels
 
-/// The same documents through this package's JSON and Foundation's.
+/// Compares this package's JSON with Foundation's on the same documents.
 enum FoundationJSON {
-    /// What Foundation reads; nil where it refuses.
+    /// Returns the document as Foundation reads it; nil if it refuses.
     static func value(of bytes: [UInt8]) -> JSONValue? {
         (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)).flatMap(value)
     }
@@ -48,7 +48,7 @@ enum FoundationJSON {
         abs(left - right) <= 1e-12 * max(abs(left), abs(right))
     }
 
-    /// What the two disagree about though it is none of the ``JSONDifferences``; nil when nothing. `bytes` are UTF-8.
+    /// Describes a disagreement of the two that is none of the ``JSONDifferences``; nil if there is none. `bytes` are UTF-8.
     static func disagreement(about bytes: [UInt8]) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
         let ours = JSONValue(ifJSON: text)

@@ -1,6 +1,6 @@
 @testable import PusherChannels
 
-/// What Foundation's JSON and this package's are known to disagree about, taken out of a document: about the rest they must agree.
+/// The known differences between Foundation's JSON and this package's, taken out of a document: about the rest they must agree.
 struct JSONDifferences {
     enum Difference {
         /// Foundation passes over a byte order mark. The wire has none.
@@ -18,7 +18,7 @@ struct JSONDifferences {
     /// The document without them: halves are U+FFFD, numbers too large are 0, the rest is left out.
     private(set) var repaired: [UInt8] = []
     private(set) var found: Set<Difference> = []
-    /// How many brackets are open at once: Foundation stops at 512, this package at 128.
+    /// The largest number of brackets that are open at once: Foundation stops at 512, this package at 128.
     private(set) var depth = 0
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private var rest: ArraySlice<UInt8>
@@ -41,7 +41,7 @@ struct JSONDifferences {
         }
     }
 
-    /// Whether this package refuses the document because of them.
+    /// Indicates whether this package refuses the document because of them.
     var isRefusedHere: Bool { found.contains(.byteOrderMark) || found.contains(.trailingComma) }
 
     private mutating func copy(_ count: Int) {

@@ -3,7 +3,7 @@
 /// Documents with a few bytes changed, the same ones for the same seed.
 struct Mutation {
     private var generator: SplitMix64
-    /// What matters to the grammar, and a little that doesn't.
+    /// The bytes that matter to the grammar, and a few that don't.
     private static let alphabet =
         Array("{}[]\",:\\/ \t\n\u{0}\u{1}0123456789.eE+-truefalsnlbu".utf8) + [0x80, 0xBF, 0xC3, 0xE2, 0xFF]
 

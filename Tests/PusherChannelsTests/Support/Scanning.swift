@@ -15,7 +15,7 @@ extension JSONScanner {
         }
     }
 
-    /// What keeps bytes from being one document; nil when nothing does.
+    /// Returns the reason why the bytes aren't one document; nil if they are.
     static func problem(in bytes: some Sequence<UInt8>) -> JSONError? {
         let result = read(bytes) { scanner throws(JSONError) in
             scanner.skipWhitespace()

@@ -27,7 +27,7 @@ struct ServedClient {
         recorder.notifications.compactMap { if case .event(name, _, let data, _) = $0 { data } else { nil } }
     }
 
-    /// How a subscription came out.
+    /// Returns the error with which a subscription failed; nil if none did.
     func outcome(of channel: String) -> PusherError? {
         recorder.notifications.lazy.compactMap { notification -> PusherError? in
             if case .failedToSubscribe(channel, let error, _, _) = notification { error } else { nil }

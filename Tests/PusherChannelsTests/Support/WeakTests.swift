@@ -4,7 +4,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct WeakTests {
-    /// Whoever looks at it has the last reference.
+    /// An entry that gives its last reference to the code that looks at it.
     private struct LastReference: WeakEntry {
         let reference: Locked<AtItsEnd?>
 

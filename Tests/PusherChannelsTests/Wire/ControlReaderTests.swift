@@ -7,7 +7,7 @@ import Testing
         EnvelopeDecoder.decode(frame).map { if case .control(let control, _) = $0 { control } else { .unknown } }
     }
 
-    /// What is read from data sent as a value, having made sure that data sent as a string reads the same.
+    /// Reads data that is sent as a value, having made sure that data sent as a string reads the same.
     private func read(_ event: String, channel: String? = nil, data: String) -> Result<ServerControl, MalformedMessage> {
         let channel = channel.map { ",\"channel\":\"\($0)\"" } ?? ""
         let asValue = read("{\"event\":\"\(event)\"\(channel),\"data\":\(data)}")

@@ -177,7 +177,7 @@ import Testing
         #expect(envelope?.payload == .string(depths))
     }
 
-    /// Whether a frame is UTF-8 is the WebSocket's business; what arrives all the same is repaired.
+    /// The WebSocket checks that a frame is UTF-8; invalid bytes that arrive all the same are replaced.
     @Test func bytesThatAreNoTextAreReplaced() {
         let frame = Array(#"{"event":"e","data":"a"#.utf8) + [0xFF] + Array(#"b","x":"#.utf8) + [0x22, 0xC3, 0x22, 0x7D]
         let expected = Envelope(event: "e", data: "a\u{FFFD}b", extra: ["x": "\"\u{FFFD}\""])

@@ -2,9 +2,9 @@ import Testing
 
 @testable import PusherChannels
 
-/// The same documents through this package's JSON and Foundation's: both accept or both refuse, and mean the same.
+/// Documents are read by this package's JSON and Foundation's: both accept or both refuse, and mean the same.
 ///
-/// Where they differ is listed, each case with its reason: ``JSONDocuments/foundationOnly``, ``JSONDocuments/hereOnly``, and
+/// The differences are listed, each case with its reason: ``JSONDocuments/foundationOnly``, ``JSONDocuments/hereOnly``, and
 /// ``JSONDifferences``.
 @Suite struct JSONAgainstFoundationTests {
     // MARK: The corpus

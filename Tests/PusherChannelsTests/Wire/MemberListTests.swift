@@ -33,7 +33,7 @@ import Testing
         #expect(list != MemberList([member("a", 1)]))
     }
 
-    /// What a dictionary and an array say of it, whatever is done, in any order.
+    /// A list agrees with a dictionary and an array of its order, whatever is done, in any order.
     @Test(arguments: 1...8)
     func itIsADictionaryInOrder(seed: UInt64) {
         var random = SplitMix64(seed: seed)

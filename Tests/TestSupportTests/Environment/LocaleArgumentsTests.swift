@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What people read is the locale's, what machines read is not.
+/// Text for people follows the locale, text for machines does not.
 struct LocaleArgumentsTests {
     private let environment = TestEnvironment()
     private let date = Date(timeIntervalSince1970: 1_709_208_000)  // 29 February 2024, noon

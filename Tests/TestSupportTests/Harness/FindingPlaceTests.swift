@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Findings say where what they are about comes from. Lines stand for themselves: what is made on a line of the test names that line.
 @Suite struct FindingPlaceTests {
-    /// What a harness says of a test, the lines in it told from where the test begins.
+    /// Returns the findings of a harness about a test, with lines counted from where the test begins.
     private func findings(
         from first: Int = #line, _ body: (TestHarness) async throws -> Void
     ) async throws -> [String] {

@@ -51,7 +51,7 @@ extension Recorder {
         #expect(recorder.all == [1, 1])
     }
 
-    /// What a wait in vain says.
+    /// Returns the message of a wait in vain, without the parts that are always the same.
     private func complaint(of recorder: Recorder<Int>) async -> String {
         let error = await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { $0 < 0 } }
         return (error?.description ?? "").replacing("no any within 0.0 seconds at least; ", with: "").replacing(

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a harness tells of a test that fails, and what it waits for.
+/// The story that a harness tells of a test that fails, and its waits for conditions.
 @Suite struct StoryTests {
     @Test func `The story has what happened, and where the clients stand`() throws {
         try withTestHarness { harness in

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a waiter is told is true of the clock, too: a test that moves time at once moves it past the timers that are meant.
+/// By the time a waiter is told of something, the timers for it exist: a test that moves time at once moves it past them.
 @Suite struct TellingTests {
     /// A matcher that is asked about `path` before whoever waits hears of it, and looks at the harness then.
     private static func matcher(

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 struct TestHarnessTests {
-    /// What a harness says of a test; empty where it says nothing.
+    /// Returns the findings of a harness about a test, with each line number in this file replaced by 1.
     private func findings(
         allowing allowed: Set<Finding.Kind> = [], _ body: (TestHarness) throws -> Void
     ) throws -> [String] {
@@ -216,7 +216,7 @@ struct TestHarnessTests {
     }
 }
 
-/// What a harness does with real servers.
+/// A harness with real servers.
 struct TestHarnessServerTests {
     @Test func `A client in memory that is told to go to a real server is found, as it never gets there`() async throws {
         let ports = Locked<[Int]>([])

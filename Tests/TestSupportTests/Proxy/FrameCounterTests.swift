@@ -5,7 +5,7 @@ import Testing
 @Suite struct FrameCounterTests {
     private let head = Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n".utf8)
 
-    /// Where frames end, the bytes being read in pieces of a size.
+    /// Returns the positions where frames end if the bytes are read in pieces of a size.
     private func ends(in bytes: [UInt8], piece: Int) -> [Int] {
         var counter = FrameCounter()
         var ends: [Int] = []

@@ -75,7 +75,7 @@ class HTTPStubsArticleXCTests: XCTestCase {
     }
 }
 
-/// The same in Swift Testing: nothing to wait for, nothing to remove.
+/// The article's test in Swift Testing: nothing to wait for, nothing to remove.
 struct HTTPStubsArticleTests {
     @Test func `A stub answers a GET without parameters`() async throws {
         try await withTestHarness { harness in

@@ -37,8 +37,8 @@ class LocalServerArticleXCTests: XCTestCase {
     }
 }
 
-/// The same in Swift Testing, and what the article asks for: to see the requests that the app makes, and to point an app at the
-/// server by its environment.
+/// The article's test in Swift Testing, and the article's wishes: to see the requests that the app makes, and to point an app at
+/// the server by its environment.
 struct LocalServerArticleTests {
     @Test func `A page is served, and the request is seen`() async throws {
         try await withTestHarness { harness in

@@ -96,7 +96,7 @@ class AuthenticationTests: XCTestCase {
     }
 }
 
-/// The same in Swift Testing, on the harness: nothing is waited for.
+/// The article's tests in Swift Testing, on the harness: nothing is waited for.
 struct PusherSwiftArticleTests {
     @Test func `Members hold the socket id if there is no user data fetcher`() throws {
         try withTestHarness { harness in

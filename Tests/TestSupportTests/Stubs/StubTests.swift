@@ -31,7 +31,7 @@ struct StubTests {
         }
     }
 
-    /// What a request is answered with at once.
+    /// Returns the reply that a request gets at once; nil if it gets none.
     private func reply(_ method: String, _ path: String) -> String? {
         send(method, path).withLock { $0 }
     }

@@ -1,9 +1,10 @@
-/// What official server libraries send to the HTTP API, byte for byte but for the line ends, which are CR LF in the head.
+/// The requests of official server libraries to the HTTP API, byte for byte but for the line ends, which are CR LF in the head.
 ///
-/// The app is `1` with the key `local-key` and the secret `local-secret`, the clock stands at 1700000000. What Python's library (3.3.4
-/// with requests 2.34.2) sends was recorded from a socket. That of Node (5.2.0 with node-fetch 2) and Ruby (2.0.3 with httpclient 2.8.3)
-/// was written down from their sources. Python sends its signature among the parameters and the MD5 of a body that is empty; Node sends
-/// parameters in the order they are signed in, and unescaped; Ruby sends its own first, escaped.
+/// The app is `1` with the key `local-key` and the secret `local-secret`, the clock stands at 1700000000. The requests of
+/// Python's library (3.3.4 with requests 2.34.2) were recorded from a socket. Those of Node (5.2.0 with node-fetch 2) and Ruby
+/// (2.0.3 with httpclient 2.8.3) were written down from their sources. Python sends its signature among the parameters and the
+/// MD5 of a body that is empty; Node sends parameters in the order they are signed in, and unescaped; Ruby sends its own first,
+/// escaped.
 ///
 /// A signature was computed once more, by hand, with what stands between the first `?` and ` HTTP`, without it and sorted:
 ///

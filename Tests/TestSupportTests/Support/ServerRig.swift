@@ -23,7 +23,7 @@ struct ServerRig {
         handle(.opened(ID(number), path: path))
     }
 
-    /// What is closed when the server is stopped.
+    /// Stops the server, and returns the closes that this sends.
     mutating func closesAtShutdown() -> [String] {
         effects.removeAll()
         machine.shutdown(into: &effects)

@@ -1,4 +1,5 @@
-/// What real servers were seen to do, in the form of what profiles answer: what was sent to which connection, and closes. A dash is nothing.
+/// The behavior of real servers, in the form of the profiles' replies: the messages that were sent to each connection, and
+/// closes. A dash is nothing.
 enum ServerTranscripts {
     /// Laravel Reverb.
     static let reverb = #"""

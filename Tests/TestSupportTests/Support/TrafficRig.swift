@@ -53,7 +53,7 @@ struct TrafficRig {
         try JSONValue(parsing: text(of: name))
     }
 
-    /// What a file written by hand makes of the traffic; `nil` where it passes.
+    /// Returns the mismatch of the traffic with a file written by hand; `nil` if it passes.
     func mismatch(_ file: String, using validator: some Validator = .subset) throws -> TrafficMismatch? {
         try write(file)
         do {

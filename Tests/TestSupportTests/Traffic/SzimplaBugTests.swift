@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What the talk's library got wrong; each test is named for what happened there.
+/// The bugs of the talk's library; each test is named for what happened there.
 struct SzimplaBugTests {
     private let rig = TrafficRig()
 

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a recorder writes and which files it finds.
+/// The files that a recorder writes, and those that it finds.
 struct TrafficFileTests {
     // MARK: The document
 

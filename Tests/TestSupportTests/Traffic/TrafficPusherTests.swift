@@ -7,7 +7,7 @@ import Testing
 struct TrafficPusherTests {
     private static let app = ServerApp(id: "42", key: "app-key", secret: "very-secret")
 
-    /// What is put into the traffic and must not come out.
+    /// The secrets that are put into the traffic and must not come out.
     private static let secrets = ["very-secret", "hunter2", "bearer-of-news"]
 
     /// A client that signs its user in, joins a presence channel, sends an event and hears one that its backend publishes.

@@ -237,7 +237,7 @@ struct TrafficRedactionTests {
 
     // MARK: Of one's own
 
-    /// What is encoded of a text depends on who wrote it.
+    /// Programs differ in which characters of a text they encode.
     @Test(arguments: [
         "https://a.example/correct%20horse!", "https://a.example/correct%20horse%21", "https://a.example/?correct+horse!=1",
         "https://a.example/?x=correct+horse%21", "https://a.example/?correct%20%68orse!", "https://a.example/#caf%c3%a9",

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a value in a file stands for: each line passes with the first bodies and fails with the second ones.
+/// The meaning of a value in a file: each line passes with the first bodies and fails with the second ones.
 struct TrafficValueTests {
     struct Rule: CustomTestStringConvertible, Sendable {
         let expected: String

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a server's machine tells backends of, and when.
+/// The events that a server's machine reports to backends, and the times at which it does.
 struct ServerWebhookTests {
     private static let url = "http://backend.example/webhooks"
     private static let date = Date(timeIntervalSince1970: 1_700_000_000.25)

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// How webhooks reach a backend: in memory by a session, from a local server by sockets.
+/// The ways in which webhooks reach a backend: in memory by a session, from a local server by sockets.
 struct WebhookSendingTests {
     private static let url = "http://backend.example/webhooks"
 

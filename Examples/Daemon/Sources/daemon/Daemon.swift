@@ -16,7 +16,7 @@ enum Daemon {
         }
     }
 
-    /// Whether somebody has to change something first, such as a wrong key: systemd isn't to start it again for that.
+    /// Indicates whether somebody has to change something first, such as a wrong key: systemd isn't to start it again for that.
     private static func isOfSettings(_ error: any Error) -> Bool {
         guard let error = error as? PusherError else { return error is Missing || error is Unusable }
         // Over the app's quota of connections (4004) there may be room again in a while, and a channel that was refused may be allowed then.

@@ -81,7 +81,7 @@ struct Backend: Sendable {
         HTTPField.Name(name).flatMap { request.headers[$0] }
     }
 
-    /// What the authenticator refuses to sign is the client's mistake.
+    /// Signs for a client: a name that the authenticator refuses is the client's mistake.
     private func signed(_ json: () throws -> Data) throws -> Response {
         do {
             let body = ByteBuffer(bytes: try json())

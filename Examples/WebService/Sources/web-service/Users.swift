@@ -7,7 +7,7 @@ struct User: Sendable {
     let id: String
     let followsOrders: Bool
 
-    /// Who may hear what: the one question that the SDK can't answer.
+    /// Decides who may hear a channel: the one question that the SDK can't answer.
     func mayJoin(_ channel: String) -> Bool {
         switch channel {
         case "private-orders": followsOrders

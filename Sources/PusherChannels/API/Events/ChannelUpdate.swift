@@ -23,7 +23,7 @@ public enum ChannelUpdate: Sendable {
 
 /// A time from which on events of a channel may be missing.
 public struct EventGap: Sendable {
-    /// What made the gap.
+    /// The cause of a gap.
     public enum Reason: Equatable, Sendable {
         /// The connection was lost and made again, or a ``PusherPool`` moved the channel to another.
         case reconnected
@@ -34,7 +34,7 @@ public struct EventGap: Sendable {
         case decryptionFailed
     }
 
-    /// What made the gap.
+    /// The cause of the gap.
     public let reason: Reason
 
     /// The time since when events may be missing, by the clock of this machine: what came before was heard. An event that was published before

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Where a client calls the application's closures and its delegate.
+/// The queue or thread on which a client calls the application's closures and its delegate.
 public enum DeliveryPolicy: Sendable {
     /// On a serial queue of the client's own, which it makes with itself: clients made from one value of options have one each.
     case privateQueue

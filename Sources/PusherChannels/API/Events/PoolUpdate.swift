@@ -2,7 +2,7 @@
 public struct PoolUpdate: Sendable {
     /// The channel's name, prefix included.
     public var channelName: String { channel.text }
-    /// What happens to it.
+    /// The event, gap or change of the channel's state.
     public let update: ChannelUpdate
 
     private let channel: Name

@@ -1,7 +1,7 @@
 #if Tracing
 import Tracing
 
-/// The context of a publisher in the data of an event, so that whoever handles the event can link to what caused it.
+/// The context of a publisher in the data of an event, so that the event's handler can link to what caused it.
 ///
 /// Nothing puts one there by itself. Give the data a member for it, which becomes a JSON object of strings, such as
 /// `{"traceparent":"00-…-01"}`: what OpenTelemetry's propagators of other languages fill and read, too.
@@ -33,7 +33,7 @@ public struct PropagatedContext: Codable, Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - context: The context to take along; by default the one of the calling task.
-    ///   - instrument: What writes it; by default what `InstrumentationSystem` was bootstrapped with.
+    ///   - instrument: The instrument that writes it; by default that of `InstrumentationSystem`.
     public init(
         _ context: ServiceContext = .current ?? .topLevel, instrument: any Instrument = InstrumentationSystem.instrument
     ) {
@@ -42,22 +42,22 @@ public struct PropagatedContext: Codable, Equatable, Sendable {
 
     /// Reads a JSON object of strings; anything else is taken for an empty one, as an event is no worse without a context.
     ///
-    /// - Parameter decoder: Where it stands.
+    /// - Parameter decoder: The decoder of the event's data.
     public init(from decoder: any Decoder) {
         fields = (try? [String: String](from: decoder)) ?? [:]
     }
 
     /// Writes a JSON object of strings.
     ///
-    /// - Parameter encoder: Where it goes.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder of the event's data.
+    /// - Throws: The encoder's errors.
     public func encode(to encoder: any Encoder) throws {
         try fields.encode(to: encoder)
     }
 
     /// The context, as an instrument reads it.
     ///
-    /// - Parameter instrument: What reads it; by default what `InstrumentationSystem` was bootstrapped with.
+    /// - Parameter instrument: The instrument that reads it; by default that of `InstrumentationSystem`.
     /// - Returns: The publisher's context; nil if the instrument found none.
     public func serviceContext(instrument: any Instrument = InstrumentationSystem.instrument) -> ServiceContext? {
         var context = ServiceContext.topLevel

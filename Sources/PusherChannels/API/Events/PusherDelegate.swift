@@ -30,8 +30,8 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// A channel could not be subscribed to: for programs that look at the endpoint's response. Called after
     /// ``failedToSubscribeToChannel(name:error:)``.
     ///
-    /// Where an authorization endpoint was asked and answered, `response` has its status and `data` its body, unless that may
-    /// hold part of a secret. `PusherError(error)` is the error with its kind.
+    /// If an authorization endpoint responded, `response` has its status and `data` its body, unless that may hold part of a secret.
+    /// `PusherError(error)` is the error with its kind.
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 
     /// The user was signed in; after a reconnect, again.

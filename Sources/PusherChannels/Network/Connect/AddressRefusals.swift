@@ -9,7 +9,7 @@ struct AddressRefusals {
         refusals.append((address, error))
     }
 
-    /// What says only that this machine has no way to such an address, as to one of IPv6 where there is IPv4 alone.
+    /// Errors which only say that this machine has no route to such an address, as to one of IPv6 if there is IPv4 alone.
     private static let noRoute = [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT]
 
     /// The one report of all of them; its kind is that of the last to which there is a way.

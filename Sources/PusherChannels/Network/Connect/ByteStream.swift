@@ -17,12 +17,12 @@ final class ByteStream: SocketHandler {
         case closed
     }
 
-    /// What goes on when there is room in the system's buffer; each waits with what is before it.
+    /// The work that goes on when there is room in the system's buffer; each case waits with those before it.
     private enum RoomWait: Comparable {
         case nothing
         /// At first the connection itself.
         case writing
-        /// What can be read would wake the loop for nothing.
+        /// Reads wait, too: bytes that can't be read would wake the loop for nothing.
         case reading
     }
 
@@ -36,7 +36,7 @@ final class ByteStream: SocketHandler {
     /// The time by which everything that had come was read.
     private var emptyAt: Instant
     private var roomWait = RoomWait.writing
-    /// The error that a write met with. Whatever the peer sent before is read first.
+    /// The error that a write met with. Everything that the peer sent before is read first.
     private var writeError: SystemError?
 
     /// Starts to connect to a numeric address.
@@ -128,7 +128,7 @@ final class ByteStream: SocketHandler {
         release()
     }
 
-    // MARK: What happens to the socket
+    // MARK: Events of the socket
 
     func socketReady(_ events: SocketEvents) {
         let isGone = !events.isDisjoint(with: .gone)

@@ -34,7 +34,7 @@ final class Connector: ByteStreamOwner {
 
     // MARK: Commands
 
-    /// Begins; `completion` is called once, unless it is cancelled. Whoever gets the stream becomes its owner.
+    /// Begins; `completion` is called once, unless it is cancelled. The receiver of the stream becomes its owner.
     func start(resolve: AddressResolver.Resolve, completion: @escaping Completion) {
         self.completion = completion
         let shared = loop.service(ConnectorResources.self)

@@ -31,7 +31,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
         self.delegate = delegate
     }
 
-    // MARK: What the socket asks for
+    // MARK: Calls of the socket
 
     func open(_ request: WebSocketRequest) {
         guard let url = URL(string: request.url) else {
@@ -75,7 +75,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
         receive()
     }
 
-    // MARK: What the task reports
+    // MARK: Reports of the task
 
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?

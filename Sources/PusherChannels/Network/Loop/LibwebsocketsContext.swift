@@ -50,9 +50,9 @@ final class LibwebsocketsContext {
         free(name)
     }
 
-    /// What there is one of in a process, and libwebsockets changes where contexts are made and ended: the disposition of SIGPIPE, which is
-    /// here as it was before, and since 4.3 a count of those who log. Without a lock, and it ends the process where it finds that wrong; so
-    /// one context at a time.
+    /// The state that a process has once, and that libwebsockets changes when contexts are made and ended: the disposition of SIGPIPE,
+    /// which is kept here as it was before, and since 4.3 a count of those who log. It changes these without a lock, and ends the process
+    /// if it finds the count wrong; so one context at a time.
     private static let ofTheProcess = Locked(sigaction())
 
     /// Makes a context. libwebsockets ignores SIGPIPE for the whole process when it does, which would keep `program | head`

@@ -29,7 +29,7 @@ struct WakeUp: Sendable {
 /// Its own poll asks the kernel about every socket in every turn: with 5,000 connections a message costs as much as 5,000. And it does
 /// without its own wake-up, and without a word, if there is no descriptor for that.
 final class SocketPoller {
-    /// Readable when one of the sockets has something to tell, or the loop is woken; whoever watches it owns it.
+    /// Readable when one of the sockets has something to tell, or the loop is woken; its watcher owns it.
     let descriptor: Int32
     /// Ends a wait for the descriptor, for as long as this is there.
     let wakeUp: WakeUp

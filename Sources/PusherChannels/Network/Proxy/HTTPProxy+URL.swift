@@ -3,7 +3,7 @@ import Foundation
 extension HTTPProxy {
     /// Reads a proxy's address as the variables of the environment hold it: `http://user:password@host:port`.
     ///
-    /// All but the host may be left out; the port is 80 then. What would end the user's name or the password stands
+    /// All but the host may be left out; the port is 80 then. Characters that would end the user's name or the password stand
     /// percent-encoded. Nil for other kinds of proxy, and for what is no address.
     public init?(url: String) {
         var rest = url[...]

@@ -27,7 +27,7 @@ struct ProxyTunnel {
         guard (200..<300).contains(response.status) else {
             throw proxy.refusal(response.status, to: "the request for a tunnel to \(target)")
         }
-        // Whoever is behind the tunnel waits to be spoken to.
+        // The server behind the tunnel waits to be spoken to.
         guard cursor.remaining == 0 else { throw violation("it sends more than its answer") }
         return true
     }

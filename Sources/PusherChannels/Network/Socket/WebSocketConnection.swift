@@ -28,7 +28,7 @@ final class WebSocketConnection {
     /// The endpoint at which it queues for its turn, or holds one of the places.
     var queue: String?
     var isReading = true
-    /// What another thread reports, large messages, and nothing in it once that has begun; nil when it is done.
+    /// Large messages that another thread reports: empty once it has begun with them; nil when it is done.
     var unread: Locked<[(MessageBatch.Kind, [UInt8])]?>?
     /// Bytes that came and may not be read yet: with the upgrade's response, or while messages are handed over.
     var early: [UInt8] = []

@@ -26,7 +26,7 @@ final class CertificateList {
         elements.forEach { X509_free($0) }
     }
 
-    /// Calls `body` with each; whoever wants to keep one takes a reference of its own.
+    /// Calls `body` with each; to keep one, take a reference.
     func forEach<Failure: Error>(_ body: (OpaquePointer) throws(Failure) -> Void) throws(Failure) {
         // To the end of the calls: without, the list could go when its elements were fetched, and they with it.
         defer { withExtendedLifetime(self) {} }

@@ -6,7 +6,7 @@ import Foundation
 final class TLSContext {
     let configuration: TLSConfiguration
     private let context: OpaquePointer
-    /// How OpenSSL reads and writes sockets.
+    /// The functions by which OpenSSL reads and writes sockets.
     private let socketMethod: OpaquePointer
     /// The pinned keys as ``TLSSession`` computes them.
     let pins: Set<String>
@@ -68,7 +68,7 @@ final class TLSContext {
         }
     }
 
-    /// Without the prefix that they may have. What can't be a pin would fail all connections, for a reason hard to find.
+    /// Without the prefix that they may have. A text that can't be a pin would fail all connections, for a reason hard to find.
     private static func pins(_ pins: Set<String>) throws(WebSocketFailure) -> Set<String> {
         var known: Set<String> = []
         for pin in pins {

@@ -55,7 +55,8 @@ struct Cost: ParsableCommand {
         if missed > 0 { throw ExitCode.failure }
     }
 
-    /// What is too dear may have been disturbed: whatever else the machine does costs processor time, too.
+    /// Measures again the trials that cost too much: they may have been disturbed, as whatever else the machine does costs
+    /// processor time, too.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private func measureAgain(_ rows: inout [Row], above limit: Double) {
         for index in rows.indices where rows[index].worst > limit && rows[index].worst < 4 * limit {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the cost of a byte is compared with: how many nanoseconds it has depends on the machine.
+/// The cost that the cost of a byte is compared with, because nanoseconds depend on the machine.
 enum CostMark {
     static let name = "JSONDecoder: short strings"
 

@@ -15,9 +15,9 @@ struct CostPlace: Sendable {
     let content: Content
     private let before: String
     private let after: String
-    /// What the client is in the middle of when the message comes.
+    /// The state of the client when the message comes.
     let scene: CostScene
-    /// Whether each element of a list is news that the application is told of, as if it came in a message of its own.
+    /// Indicates whether each element of a list is news that the application is told of, as if it came in a message of its own.
     let didChange: Bool
 
     private init(

@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// What a client is in the middle of when a message comes.
+/// The state of a client when a message comes.
 enum CostScene: Sendable {
     /// The server has still to say hello.
     case establishing
@@ -23,7 +23,7 @@ enum CostScene: Sendable {
         return Array(#"{"nonce":"\#(Data(nonce).base64EncodedString())","ciphertext":"\#(encrypted)"}"#.utf8)
     }
 
-    /// What the server says to get there.
+    /// The frames that the server sends to get there.
     var frames: [String] {
         let established = #"{"event":"pusher:connection_established","data":{"socket_id":"1.1","activity_timeout":120}}"#
         let signedIn = #"{"event":"pusher:signin_success","data":{"user_data":{"id":"me"}}}"#

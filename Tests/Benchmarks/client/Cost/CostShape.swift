@@ -1,4 +1,4 @@
-/// What a server may fill a place with until a message has the size that it wants.
+/// A pattern with which a server may fill a place until a message has the size that it wants.
 struct CostShape: Sendable {
     let name: String
     private let open: String
@@ -20,7 +20,7 @@ struct CostShape: Sendable {
     /// About so many bytes of it.
     func bytes(_ size: Int) -> [UInt8] { filled(size).bytes }
 
-    /// The same, and of how many pieces they are.
+    /// Returns about so many bytes of it, and the number of their pieces.
     func filled(_ size: Int) -> (bytes: [UInt8], pieces: Int) {
         var result = Array(open.utf8)
         result.reserveCapacity(size + 1024)
@@ -33,7 +33,7 @@ struct CostShape: Sendable {
         return (result + Array(close.utf8), number)
     }
 
-    /// What may stand between the quotes of a string.
+    /// Patterns that may stand between the quotes of a string.
     static let texts = [
         repeated("letters", "a"), repeated("digits", "1"), repeated("brackets", "["), repeated("combining marks", "\u{301}"),
         repeated("letters of three parts", "\u{1112}\u{1161}\u{11AB}"), repeated("flags", "\u{1F1E6}"),
@@ -44,7 +44,7 @@ struct CostShape: Sendable {
         CostShape("one long user", "a://") { _ in "b:" },
     ]
 
-    /// What may stand where a value may.
+    /// Patterns that may stand in the place of a value.
     static let values = [
         repeated("one number's digits", "1"),
         CostShape("one fraction's digits", "0.") { _ in "1" },

@@ -6,7 +6,7 @@ import PusherTestSupport
 import FoundationNetworking
 #endif
 
-/// What users' tests do in either framework; each returns what is to be compared.
+/// The things that users' tests do in either framework; each returns what is to be compared.
 enum Journey {
     /// Responses of a server on the harness's clock, as soon as their requests are known.
     static func lateResponses(_ count: Int, _ harness: TestHarness) async throws -> [Int?] {
@@ -22,7 +22,8 @@ enum Journey {
         return statuses
     }
 
-    /// What a script says late, as soon as what it says before is heard on a queue of the application's.
+    /// Returns the number of events that scripts send late, each as soon as the one before it is heard on a queue of the
+    /// application's.
     static func lateEvents(_ count: Int, _ harness: TestHarness) async throws -> Int {
         let queue = DispatchQueue(label: "app")
         var heard = 0
@@ -41,7 +42,7 @@ enum Journey {
         return heard
     }
 
-    /// How many responses a gate holds, as soon as their requests are known.
+    /// Returns the numbers of responses that gates hold, as soon as their requests are known.
     static func heldResponses(_ count: Int, _ harness: TestHarness) async throws -> [Int] {
         let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
         guard let url = URL(string: "https://api.example.com/held") else { return [] }
@@ -58,7 +59,7 @@ enum Journey {
         return waiting
     }
 
-    /// What a file has of a request that holds a secret, and words about one.
+    /// Returns the file of a recorded request that holds a secret, and words about one.
     static func recordSecret(_ harness: TestHarness) async throws -> String {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -89,7 +90,8 @@ enum Journey {
         }
     }
 
-    /// What goes to one server and is recorded, and goes to another, on another port, and is compared. What a person wrote is kept.
+    /// Records requests to one server, and compares them with those to another, on another port. The parts that a person wrote
+    /// are kept.
     static func recordAndCompare(_ harness: TestHarness) async throws -> (file: String, mismatch: String) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("journey-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -142,7 +144,7 @@ enum Journey {
         return found
     }
 
-    /// What a client hears at a WebSocket of the user's own.
+    /// Returns the event that a client gets from a WebSocket of the user's own.
     static func converse(_ harness: TestHarness) async throws -> RecordingDelegate.Notification {
         let server = try await harness.startServer()
         server.router.onWebSocket("/realtime/app/{key}") { request, messages, play in

@@ -38,7 +38,7 @@ final class OrderDesk: Sendable {
     }
 }
 
-/// What came, from whatever thread.
+/// The texts that came, from whatever thread.
 final class Inbox: @unchecked Sendable {
     private let lock = NSLock()
     private var texts: [String] = []

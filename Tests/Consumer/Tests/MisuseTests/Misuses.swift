@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Tests that are wrong, each in one way: the harness must fail every one of them, and leave the last alone.
 enum Misuse {
-    /// What a test forgets to put away.
+    /// The clients that a test forgets to put away.
     private final class Attic: @unchecked Sendable {
         private let lock = NSLock()
         private var pushers: [Pusher] = []
@@ -94,7 +94,7 @@ enum Misuse {
         if !channel.subscribed { harness.record("not subscribed") }
     }
 
-    /// What an expectation shows that fails: a channel that waits for a client that the server refused.
+    /// Returns a channel for an expectation that fails: it waits for a client that the server refused.
     static func refusedChannel(_ harness: TestHarness) -> PusherChannel {
         let pusher = harness.makePusher(key: "another")
         let news = pusher.subscribe("news")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a value's containers answer to questions, among them those that no type would ask.
+/// The replies of a value's containers to questions, among them those that no type would ask.
 struct ContainerProbe: Decodable, Equatable {
     private(set) var values: [String] = []
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What texts are decoded as when decoders are compared.
+/// The types as which texts are decoded when decoders are compared.
 enum DecodedTypes {
     static let all: [any (Decodable & Equatable & SendableMetatype).Type] =
         [

@@ -2,9 +2,9 @@ import Foundation
 
 @testable import PusherChannels
 
-/// The same text through this package's decoder and Foundation's: they must make the same of it, or refuse it the same way.
+/// Decodes a text with this package's decoder and Foundation's: they must make the same of it, or refuse it the same way.
 enum DecoderComparison {
-    /// What decoding came to.
+    /// The result of decoding: a value, or the description of an error.
     enum Outcome<Value> {
         case value(Value)
         case refused(String)
@@ -51,7 +51,7 @@ enum DecoderComparison {
 
     // MARK: Comparing
 
-    /// What the two disagree about when a text is decoded as any of the types; nil when nothing.
+    /// Describes the first disagreement of the two when a text is decoded as any of the types; nil if there is none.
     static func disagreement(about bytes: [UInt8]) -> String? {
         guard !isKnownToDiffer(bytes) else { return nil }
         for type in DecodedTypes.all {

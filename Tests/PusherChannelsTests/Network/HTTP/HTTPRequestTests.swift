@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a `URLRequest` becomes on the wire, and what it can't become.
+/// The bytes of a `URLRequest` on the wire, and the requests that can't be sent.
 @Suite struct HTTPRequestTests {
     private func request(
         _ address: String, method: String = "GET", headers: [String: String] = [:], body: String? = nil

@@ -1,8 +1,8 @@
 @testable import PusherChannels
 
-/// What a reader makes of a server's bytes, as a line of text, however they are cut.
+/// Describes in a line of text the response that a reader finds in a server's bytes, however they are cut.
 enum ResponseTranscript {
-    /// How the connection goes on behind the bytes.
+    /// The state of the connection after the bytes.
     enum Ending {
         case open, closed
     }

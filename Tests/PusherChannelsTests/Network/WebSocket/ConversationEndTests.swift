@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// How a WebSocket ends: RFC 6455, 5.5.1 and 7. Each way has exactly one report, and no data is sent after our close frame.
+/// The end of a WebSocket: RFC 6455, 5.5.1 and 7. Each way has exactly one report, and no data is sent after our close frame.
 @Suite struct ConversationEndTests {
     private let timer = Did.setTimer(.seconds(2))
 

@@ -1,6 +1,6 @@
 @testable import PusherChannels
 
-/// What a backend did for a conversation, in order.
+/// Something that a backend did for a conversation.
 enum Did: Equatable {
     case wrote([ClientFrame])
     case delivered([String])
@@ -13,7 +13,7 @@ enum Did: Equatable {
 /// A backend without a stream: asks for a conversation's outputs after each input, as a real one does.
 struct ConversationRig: ~Copyable {
     private var conversation: WebSocketConversation
-    /// How many bytes the stream takes in one go; 0 while the peer doesn't read.
+    /// The number of bytes that the stream takes in one go; 0 while the peer doesn't read.
     var room = Int.max
     private var sent: [UInt8] = []
     private var isClosed = false

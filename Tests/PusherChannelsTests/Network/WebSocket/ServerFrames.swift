@@ -40,7 +40,7 @@ struct ServerFrame {
     }
 }
 
-/// What a reader gave, copied so that it can be compared.
+/// An event or error of a reader, copied so that it can be compared.
 enum Heard: Equatable {
     case text(String)
     case binary([UInt8])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// What a server may not send, frame by frame, and what it is told: RFC 6455, 7.1.7 and 7.4.1.
+/// The frames that a server may not send, and the close codes that it is sent for them: RFC 6455, 7.1.7 and 7.4.1.
 @Suite struct ViolationTests {
     /// A limit that frames with a long form of length can stay below.
     private static let limit = 200

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// What is said over an open WebSocket: messages, and signs of life. Its end is in ``ConversationEndTests``.
+/// The messages and signs of life over an open WebSocket. Its end is in ``ConversationEndTests``.
 @Suite struct WebSocketConversationTests {
     // Proves W6.3.
     @Test func messagesOfOneReadAreOneBatch() {

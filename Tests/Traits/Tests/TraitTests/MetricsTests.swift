@@ -4,7 +4,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// What a client adds to the application's metrics, in a backend in memory.
+/// The metrics that a client adds to the application's, in a backend in memory.
 @Suite struct MetricsTests {
     private struct Client {
         let metrics = TestMetrics()

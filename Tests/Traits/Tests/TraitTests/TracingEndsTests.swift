@@ -48,7 +48,7 @@ import Tracing
         #expect(spans.first { $0.operationName == "pusher.subscribe" }?.seconds == 0...1)
     }
 
-    /// Whether it is being made, waited for, or has not even been asked for.
+    /// The connection is being made, is waited for, or hasn't even been asked for.
     @Test(arguments: [0, 1, 2]) func aConnectionThatNeverComesEndsItsSpans(steps: Int) {
         let tracer = InMemoryTracer()
         do {

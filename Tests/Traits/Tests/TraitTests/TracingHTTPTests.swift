@@ -65,7 +65,7 @@ import FoundationNetworking
         gate.open()
     }
 
-    /// What the application said itself is not said otherwise.
+    /// A header that the application set itself isn't replaced.
     @Test func headersOfTheApplicationStay() {
         struct Builder: AuthRequestBuilderProtocol {
             func requestFor(socketID: String, channelName: String) -> URLRequest? {
@@ -124,7 +124,7 @@ import FoundationNetworking
         var text: String? { if case .text(let text) = self { text } else { nil } }
     }
 
-    /// Whoever may send an event may send anything; the event is no worse for it.
+    /// Anyone who may send an event may send anything; the event is no worse for it.
     @Test(arguments: ["null", "7", "[]", #"{"traceparent":7}"#, #"{"a":{}}"#, "{}"])
     func whatIsNoContextIsNone(text: String) async throws {
         let data = Data(#"{"number":1,"context":\#(text)}"#.utf8)

@@ -26,7 +26,7 @@ import Tracing
         #expect(client.tracer.activeSpans.isEmpty)
     }
 
-    /// What the client does of itself is nobody's child.
+    /// An attempt that the client makes by itself has no parent span.
     @Test func attemptsThatFailEndWithTheirErrors() throws {
         let client = TracedClient(server: .manual) { options, _ in options.reconnectPolicy.maximumRetries = 2 }
         let caller = client.within { client.pusher.connect() }
@@ -151,7 +151,7 @@ import Tracing
         #expect(client.spans("pusher.authorize").map { $0.status?.code } == [nil])
     }
 
-    /// What a handler does is a part of the authorization.
+    /// The work of a handler is a part of the authorization.
     @Test func handlersRunInTheContextOfTheAuthorization() async throws {
         let (tasks, started) = AsyncStream<Task<Void, Never>>.makeStream()
         let tracer = InMemoryTracer()

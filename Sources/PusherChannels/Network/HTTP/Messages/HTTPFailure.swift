@@ -17,7 +17,7 @@ struct HTTPFailure: Error, Equatable, Sendable {
         self.init(failure.kind.urlErrorCode, failure)
     }
 
-    /// Of whoever answered what is no response to take.
+    /// Of the peer whose response can't be taken.
     init(_ problem: ResponseReader.Problem, of peer: String) {
         let failure = WebSocketFailure(.protocolViolation, "\(peer) doesn't answer as it should: \(problem.description)")
         if case .tooLong = problem {

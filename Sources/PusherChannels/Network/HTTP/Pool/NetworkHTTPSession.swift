@@ -45,8 +45,8 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
         NetworkHTTPSession(tls: tls, proxy: proxy, pool: pool)
     }
 
-    /// Prepares a request; nothing happens before the task's `resume()`. What can't be sent, such as a body from a stream, is
-    /// reported then.
+    /// Prepares a request; nothing happens before the task's `resume()`. A request that can't be sent, such as one with a body from a
+    /// stream, is reported then.
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> NetworkHTTPTask {
@@ -99,7 +99,7 @@ public final class NetworkHTTPTask: HTTPTask {
 
     private let key: ConnectionKey
     private let loop: NetworkLoop
-    /// Commands are posted under this lock: that keeps them in order. What it held is let go outside, as users' objects go with it.
+    /// Commands are posted under this lock: that keeps them in order. The values it held are let go outside, as users' objects go with it.
     private let prepared: Locked<Prepared?>
 
     init(
