@@ -49,7 +49,7 @@ extension ClientCore {
             case .event(let envelope), .userEvent(let envelope):
                 // The closures bound at this moment: one may have been taken back since, or takes back another.
                 let lookUpAgain = {
-                    self.lookUp { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
+                    self.withState { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
                 }
                 var changes = listenerChanges.current
                 let bindings = changes == deliveries.changes ? entry.bindings : lookUpAgain()
@@ -108,7 +108,7 @@ extension ClientCore {
     }
 
     private func takeEndedSignIns() -> [UserListeners.SignInCallback] {
-        lookUp { $0.listeners.user.takeEndedSignIns() }
+        withState { $0.listeners.user.takeEndedSignIns() }
     }
 
     private func call(_ failure: SubscriptionFailure, of channel: Name) {

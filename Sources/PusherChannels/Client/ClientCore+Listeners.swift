@@ -99,7 +99,7 @@ extension ClientCore {
 
     /// The application's object for a channel, the same for as long as somebody holds it.
     func object<Object: AnyObject & Sendable>(for channel: Name, number: Int, _ new: Object) -> Object {
-        lookUp { $0.listeners.object(for: channel, number: number, new) }
+        withState { $0.listeners.object(for: channel, number: number, new) }
     }
 
     func callbacks(of channel: Name, number: Int) -> ChannelCallbacks? {

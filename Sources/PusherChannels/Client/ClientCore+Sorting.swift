@@ -95,7 +95,7 @@ extension ClientCore {
         state.tally.noteWaiting(deliveries.count)
         deliveryQueue.async { [self] in
             metrics.delivered(after: environment.scheduler.now - now)
-            deliver(lookUp { resolve(batch, &$0) })
+            deliver(withState { resolve(batch, &$0) })
             delivered(deliveries.count, bytes: bytes)
         }
     }
@@ -131,7 +131,7 @@ extension ClientCore {
         let passOn = { @Sendable [self] in
             if let onMain = readState(\.listeners.mainActorDelegate) { onMain.afterCalls(body) } else { body() }
         }
-        let isOver = lookUp { state in
+        let isOver = withState { state in
             if let deliveryQueue {
                 deliveryQueue.async(execute: passOn)
             } else if state.isDraining {

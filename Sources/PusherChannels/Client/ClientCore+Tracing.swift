@@ -39,12 +39,12 @@ extension ClientCore {
         let span = environment.activeTracer.startSpan(
             operation.spanName, context: context ?? .topLevel, ofKind: operation.spanKind, at: environment.timestamp(time))
         span.updateAttributes { describe(operation, in: &$0) }
-        lookUp { $0.spans.spans[operation] = span }
+        withState { $0.spans.spans[operation] = span }
         return span.context
     }
 
     private func end(_ operation: TracedOperation, _ failure: PusherError?, at time: Instant) {
-        guard let span = lookUp({ $0.spans.spans.removeValue(forKey: operation) }) else { return }
+        guard let span = withState({ $0.spans.spans.removeValue(forKey: operation) }) else { return }
         let time = environment.timestamp(time)
         if let failure {
             span.updateAttributes { attributes in

@@ -103,7 +103,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     }
 
     /// Looks something up in place; changes nothing.
-    func lookUp<Result>(_ body: (inout State) -> Result) -> Result {
+    func withState<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock(body)
     }
 

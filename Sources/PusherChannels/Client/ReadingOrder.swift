@@ -31,7 +31,7 @@ extension ClientCore {
     /// Passes on what was ordered, outside the lock, until that is all.
     func orderReading() {
         // Each attempt begins with reading on: without a socket there is nothing to say.
-        while let (reading, socket) = lookUp({ state in state.reading.next().map { ($0, state.socket) } }) {
+        while let (reading, socket) = withState({ state in state.reading.next().map { ($0, state.socket) } }) {
             socket?.setReading(reading)
         }
     }
